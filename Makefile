@@ -1,0 +1,34 @@
+# `make demo` and `make test` set themselves up from a bare Python 3.11+.
+PYTHON ?= python3
+VENV := .venv
+READY := $(VENV)/.ready
+
+# The full Credit Card table, where it is at hand; tests that need it skip elsewhere.
+ifneq ($(wildcard ../shared/data),)
+export BISELECT_DATA ?= $(abspath ../shared/data)
+endif
+
+.PHONY: demo test test-slow lint clean
+
+demo: $(READY)
+	$(VENV)/bin/biselect demo --out demo-report
+
+test: $(READY) lint
+	$(VENV)/bin/python -m pytest -m "not slow"
+
+test-slow: $(READY)
+	$(VENV)/bin/python -m pytest -m slow
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/mypy
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
+	$(PYTHON) -m venv $(VENV)
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) demo-report

@@ -1,0 +1,95 @@
+"""Checks on what a caller gives: usable values come back, anything else gets a clear InputError."""
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.errors import InputError
+
+
+def matrix(value: ArrayLike) -> NDArray[np.floating[Any]]:
+    """The coupling as a read-only, finite table; float32 is kept, all else becomes float64."""
+    try:
+        array = np.asarray(value)
+        if array.dtype not in (np.float32, np.float64):
+            array = array.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the coupling must be a table of numbers ({error})") from error
+    if array.ndim != 2 or 0 in array.shape:
+        raise InputError(f"the coupling must be a table of N ≥ 1 rows and D ≥ 1 columns, got shape {array.shape}")
+    _refuse_non_finite("coupling", array)
+    return _read_only(array, value)
+
+
+def vector(name: str, value: ArrayLike | None, length: int, what: str) -> NDArray[np.float64]:
+    """One finite number for each item, read-only; zeros where none are given."""
+    if value is None:
+        return _read_only(np.zeros(length), value)
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{name} must be numbers ({error})") from error
+    if array.shape != (length,):
+        raise InputError(f"{name} must have one number for each of the {length} {what}, got shape {array.shape}")
+    _refuse_non_finite(name, array)
+    return _read_only(array, value)
+
+
+def _read_only(array: NDArray[Any], given: object) -> NDArray[Any]:
+    """A read-only array that nobody else can write to: copied if the caller still could."""
+    if array.flags.writeable and (array is given or array.base is not None):
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def _refuse_non_finite(name: str, array: NDArray[Any]) -> None:
+    if np.isfinite(array).all():
+        return
+    bad = np.argwhere(~np.isfinite(array))
+    first = tuple(int(index) for index in bad[0])
+    raise InputError(
+        f"{name} holds {len(bad)} values that are not finite, the first at {list(first)}: {array[first]}; "
+        "drop or fill them first"
+    )
+
+
+def finite_number(name: str, value: Any) -> float:
+    """A number that is neither NaN nor infinite."""
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        raise InputError(f"{name} must be a number, got {value!r}") from None
+    if not np.isfinite(number):
+        raise InputError(f"{name} must be finite, got {number}")
+    return number
+
+
+def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tuple[str, ...] | None:
+    """Unique names, one for each item, or None."""
+    if names is None:
+        return None
+    result = tuple(str(name) for name in names)
+    if len(result) != length:
+        raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
+    if len(set(result)) != length:
+        seen: set[str] = set()
+        twice = next(name for name in result if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InputError(f"{field} must be unique, but {twice!r} stands twice")
+    return result
+
+
+def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.int64]:
+    """Distinct positions within 0..available-1."""
+    result = np.asarray(list(chosen))
+    if result.size == 0:
+        return np.empty(0, dtype=np.int64)
+    if result.ndim != 1 or not np.issubdtype(result.dtype, np.integer):
+        raise InputError(f"{what} must be a flat list of positions, got {result.tolist()}")
+    if result.min() < 0 or result.max() >= available:
+        raise InputError(f"{what} must lie within 0..{available - 1}, got {result.tolist()}")
+    if np.unique(result).size != result.size:
+        raise InputError(f"{what} must not repeat, got {result.tolist()}")
+    return result.astype(np.int64)

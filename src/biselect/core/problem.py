@@ -1,0 +1,236 @@
+"""SelectionProblem: which k samples and m features together hold the highest score?"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import zipfile
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import checks, conventions
+from biselect.core.ising import Components, Ising, coupling_component, marginal_component
+from biselect.core.sector import Sector
+from biselect.errors import InputError
+
+FORMAT = "biselect-problem-1"
+ABSENT: Any = None  # a score vector that was not given; zeros take its place
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SelectionProblem:
+    """Maximise Σ_{i∈S} a_i + Σ_{j∈F} b_j + λ Σ_{i∈S, j∈F} W_ij with |S| = k and |F| = m.
+
+    Arrays are copied and read-only. A coupling that is already read-only is shared instead of copied, which
+    is how a very large one is passed without doubling it; float32 stays float32.
+
+    Attributes:
+        coupling: W, N × D.
+        k: how many samples to choose, 1 to N.
+        m: how many features to choose, 1 to D.
+        sample_scores: a, length N; zeros if not given.
+        feature_scores: b, length D; zeros if not given.
+        coupling_weight: λ ≥ 0.
+        sample_names: N names, or None for positions.
+        feature_names: D names, or None for positions.
+
+    >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
+    >>> problem.score([0, 2], [0, 2])
+    8.0
+    """
+
+    coupling: NDArray[np.floating[Any]]
+    k: int
+    m: int
+    sample_scores: NDArray[np.float64] = ABSENT
+    feature_scores: NDArray[np.float64] = ABSENT
+    coupling_weight: float = 1.0
+    sample_names: tuple[str, ...] | None = None
+    feature_names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        coupling = checks.matrix(self.coupling)
+        n_samples, n_features = coupling.shape
+        weight = checks.finite_number("coupling_weight (λ)", self.coupling_weight)
+        if weight < 0:
+            raise InputError(f"coupling_weight (λ) must not be negative, got {weight:g}; put signs into the coupling")
+        put = object.__setattr__
+        put(self, "coupling", coupling)
+        put(self, "sample_scores", checks.vector("sample_scores", self.sample_scores, n_samples, "samples"))
+        put(
+            self,
+            "feature_scores",
+            checks.vector("feature_scores", self.feature_scores, n_features, "features"),
+        )
+        put(self, "coupling_weight", weight)
+        put(self, "sample_names", checks.names("sample_names", self.sample_names, n_samples, "samples"))
+        put(self, "feature_names", checks.names("feature_names", self.feature_names, n_features, "features"))
+        self.sector  # noqa: B018  refuses budgets out of range
+        put(self, "k", int(self.k))
+        put(self, "m", int(self.m))
+
+    # Sizes and names
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return int(self.coupling.shape[0])
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return int(self.coupling.shape[1])
+
+    @cached_property
+    def sector(self) -> Sector:
+        """The exact-budget sector Ω."""
+        return Sector(n_samples=self.n_samples, n_features=self.n_features, k=self.k, m=self.m)
+
+    def sample_name(self, sample: int) -> str:
+        """The sample's name, or its position where there are no names."""
+        return str(sample) if self.sample_names is None else self.sample_names[sample]
+
+    def feature_name(self, feature: int) -> str:
+        """The feature's name, or its position where there are no names."""
+        return str(feature) if self.feature_names is None else self.feature_names[feature]
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything that defines the problem, names included."""
+        digest = hashlib.sha256(FORMAT.encode())
+        for array in (self.coupling, self.sample_scores, self.feature_scores):
+            digest.update(repr(array.shape).encode())
+            for rows in np.array_split(array, max(1, array.nbytes >> 26)):  # 64 MiB at a time
+                digest.update(np.ascontiguousarray(rows, dtype="<f8").data)
+        rest = [self.k, self.m, self.coupling_weight, self.sample_names, self.feature_names]
+        digest.update(json.dumps(rest, ensure_ascii=True).encode())
+        return digest.hexdigest()
+
+    # Energies
+
+    def energy(self, samples: Iterable[int], features: Iterable[int]) -> float:
+        """The paper's H of one choice; lower is better. Sets that miss the budgets have an energy too."""
+        return -self.score(samples, features)
+
+    def score(self, samples: Iterable[int], features: Iterable[int]) -> float:
+        """What the choice collects: -energy."""
+        return sum(self.score_parts(samples, features).values())
+
+    def score_parts(self, samples: Iterable[int], features: Iterable[int]) -> dict[str, float]:
+        """The score held by the samples' marginals, the features' marginals and the coupling."""
+        rows = checks.positions("samples", samples, self.n_samples)
+        columns = checks.positions("features", features, self.n_features)
+        block = self.coupling[np.ix_(rows, columns)].astype(np.float64)
+        return {
+            "samples": float(self.sample_scores[rows].sum()),
+            "features": float(self.feature_scores[columns].sum()),
+            "coupling": self.coupling_weight * float(block.sum()),
+        }
+
+    def energies(self, samples: ArrayLike, features: ArrayLike) -> NDArray[np.float64]:
+        """Energies of many choices at once: index arrays (..., k) and (..., m) with equal leading shape."""
+        rows = np.asarray(samples, dtype=np.int64)
+        columns = np.asarray(features, dtype=np.int64)
+        pairs = self.coupling[rows[..., :, None], columns[..., None, :]].sum(axis=(-2, -1), dtype=np.float64)
+        marginals = self.sample_scores[rows].sum(axis=-1) + self.feature_scores[columns].sum(axis=-1)
+        return -(marginals + self.coupling_weight * pairs)
+
+    def bit_energies(self, bits: ArrayLike) -> NDArray[np.float64]:
+        """Energies of bitstrings over all N + D variables (last axis), in or out of the sector."""
+        x = np.asarray(bits, dtype=np.float64)
+        s, f = x[..., : self.n_samples], x[..., self.n_samples :]
+        pairs = np.einsum("...i,ij,...j->...", s, self.coupling, f, optimize=True)
+        return -(s @ self.sample_scores + f @ self.feature_scores + self.coupling_weight * pairs)
+
+    # The same energy in other forms
+
+    def qubo(self) -> NDArray[np.float64]:
+        """Symmetric Q over N + D variables, E(x) = x @ Q @ x."""
+        n = self.n_samples
+        q = np.diag(conventions.QUBO_OF_MARGINAL * np.concatenate([self.sample_scores, self.feature_scores]))
+        q[:n, n:] = conventions.QUBO_OF_PRODUCT * self.coupling_weight * self.coupling
+        q[n:, :n] = q[:n, n:].T
+        return q
+
+    def components(self) -> Components:
+        """H_S, H_F and H_SF of Eq. grouped_cost_decomposition, each with its own offset."""
+        shape = (self.n_samples, self.n_features)
+        return Components(
+            samples=marginal_component(self.sample_scores, first_qubit=0, shape=shape),
+            features=marginal_component(self.feature_scores, first_qubit=self.n_samples, shape=shape),
+            coupling=coupling_component(self.coupling_weight * self.coupling.astype(np.float64)),
+        )
+
+    def ising(self) -> Ising:
+        """Fields, couplings and offset of the whole energy (Eq. ising)."""
+        parts = self.components()
+        return parts.samples + parts.features + parts.coupling
+
+    # Storage: one .npz without pickle, or a JSON-ready dictionary
+
+    def save(self, path: str | Path) -> None:
+        """Write one `.npz`; `load` reads it back."""
+        rest = {
+            "format": FORMAT,
+            "k": self.k,
+            "m": self.m,
+            "coupling_weight": self.coupling_weight,
+            "sample_names": self.sample_names,
+            "feature_names": self.feature_names,
+        }
+        header = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
+        arrays: dict[str, Any] = {
+            "coupling": self.coupling,
+            "sample_scores": self.sample_scores,
+            "feature_scores": self.feature_scores,
+            "header": header,
+        }
+        with open(path, "wb") as file:
+            np.savez_compressed(file, **arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> SelectionProblem:
+        """Read what `save` wrote."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                content = json.loads(stored["header"].tobytes())
+                arrays = {name: stored[name] for name in ("coupling", "sample_scores", "feature_scores")}
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path}: not a problem file written by biselect ({error})") from error
+        return cls.from_dict({**content, **arrays})
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form: plain lists and numbers."""
+        return {
+            "format": FORMAT,
+            "coupling": self.coupling.tolist(),
+            "sample_scores": self.sample_scores.tolist(),
+            "feature_scores": self.feature_scores.tolist(),
+            "k": self.k,
+            "m": self.m,
+            "coupling_weight": self.coupling_weight,
+            "sample_names": None if self.sample_names is None else list(self.sample_names),
+            "feature_names": None if self.feature_names is None else list(self.feature_names),
+        }
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> SelectionProblem:
+        """Build from the JSON form; only `coupling`, `k` and `m` are required."""
+        if not isinstance(content, Mapping):
+            raise InputError("a problem in JSON must be an object with at least coupling, k and m")
+        known = {*cls.__dataclass_fields__, "format"}
+        if unknown := sorted(set(content) - known):
+            raise InputError(f"unknown problem fields {unknown}; known are {sorted(known)}")
+        if missing := [name for name in ("coupling", "k", "m") if name not in content]:
+            raise InputError(f"the problem lacks {missing}")
+        if content.get("format", FORMAT) != FORMAT:
+            raise InputError(f"problem format {content['format']!r} is not {FORMAT!r}")
+        return cls(**{name: value for name, value in content.items() if name != "format"})

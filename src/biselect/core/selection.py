@@ -1,0 +1,144 @@
+"""Selection: one answer, how good it is, and why it is the answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core.problem import SelectionProblem
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Selection:
+    """k samples and m features, with the proof or the gap.
+
+    Attributes:
+        problem: what was asked.
+        samples: S, ascending positions.
+        features: F, ascending positions.
+        energy: the paper's H; lower is better.
+        bound: no choice has an energy below this. -inf where the solver gives none.
+        proven_optimal: whether `energy` is the optimum.
+        solver: who answered.
+        seconds: how long it took.
+        info: what the solver did, in its own words.
+    """
+
+    problem: SelectionProblem = field(repr=False)
+    samples: NDArray[np.int64]
+    features: NDArray[np.int64]
+    energy: float
+    bound: float
+    proven_optimal: bool
+    solver: str
+    seconds: float
+    info: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def score(self) -> float:
+        """What the choice collects: -energy."""
+        return -self.energy
+
+    @property
+    def gap(self) -> float:
+        """(energy - bound) / |energy|: how much of the score could still be missing; 0 when proven."""
+        if self.proven_optimal:
+            return 0.0
+        return max(0.0, self.energy - self.bound) / max(abs(self.energy), np.finfo(float).tiny)
+
+    @property
+    def sample_names(self) -> list[str]:
+        """Names of the chosen samples."""
+        return [self.problem.sample_name(i) for i in self.samples]
+
+    @property
+    def feature_names(self) -> list[str]:
+        """Names of the chosen features."""
+        return [self.problem.feature_name(j) for j in self.features]
+
+    def explain(self, nearest: int = 20) -> Explanation:
+        """Which cells made the choice, and the `nearest` samples and features that did not make it in."""
+        return explain(self.problem, self.samples, self.features, nearest)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The answer as plain data; no clock in it, so that equal runs give equal bytes."""
+        return {
+            "samples": self.sample_names,
+            "sample_indices": self.samples.tolist(),
+            "features": self.feature_names,
+            "feature_indices": self.features.tolist(),
+            "score": self.score,
+            "energy": self.energy,
+            "bound": self.bound if np.isfinite(self.bound) else None,
+            "gap": self.gap if np.isfinite(self.gap) else None,
+            "proven_optimal": self.proven_optimal,
+            "solver": self.solver,
+            "components": self.problem.score_parts(self.samples, self.features),
+            "problem_hash": self.problem.digest,
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class Swap:
+    """Bring `enters` in for `leaves`, all else kept: the score falls by `cost` (a negative cost would raise it)."""
+
+    enters: int
+    leaves: int
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explanation:
+    """Why a choice scores what it scores.
+
+    Attributes:
+        cells: k × m, what each chosen cell adds: λ W_ij.
+        sample_marginals: a_i of the chosen samples.
+        feature_marginals: b_j of the chosen features.
+        sample_swaps: cheapest exact swap of the samples left out, nearest first.
+        feature_swaps: the same for the features left out.
+    """
+
+    cells: NDArray[np.float64]
+    sample_marginals: NDArray[np.float64]
+    feature_marginals: NDArray[np.float64]
+    sample_swaps: list[Swap]
+    feature_swaps: list[Swap]
+
+    @property
+    def sample_values(self) -> NDArray[np.float64]:
+        """What each chosen sample adds, given the chosen features."""
+        return self.sample_marginals + self.cells.sum(axis=1)
+
+    @property
+    def feature_values(self) -> NDArray[np.float64]:
+        """What each chosen feature adds, given the chosen samples."""
+        return self.feature_marginals + self.cells.sum(axis=0)
+
+
+def explain(
+    problem: SelectionProblem, samples: NDArray[np.int64], features: NDArray[np.int64], nearest: int
+) -> Explanation:
+    """Cells and swap values of a choice. With the other side held, a swap's value is exact."""
+    weight = problem.coupling_weight
+    all_samples = problem.sample_scores + weight * problem.coupling[:, features].sum(axis=1, dtype=np.float64)
+    all_features = problem.feature_scores + weight * problem.coupling[samples].sum(axis=0, dtype=np.float64)
+    return Explanation(
+        cells=weight * problem.coupling[np.ix_(samples, features)].astype(np.float64),
+        sample_marginals=problem.sample_scores[samples],
+        feature_marginals=problem.feature_scores[features],
+        sample_swaps=_cheapest_swaps(all_samples, samples, nearest),
+        feature_swaps=_cheapest_swaps(all_features, features, nearest),
+    )
+
+
+def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], nearest: int) -> list[Swap]:
+    """Values add up within a side, so the cheapest swap always sends out the weakest chosen item."""
+    left_out = np.setdiff1d(np.arange(values.size), chosen)
+    weakest = int(chosen[np.argmin(values[chosen])])
+    order = left_out[np.argsort(-values[left_out], kind="stable")[:nearest]]
+    return [Swap(enters=int(i), leaves=weakest, cost=float(values[weakest] - values[i])) for i in order]

@@ -1,0 +1,17 @@
+"""Every error the package raises on purpose: what was wrong, where, and what to do."""
+
+
+class BiselectError(Exception):
+    """Base of all errors raised by biselect."""
+
+
+class InputError(BiselectError, ValueError):
+    """The caller's data or options are unusable as given; the message says which and what is allowed."""
+
+
+class InfeasibleError(BiselectError):
+    """The input is well formed, but no selection satisfies it."""
+
+
+class MissingDependencyError(BiselectError, ImportError):
+    """An optional package is needed; the message names the extra that brings it."""

@@ -1,0 +1,6 @@
+"""Case generators and oracles, for our tests and for those of anyone who adds a solver."""
+
+from biselect.testing.oracles import all_selections, brute_force
+from biselect.testing.solver_api import assert_solver_api
+
+__all__ = ["all_selections", "assert_solver_api", "brute_force"]
