@@ -149,6 +149,8 @@ def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | Non
     tied = sorted(facts.tied.items(), key=lambda item: -item[1])
     return {
         **asdict(facts),
+        "constant": list(facts.constant),
+        "zero_mad": list(facts.zero_mad),
         "cap": cap,
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
