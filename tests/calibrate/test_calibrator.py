@@ -123,7 +123,7 @@ def test_frames_are_matched_by_name_and_keep_their_names(make):
 def test_missing_values_are_refused_or_filled_by_the_reference_median():
     reference = np.column_stack([np.arange(21.0), np.arange(21.0)])
     pool = np.array([[np.nan, 3.0]])
-    with pytest.raises(InputError, match=r"pool has a missing value in column '0', row 0.*missing=median"):
+    with pytest.raises(InputError, match=r"pool has a missing value in column '0', row 0.*missing='median'"):
         Calibrator().fit(reference).weights(pool)
     filled = Calibrator(missing="median").fit(reference)
     np.testing.assert_array_equal(filled.weights(pool), filled.weights([[10.0, 3.0]]))

@@ -101,7 +101,7 @@ def edit(tables, **columns):
         ({}, ["-m", "5"], "m = 5 is out of range: with 4 features"),
         ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'); leave it out with --exclude"),
         ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
-        ({"y": [None] + [1.0] * 11}, [], "a missing value in column 'y', row 0 (1 such entries in all)"),
+        ({"y": [None] + [1.0] * 11}, [], "--missing median"),
         ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
         ({"id": ["same"] * 12}, [], "id 'same' stands in rows 0 and 1"),
         ({"fraud": [3] * 12}, ["--label-column", "fraud"], "must hold 0 and 1 only"),

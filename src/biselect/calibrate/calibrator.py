@@ -190,7 +190,7 @@ class Calibrator:
             raise InputError(
                 f"{where} has {kind} in column {self._columns[column]!r}, row {row} "
                 f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-                + ("" if self.missing == "median" else ", or fill missing values: missing=median")
+                + ("" if self.missing == "median" else ", or fill missing values: missing='median' (--missing median)")
             )
         return np.where(np.isnan(X), self._medians, X)
 

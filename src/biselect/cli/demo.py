@@ -14,6 +14,7 @@ from biselect.cli.select import select_from
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and the files.")] = Path("demo-report"),
+    marginals: options.Marginals = "bounded",
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -34,7 +35,7 @@ def demo(
         title="Ten card transactions to review, and the four columns that show why",
         files=[],
         settings={},
-        objective={},
+        objective={"marginals": marginals},
         solver="auto",
         time_limit=None,
         seed=seed,

@@ -52,9 +52,7 @@ def select(
     calibration: Annotated[str, typer.Option(help="How extremeness becomes a weight.")] = "ecdf",
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
     cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
-    marginals: Annotated[
-        str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")
-    ] = "bounded",
+    marginals: options.Marginals = "bounded",
     coupling_weight: Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")] = 1.0,
     missing: Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")] = "error",
     solver: options.Solver = "auto",
