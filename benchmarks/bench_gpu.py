@@ -17,6 +17,7 @@ from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register
 from biselect.simulate.gpu import GpuSimulator, require_cupy
 from biselect.simulate.gpu_batch import GpuBatch
+from biselect.simulate.plain import PlainSimulator
 
 
 def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:
@@ -36,17 +37,18 @@ def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:
     return problem, registers, layers
 
 
-def seconds(cp: Any, work: Any, repeats: int) -> float:
-    """Median time of a call on the device."""
+def seconds(cp: Any, work: Any, repeats: int, in_a_row: int = 1) -> float:
+    """Median device time of a call; with several in a row the host prepares one while the device runs another."""
     work()
     times = []
     for _ in range(repeats):
         begin, end = cp.cuda.Event(), cp.cuda.Event()
         begin.record()
-        work()
+        for _ in range(in_a_row):
+            work()
         end.record()
         end.synchronize()
-        times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
+        times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3 / in_a_row)
     return float(np.median(times))
 
 
@@ -57,33 +59,53 @@ def copy_rate(cp: Any) -> float:
     return 2 * source.nbytes / seconds(cp, lambda: cp.copyto(target, source), 10)
 
 
+def large_sector(cp: Any, size: tuple[int, ...]) -> dict[str, Any]:
+    """One circuit that fills the device."""
+    problem, registers, layers = case(*size)
+    simulator = GpuSimulator(problem, *registers)
+    amplitudes = simulator.rows * simulator.columns
+    repeats = 3 if amplitudes > 1e9 else 10
+    key = f"{size} {amplitudes:.3g} amplitudes"
+    evaluate = partial(simulator.expectation, layers, None, ENERGY)
+    found = {f"{key} evaluation seconds": seconds(cp, evaluate, repeats)}
+    one = Observable(kind="excess", threshold=1.0)  # min(E - 1, 0) = E - 1, as no energy exceeds 1
+    found[f"{key} norm error"] = abs(evaluate() - simulator.expectation(layers, None, one) - 1)
+    if 2 * simulator.psi.nbytes < 0.9 * cp.cuda.Device().mem_info[1]:
+        differentiate = partial(simulator.value_and_gradient, layers, None, ENERGY)
+        found[f"{key} value and gradient seconds"] = seconds(cp, differentiate, repeats)
+    return found
+
+
+def accuracy() -> dict[str, float]:
+    """Largest deviations of single precision on the GPU from double precision on the CPU, relative to the largest value."""
+    problem, registers, layers = case(12, 8, 3, 5, 5)
+    plain = PlainSimulator(problem, *registers, np.complex128).value_and_gradient(layers, None, ENERGY)
+    gpu = GpuSimulator(problem, *registers).value_and_gradient(layers, None, ENERGY)
+    return {
+        "relative energy error": abs(gpu[0] / plain[0] - 1),
+        "relative pair gradient error": float(np.abs(gpu[1].pair - plain[1].pair).max() / np.abs(plain[1].pair).max()),
+        "relative mixing gradient error": float(
+            np.abs(gpu[1].mixing - plain[1].mixing).max() / np.abs(plain[1].mixing).max()
+        ),
+    }
+
+
 def main() -> None:
     """Run all cases."""
     cp = require_cupy()
     results: dict[str, Any] = {"device": cp.cuda.runtime.getDeviceProperties(0)["name"].decode()}
     results["copy_bytes_per_second"] = copy_rate(cp)
+    results |= accuracy()
     for size, batch in (((12, 8, 3, 5, 5), 1024), ((14, 10, 3, 3, 8), 512)):
         problem, registers, _ = case(*size)
         runner = GpuBatch(problem, *registers)
         angles = runner.on_device(np.random.default_rng(1).uniform(-1, 1, size=(batch, size[4], 4)))
         for gradient in (False, True):
-            spent = seconds(cp, lambda g=gradient, r=runner, a=angles: r.run(a, gradient=g), 20)
+            spent = seconds(cp, partial(runner.run, angles, gradient=gradient), 20, in_a_row=10)
             results[f"{size} batch {batch} {'gradients' if gradient else 'evaluations'} per second"] = batch / spent
     for size in ((20, 12, 5, 4, 3), (20, 16, 6, 5, 3), (24, 16, 8, 6, 3), (24, 18, 8, 6, 3)):
-        problem, registers, layers = case(*size)
+        results |= large_sector(cp, size)
         cp.get_default_memory_pool().free_all_blocks()
-        simulator = GpuSimulator(problem, *registers)
-        amplitudes = simulator.rows * simulator.columns
-        repeats = 3 if amplitudes > 1e9 else 10
-        key = f"{size} {amplitudes:.3g} amplitudes"
-        evaluate = partial(simulator.expectation, layers, None, ENERGY)
-        results[f"{key} evaluation seconds"] = seconds(cp, evaluate, repeats)
-        one = Observable(kind="excess", threshold=1.0)  # min(E - 1, 0) = E - 1, as no energy exceeds 1
-        results[f"{key} norm error"] = abs(evaluate() - simulator.expectation(layers, None, one) - 1)
-        if 2 * simulator.psi.nbytes < 0.9 * cp.cuda.Device().mem_info[1]:
-            differentiate = partial(simulator.value_and_gradient, layers, None, ENERGY)
-            results[f"{key} value and gradient seconds"] = seconds(cp, differentiate, repeats)
-        del simulator, evaluate
     text = json.dumps(results, indent=1)
     print(text)
     if len(sys.argv) > 1:

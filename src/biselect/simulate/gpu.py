@@ -19,9 +19,10 @@ from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
 from biselect.simulate.tables import Tables, make_tables
 
 KINDS = {"energy": 0, "hit": 1, "excess": 2}
-SAMPLE_LIMIT, SAMPLE_LIMIT_BACK, FEATURE_LIMIT = 5, 4, 4  # acting edges in a hypercube, as registers allow
-THREADS = 128
-ROW_THREADS = 256
+SAMPLE_LIMIT, FEATURE_LIMIT = 6, 4  # acting edges in a hypercube, as registers allow
+ALIGNED = 8  # hypercubes are read 16 bytes at a time
+COLUMN_THREADS = 128
+SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
 SMALLEST_COSINE = 1e-6  # single precision overflows on powers of tan β right at β = π/2
 
 
@@ -48,13 +49,27 @@ def multiprocessors(cp: Any) -> int:
     return int(cp.cuda.Device().attributes["MultiProcessorCount"])
 
 
+def struct(**fields: Any) -> Any:
+    """A C struct of pointers and ints, passed to a kernel by value."""
+    kinds = [(name, np.int32 if isinstance(value, int) else np.uintp) for name, value in fields.items()]
+    packed = np.zeros((), dtype=np.dtype(kinds, align=True))
+    for name, value in fields.items():
+        packed[name] = value if isinstance(value, int) else value.data.ptr
+    return packed[()]
+
+
 def packed_tables(cp: Any, tables: Tables) -> tuple[Any, Any]:
-    """The tables as a C struct, passed by value, and the arrays it points to, which must be kept."""
-    arrays = cp.asarray(tables.cubes.astype(np.uint16)), cp.asarray(tables.spans.astype(np.int32))
-    layout = np.dtype([("cubes", np.uintp), ("spans", np.uintp), ("stages", np.int32)], align=True)
-    packed = np.zeros((), dtype=layout)
-    packed["cubes"], packed["spans"], packed["stages"] = arrays[0].data.ptr, arrays[1].data.ptr, len(tables.spans)
-    return packed[()], arrays
+    """The struct Tables, each part of the hypercubes aligned, and the arrays it points to, which must be kept."""
+    parts, spans, place = [], [], 0
+    for span in tables.spans:
+        for p in range(1, 5):
+            part = tables.cubes[span[p - 1] : span[p]] if p < len(span) else tables.cubes[:0]
+            spans.append((place, place + part.size))
+            parts.append(np.pad(part, (0, -part.size % ALIGNED)))
+            place += parts[-1].size
+    cubes = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
+    arrays = cp.asarray(cubes.astype(np.uint16)), cp.asarray(np.array(spans, dtype=np.int32).reshape(-1, 2))
+    return struct(cubes=arrays[0], spans=arrays[1], stages=len(tables.spans)), arrays
 
 
 class GpuSimulator:
@@ -63,20 +78,27 @@ class GpuSimulator:
     def __init__(self, problem: SelectionProblem, samples: Register, features: Register) -> None:
         cp = self.cp = require_cupy()
         rows, columns = samples.subsets, features.subsets
-        self.n, self.d, self.chosen = samples.n, features.n, samples.chosen
+        self.n, self.d = samples.n, features.n
         self.rows, self.columns = len(rows), len(columns)
         if self.columns >= 2**16:
             raise InputError(f"the gpu backend takes up to 65,535 feature subsets, here are {self.columns:,}")
-        names = [f"sample_stage<{p}>" for p in range(1, SAMPLE_LIMIT + 1)]
-        names += [f"sample_stage_back<{p}>" for p in range(1, SAMPLE_LIMIT_BACK + 1)]
-        self.module = load_module("sector.cu", tuple(names), (("DFEATURES", self.d),))
-        self.subsets = cp.asarray(rows.astype(np.uint8))
-        self.column_bits = cp.asarray((1 << columns).sum(axis=1).astype(np.uint32))
+        self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
+        names = [f"sample_stage{back}<{p}>" for back in ("", "_back") for p in range(1, SAMPLE_LIMIT + 1)]
+        sizes = {
+            "N": self.n,
+            "K": samples.chosen,
+            "D": self.d,
+            "COLUMNS": self.columns,
+            "THREADS": self.row_threads,
+        }
+        self.module = load_module("sector.cu", tuple(names), tuple(sizes.items()))
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
-        self.forward_stages = _sample_stages(cp, make_tables(samples, SAMPLE_LIMIT))
-        self.backward_stages = _sample_stages(cp, make_tables(samples, SAMPLE_LIMIT_BACK))
+        self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))
+        sample_tables = make_tables(samples, SAMPLE_LIMIT)
+        self.stages = _sample_stages(cp, sample_tables)
         self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
+        self.groups = self._group_struct(sample_tables)
         weights = problem.coupling_weight * problem.coupling.astype(np.float64)
         self.energies = self._item_table(-problem.sample_scores, -problem.feature_scores, -weights)
         self.psi = cp.empty((self.rows, self.columns), dtype=cp.complex64)
@@ -102,41 +124,27 @@ class GpuSimulator:
         self._evolve(layers, start)
         value = self._observe(observable, adjoint=True)
         pair, mixing = cp.zeros((layers.depth, self.n, self.d)), cp.zeros(layers.depth)
-        blocks = -(-self.columns // THREADS)
+        with_each = np.int32(self.columns_with.size // self.d)
         for layer in reversed(range(layers.depth)):
-            cosine, tangent = _rotation(layers.mixing[layer])
-            for stage in reversed(self.backward_stages):
-                for size, cubes, count in stage:
-                    kernel = self.module.get_function(f"sample_stage_back<{size}>")
-                    arguments = (self.psi, self.adjoint, np.int32(self.columns), np.int32(blocks), cubes)
-                    kernel((count * blocks,), (THREADS,), (*arguments, cosine, tangent, mixing[layer : layer + 1]))
-            self._launch_rows(
-                "feature_pass_back",
-                2,
-                (self.psi, self.adjoint, np.int64(self.rows), np.int32(self.columns), *self._subset_arguments()),
-                (self._turns(layers, layer), self.column_bits, self.feature_tables, cosine, tangent),
-                (mixing[layer : layer + 1], pair[layer]),
-            )
+            angle = _rotation(layers.mixing[layer])
+            by_beta = mixing[layer : layer + 1]
+            for stage in reversed(self.stages):
+                self._launch_stage("sample_stage_back", stage, (self.psi, self.adjoint), (*angle, by_beta))
+            states = (self.psi, self.adjoint, self.groups, self._turns(layers, layer))
+            rest = (self.columns_with, with_each, self.feature_tables, *angle, by_beta, pair[layer])
+            self._launch_rows("feature_pass_back", 2, (*states, *rest))
         return value, PairGradient(pair=cp.asnumpy(pair), mixing=cp.asnumpy(mixing))
 
     def _evolve(self, layers: Layers, start: NDArray[Any] | None) -> None:
         if start is not None:
             self.psi.set(np.ascontiguousarray(start, dtype=np.complex64))
-        blocks = -(-self.columns // THREADS)
         for layer in range(layers.depth):
-            cosine, tangent = _rotation(layers.mixing[layer])
+            angle = _rotation(layers.mixing[layer])
             uniform = (self.rows * self.columns) ** -0.5 if start is None and layer == 0 else 0.0
-            self._launch_rows(
-                "feature_pass",
-                1,
-                (self.psi, np.int64(self.rows), np.int32(self.columns), np.float32(uniform), *self._subset_arguments()),
-                (self._turns(layers, layer), self.feature_tables, cosine, tangent),
-            )
-            for stage in self.forward_stages:
-                for size, cubes, count in stage:
-                    kernel = self.module.get_function(f"sample_stage<{size}>")
-                    arguments = (self.psi, np.int32(self.columns), np.int32(blocks), cubes, cosine, tangent)
-                    kernel((count * blocks,), (THREADS,), arguments)
+            phases = (np.float32(uniform), self.groups, self._turns(layers, layer))
+            self._launch_rows("feature_pass", 1, (self.psi, *phases, self.feature_tables, *angle))
+            for stage in self.stages:
+                self._launch_stage("sample_stage", stage, (self.psi,), angle)
 
     def _observe(self, observable: Observable, *, adjoint: bool) -> float:
         cp = self.cp
@@ -147,36 +155,41 @@ class GpuSimulator:
             return float((values * cp.abs(self.psi) ** 2).sum())
         threshold = observable.threshold + (observable.slack(np.float32) if observable.kind == "hit" else 0.0)
         out = cp.zeros(1)
-        arguments: tuple[Any, ...] = (
-            self.psi,
-            self.psi if self.adjoint is None else self.adjoint,
-            np.int64(self.rows),
-            np.int32(self.columns),
-            *self._subset_arguments(),
-            self.energies,
-            np.int32(KINDS[observable.kind]),
-            np.float32(threshold),
-            np.int32(adjoint),
-            out,
-        )
-        grid = min(self.rows, 16 * multiprocessors(self.cp))
-        self.module.get_function("observe")((grid,), (ROW_THREADS,), arguments)
+        states = (self.psi, self.psi if self.adjoint is None else self.adjoint, self.groups, self.energies)
+        kind = (np.int32(KINDS[observable.kind]), np.float32(threshold), np.int32(adjoint))
+        self._launch_rows("observe", 0, (*states, *kind, out))
         return float(out[0])
 
-    def _launch_rows(self, name: str, states: int, *arguments: tuple[Any, ...]) -> None:
-        """A kernel that holds whole rows of one or two states in shared memory."""
+    def _launch_stage(self, name: str, stage: list[tuple[int, Any, int]], states: Any, rest: Any) -> None:
+        """One stage of the sample mixer: hypercubes of each size."""
+        blocks = -(-self.columns // COLUMN_THREADS)
+        for size, cubes, count in stage:
+            kernel = self.module.get_function(f"{name}<{size}>")
+            kernel((count * blocks,), (COLUMN_THREADS,), (*states, np.int32(blocks), cubes, *rest))
+
+    def _launch_rows(self, name: str, states: int, arguments: tuple[Any, ...]) -> None:
+        """A kernel that goes through the rows, group by group, with this many states' rows in shared memory."""
         kernel = self.module.get_function(name)
         shared = states * self.columns * 8
-        available = self.cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - 2048
+        available = self.cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - SHARED_BESIDES
         if shared > available:
             raise InputError(f"a row of {self.columns:,} feature subsets does not fit into the GPU's shared memory")
         kernel.max_dynamic_shared_size_bytes = shared
-        per_multiprocessor = max(1, min(8, (available + 2048) // (shared + 1024)))
-        grid = min(self.rows, per_multiprocessor * multiprocessors(self.cp))
-        kernel((grid,), (ROW_THREADS,), tuple(part for group in arguments for part in group), shared_mem=shared)
+        resident = max(1, min(2048 // self.row_threads, available // (shared + SHARED_BESIDES)))
+        grid = min(self.group_count, resident * multiprocessors(self.cp))
+        kernel((grid,), (self.row_threads,), arguments, shared_mem=shared)
 
-    def _subset_arguments(self) -> tuple[Any, ...]:
-        return self.subsets, np.int32(self.chosen), np.int32(self.n)
+    def _group_struct(self, tables: Tables) -> Any:
+        """The struct Groups: rows that differ in their smallest sample only."""
+        cp = self.cp
+        first = np.cumsum(tables.group_count) - tables.group_count
+        rows = cp.asarray(np.stack([first, tables.group_count], axis=1).astype(np.int32))
+        rest = cp.asarray(
+            tables.group_rest.astype(np.uint8).ravel() if tables.group_rest.size else np.zeros(1, np.uint8)
+        )
+        self._group_arrays = rows, rest
+        self.group_count = len(first)
+        return struct(rows=rows, rest=rest, count=len(first))
 
     def _item_table(
         self, own: NDArray[np.float64], other: NDArray[np.float64], pair: NDArray[np.float64]

@@ -11,10 +11,11 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.simulate.circuit import Register
 from biselect.simulate.gpu import load_module, multiprocessors, packed_tables, require_cupy
-from biselect.simulate.tables import Tables, make_tables
+from biselect.simulate.tables import make_tables
 
-VALUE_LIMIT, GRADIENT_LIMIT = 4, 3  # acting edges in a hypercube, as registers allow
-THREADS = 512  # as in the launch bounds of the kernel
+LIMIT = 3  # acting edges in a hypercube, as registers allow
+SUMS = 1024  # bytes of shared memory for the value and the derivatives
+THREADS = 512
 MOST_AMPLITUDES = 1_000_000  # beyond this a circuit fills the GPU by itself
 
 
@@ -36,20 +37,23 @@ class GpuBatch:
         self.stride = self.shape[1] | 1
         weights = problem.coupling_weight * problem.coupling.astype(np.float64)
         pair = sum(sum(weights[rows[:, s]][:, columns[:, f]] for f in range(problem.m)) for s in range(problem.k))
-        self.pair = cp.asarray(np.asarray(pair, dtype=np.float32))
+        self.pair = cp.asarray(np.ascontiguousarray(pair, dtype=np.float32))
         self.by_row = cp.asarray(problem.sample_scores[rows].sum(axis=1).astype(np.float32))
         self.by_column = cp.asarray(problem.feature_scores[columns].sum(axis=1).astype(np.float32))
-        names = ("run_batch<false>", "run_batch<true>")
+        self.registers = (samples, features)
+        self.modes = {gradient: self._mode(gradient) for gradient in (False, True)}
+
+    def _mode(self, gradient: bool) -> Any:
+        """Kernel, rows held at once, tables: with two states fewer rows fit, and hypercubes must be smaller."""
+        cp = self.cp
+        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - SUMS
+        row = (2 if gradient else 1) * self.stride * 8
+        whole = self.shape[0] * row <= most
+        chunk = self.shape[0] if whole else min(self.shape[0], most // 2 // row)
         sizes = (("ROWS", self.shape[0]), ("COLUMNS", self.shape[1]), ("STRIDE", self.stride))
-        self.module = load_module("batch.cu", names, sizes)
-        self.tables = {
-            gradient: tuple(_padded(make_tables(register, limit)) for register in (samples, features))
-            for gradient, limit in ((False, VALUE_LIMIT), (True, GRADIENT_LIMIT))
-        }
-        self.packed = {
-            gradient: [packed_tables(cp, tables) for tables in pair_of_tables]
-            for gradient, pair_of_tables in self.tables.items()
-        }
+        name = f"run_batch<{'true' if gradient else 'false'}>"
+        kernel = load_module("batch.cu", (name,), (*sizes, ("CHUNK", chunk), ("THREADS", THREADS))).get_function(name)
+        return kernel, chunk, [packed_tables(cp, make_tables(register, LIMIT)) for register in self.registers]
 
     def values(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
         """Expected energies of layer angles (batch, p, 4): γ_S, γ_F, γ_SF, β."""
@@ -72,28 +76,19 @@ class GpuBatch:
         """Value and derivatives on the device, (batch, 1 + 4p); angles come from `on_device`."""
         cp = self.cp
         batch, depth, _ = angles.shape
+        kernel, chunk, tables = self.modes[gradient]
         states = 2 if gradient else 1
-        state_bytes = states * self.shape[0] * self.stride * 8
-        sums = 8 * (1 + 4 * depth)
-        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-        in_shared = state_bytes + sums <= most
-        shared = sums + state_bytes * in_shared
-        resident = max(1, min(1 if gradient else 2, (most + 1024) // (shared + 1024)))
-        grid = min(batch, resident * multiprocessors(cp))
-        slots = cp.empty(1 if in_shared else grid * state_bytes // 8, dtype=cp.complex64)
-        out = cp.empty((batch, 1 + 4 * depth))
-        kernel = self.module.get_function(f"run_batch<{'true' if gradient else 'false'}>")
+        shared = 8 * (1 + 4 * depth) + states * chunk * self.stride * 8
+        if 8 * (1 + 4 * depth) > SUMS:
+            raise InputError(f"batches take circuits of up to depth {(SUMS // 8 - 1) // 4}, got {depth}")
         kernel.max_dynamic_shared_size_bytes = shared
-        samples, features = (packed[0] for packed in self.packed[gradient])
+        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        grid = min(batch, max(1, min(1 if gradient else 2, most // shared)) * multiprocessors(cp))
+        whole = chunk == self.shape[0]
+        slots = cp.empty(1 if whole else grid * states * self.shape[0] * self.stride, dtype=cp.complex64)
+        out = cp.empty((batch, 1 + 4 * depth))
+        packed = (slots, *(table[0] for table in tables), self.pair, self.by_row, self.by_column)
         uniform = np.float32((self.shape[0] * self.shape[1]) ** -0.5)
-        tables = (samples, features, self.pair, self.by_row, self.by_column)
-        sizes = (np.int32(depth), np.int32(batch), uniform)
-        arguments = (slots, np.int32(in_shared), *tables, angles, *sizes, out)
+        arguments = (*packed, angles, np.int32(depth), np.int32(batch), uniform, out)
         kernel((grid,), (THREADS,), arguments, shared_mem=shared)
         return out
-
-
-def _padded(tables: Tables) -> Tables:
-    """Spans of five entries, whatever the limit was."""
-    missing = 5 - tables.spans.shape[1]
-    return tables._replace(spans=np.pad(tables.spans, ((0, 0), (0, missing)), mode="edge"))

@@ -1,5 +1,5 @@
 // What all kernels share: complex numbers, phases in turns (1 = 2 pi, so that one rounding brings any sum back to half a
-// turn) and the mixer on a hypercube of amplitudes in registers.
+// turn) and the mixer on a hypercube of amplitudes in registers. THREADS of a block are compiled in.
 
 struct c64 {
     float x, y;
@@ -45,4 +45,100 @@ template <int P> __device__ __forceinline__ float current(const c64* y, const c6
             total += a.x * b.y - a.y * b.x;
         }
     return total;
+}
+
+// The hypercubes of a register's mixer: for each stage and P = 1..4 where they begin and end, each part aligned.
+struct Tables {
+    const unsigned short* cubes;
+    const int2* spans;  // (stages, 4)
+    int stages;
+};
+
+// The 2^P members of a hypercube, read as whole words.
+template <int P> __device__ __forceinline__ void members(const unsigned short* cube, int* member) {
+    unsigned int words[P > 1 ? (1 << P) / 2 : 1];
+    if constexpr (P == 1) words[0] = __ldg((const unsigned int*)cube);
+    if constexpr (P == 2) {
+        const uint2 two = __ldg((const uint2*)cube);
+        words[0] = two.x, words[1] = two.y;
+    }
+    if constexpr (P >= 3) {
+#pragma unroll
+        for (int q = 0; q < (1 << P) / 8; q++) {
+            const uint4 four = __ldg((const uint4*)cube + q);
+            words[4 * q] = four.x, words[4 * q + 1] = four.y, words[4 * q + 2] = four.z, words[4 * q + 3] = four.w;
+        }
+    }
+#pragma unroll
+    for (int v = 0; v < (1 << P); v++) member[v] = v & 1 ? words[v / 2] >> 16 : words[v / 2] & 0xffff;
+}
+
+// Hypercubes run along one direction of a matrix (distance STEP between neighbours), lanes along the other (distance SIDE).
+template <int P, int LANES, int STEP, int SIDE>
+__device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, int2 span, float c, float t) {
+    const int work = ((span.y - span.x) >> P) * LANES;
+    for (int u = threadIdx.x; u < work; u += THREADS) {
+        int at[1 << P];
+        members<P>(cubes + span.x + ((u / LANES) << P), at);
+        const int lane = u % LANES * SIDE;
+        c64 z[1 << P];
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) z[v] = x[at[v] * STEP + lane];
+        rotate<P>(z, c, t);
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) x[at[v] * STEP + lane] = z[v];
+    }
+}
+
+// MOST limits P for registers' sake.
+template <int MOST, int LANES, int STEP, int SIDE> __device__ __forceinline__ void mix(c64* x, Tables tables, float c, float t) {
+    for (int stage = 0; stage < tables.stages; stage++) {
+        const int2* span = tables.spans + 4 * stage;
+        if constexpr (MOST >= 4) mix_some<4, LANES, STEP, SIDE>(x, tables.cubes, span[3], c, t);
+        mix_some<3, LANES, STEP, SIDE>(x, tables.cubes, span[2], c, t);
+        mix_some<2, LANES, STEP, SIDE>(x, tables.cubes, span[1], c, t);
+        mix_some<1, LANES, STEP, SIDE>(x, tables.cubes, span[0], c, t);
+        __syncthreads();
+    }
+}
+
+template <int P, int LANES, int STEP, int SIDE>
+__device__ __forceinline__ float unmix_some(c64* x, c64* y, const unsigned short* cubes, int2 span, float c, float t) {
+    const int work = ((span.y - span.x) >> P) * LANES;
+    float total = 0.f;
+    for (int u = threadIdx.x; u < work; u += THREADS) {
+        int at[1 << P];
+        members<P>(cubes + span.x + ((u / LANES) << P), at);
+        const int lane = u % LANES * SIDE;
+        c64 z[1 << P], w[1 << P];
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) z[v] = x[at[v] * STEP + lane], w[v] = y[at[v] * STEP + lane];
+        total += current<P>(w, z);
+        rotate<P>(z, c, -t);
+        rotate<P>(w, c, -t);
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) x[at[v] * STEP + lane] = z[v], y[at[v] * STEP + lane] = w[v];
+    }
+    return total;
+}
+
+// Undoes the mixing of both; gives this thread's part of half the derivative by beta.
+template <int MOST, int LANES, int STEP, int SIDE>
+__device__ __forceinline__ float unmix(c64* x, c64* y, Tables tables, float c, float t) {
+    float total = 0.f;
+    for (int stage = tables.stages - 1; stage >= 0; stage--) {
+        const int2* span = tables.spans + 4 * stage;
+        if constexpr (MOST >= 4) total += unmix_some<4, LANES, STEP, SIDE>(x, y, tables.cubes, span[3], c, t);
+        total += unmix_some<3, LANES, STEP, SIDE>(x, y, tables.cubes, span[2], c, t);
+        total += unmix_some<2, LANES, STEP, SIDE>(x, y, tables.cubes, span[1], c, t);
+        total += unmix_some<1, LANES, STEP, SIDE>(x, y, tables.cubes, span[0], c, t);
+        __syncthreads();
+    }
+    return total;
+}
+
+__device__ __forceinline__ float warp_sum(float value) {
+#pragma unroll
+    for (int step = 16; step; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
 }
