@@ -77,7 +77,7 @@ def large_sector(cp: Any, size: tuple[int, ...]) -> dict[str, Any]:
 
 
 def accuracy() -> dict[str, float]:
-    """Largest deviations of single precision on the GPU from double precision on the CPU, relative to the largest value."""
+    """Largest deviations of the GPU from double precision on the CPU, relative to the largest value."""
     problem, registers, layers = case(12, 8, 3, 5, 5)
     plain = PlainSimulator(problem, *registers, np.complex128).value_and_gradient(layers, None, ENERGY)
     gpu = GpuSimulator(problem, *registers).value_and_gradient(layers, None, ENERGY)
