@@ -2,5 +2,6 @@
 
 from biselect.calibrate.calibrator import CalibrationFacts, Calibrator
 from biselect.calibrate.maps import map_names
+from biselect.calibrate.streams import parquet_blocks
 
-__all__ = ["CalibrationFacts", "Calibrator", "map_names"]
+__all__ = ["CalibrationFacts", "Calibrator", "map_names", "parquet_blocks"]
