@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -65,8 +66,8 @@ class Calibrator:
             their own location and scale, so weights do not depend on it.
         cap: w_max, the largest weight.
         missing: `error`, or `median` to fill missing entries with the reference median.
-        split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while everything else is
-            fit on the others; None for the map's own habit (½ for `conformal`, no split for the rest).
+        split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while
+            all else is fit on the others; None for the map's own habit (½ for `conformal`, none for the rest).
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
@@ -198,7 +199,8 @@ class Calibrator:
             return self.map, ""
         from biselect.calibrate.choose import choose_map  # compares calibrators, so it cannot be imported above
 
-        choice = choose_map(reference, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
+        make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
+        choice = choose_map(reference, calibrator=make, seed=self.seed)
         return choice.map, choice.why
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:

@@ -32,6 +32,12 @@ def as_matrix(table: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     return matrix, None
 
 
+def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:
+    """Some rows of a table, of the same make."""
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    return frame[rows, :].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(table)[rows]
+
+
 def refuse_unusable(
     X: NDArray[np.float64], columns: Sequence[str], *, where: str, missing: str, first_row: int = 0
 ) -> None:
