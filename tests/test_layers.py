@@ -82,3 +82,28 @@ def loaded_by(code: str) -> set[str]:
 )
 def test_light_stays_light(code):
     assert not loaded_by(code) & set(HEAVY)
+
+
+@pytest.mark.parametrize("command", [["--help"], ["--version"], ["demo", "--help"], ["select", "--help"]])
+def test_help_loads_nothing_numeric(command):
+    code = f"""
+from biselect.cli import main
+sys.argv = ["biselect", *{command!r}]
+try:
+    main()
+except SystemExit:
+    pass
+"""
+    assert not loaded_by(code) & {*HEAVY, "numpy"}
+
+
+def test_selecting_loads_neither_plots_nor_anything_quantum(tmp_path):
+    code = f"""
+from biselect.cli import main
+sys.argv = ["biselect", "demo", "--out", {str(tmp_path)!r}, "--quiet", "--json"]
+try:
+    main()
+except SystemExit:
+    pass
+"""
+    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", "numba", "sklearn"}

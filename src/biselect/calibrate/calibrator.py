@@ -163,10 +163,12 @@ class Calibrator:
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
         self._require_fit()
-        pairs = list(zip(self._reference, Z.T, strict=True))
-        below = [column.below(z) for column, z in pairs]
-        above = [column.size - column.at_most(z) for column, z in pairs]
-        return np.column_stack(below), np.column_stack(above)
+        below, above = np.zeros(Z.shape, dtype=np.int64), np.zeros(Z.shape, dtype=np.int64)
+        for columns in self._columns:
+            for j, column in enumerate(columns):
+                below[:, j] += column.below(Z[:, j])
+                above[:, j] += column.size - column.at_most(Z[:, j])
+        return below, above
 
     def problem(
         self,
@@ -224,19 +226,19 @@ class Calibrator:
         self.scale = fit_scale(fit, self.center)
         self._medians = np.array([column.quantile(0.5) for column in fit])
         units = list(zip(self.kept, self.scale.location, self.scale.scale, strict=True))
-        scaled = tuple(windows.fit[j].scaled(location, scale) for j, location, scale in units)
-        self._reference = scaled
-        if windows.split:
-            self._reference = tuple(windows.calibration[j].scaled(location, scale) for j, location, scale in units)
+        self._columns = [
+            tuple(window[j].scaled(location, scale) for j, location, scale in units)
+            for window in ((windows.fit, windows.calibration) if windows.split else (windows.fit,))
+        ]
         rows = None if labels is None else self.scale.residuals(self._filled(as_matrix(table)[0]))
         self._map = make_map(name)
-        self._map.fit(Reference(fit=scaled, calibration=self._reference, rows=rows, labels=labels))
+        self._map.fit(Reference(fit=self._columns[0], calibration=self._columns[-1], rows=rows, labels=labels))
         self.facts = self._facts(name, why, windows)
         return self
 
     def _facts(self, name: str, why: str, windows: Windows) -> CalibrationFacts:
         far = np.full((1, self.kept.size), np.finfo(np.float64).max)
-        ties = [float((np.diff(column.values) == 0).mean()) for column in self._reference]
+        ties = [float((np.diff(column.values) == 0).mean()) for column in self._columns[-1]]
         ranked = windows.calibration[0].size
         return CalibrationFacts(
             reference_rows=windows.fit[0].size + (ranked if windows.split else 0),

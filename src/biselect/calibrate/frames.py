@@ -51,7 +51,7 @@ def refuse_unusable(
         raise InputError(
             f"{where} has {kind} in column {columns[column]!r}, row {first_row + row} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-            + ("" if missing == "median" else ", or fill missing values with missing='median'")
+            + ("" if missing == "median" else ", or fill missing values: missing='median' (--missing median)")
         )
 
 

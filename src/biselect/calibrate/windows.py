@@ -80,10 +80,8 @@ class WindowBuilder:
         """What has been taken in."""
         if self.names is None:
             raise InputError("the reference has no blocks")
-        if self.rows < FEWEST_ROWS:  # n_samples is what scikit-learn calls it
-            raise InputError(
-                f"the reference has {self.rows} rows (n_samples={self.rows}); calibration needs at least {FEWEST_ROWS}"
-            )
+        if self.rows < FEWEST_ROWS:
+            raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
         medians: list[float] = []
         fit = self._columns(0, medians)
         aside = self.sketches[1][0].size + int(self.absent[1, 0])

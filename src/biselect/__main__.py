@@ -1,0 +1,5 @@
+"""`python -m biselect`."""
+
+from biselect.cli import main
+
+main()

@@ -1,0 +1,51 @@
+"""The command line: data on stdout, progress on stderr, exit codes 0 ok, 1 failed, 2 bad input, 3 infeasible."""
+
+import os
+import sys
+
+import typer
+
+from biselect._version import __version__
+from biselect.cli import demo, doctor, report, select, solve
+from biselect.cli.console import fail
+from biselect.errors import BiselectError, InfeasibleError, InputError
+
+app = typer.Typer(
+    name="biselect",
+    help="Choose k samples and m features together, under exact budgets, and know how good the choice is.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+for command in (select.select, solve.solve, demo.demo, report.report, doctor.doctor):
+    app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(__version__)
+        raise typer.Exit()
+
+
+@app.callback()
+def _options(
+    version: bool = typer.Option(False, "--version", callback=_show_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Run the command line; every error we raise on purpose becomes one line and an exit code."""
+    try:
+        app()
+    except InputError as error:
+        fail(str(error), code=2)
+    except InfeasibleError as error:
+        fail(str(error), code=3)
+    except BiselectError as error:
+        fail(str(error), code=1)
+    except BrokenPipeError:  # the reader of stdout has gone, as in `biselect … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)
+    except KeyboardInterrupt:
+        fail("interrupted; nothing was written", code=130)

@@ -1,0 +1,101 @@
+"""The last steps that `select`, `solve` and `demo` share: solve, show, write."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biselect._version import __version__
+from biselect.cli.console import Steps, out
+
+if TYPE_CHECKING:
+    from biselect.core import Selection, SelectionProblem
+
+SHOWN_ROWS = 30
+
+
+def answer(
+    problem: SelectionProblem,
+    summarise: Callable[[Selection], dict[str, Any]],
+    *,
+    solver: str,
+    seed: int,
+    time_limit: float | None,
+    folder: Path | None,
+    as_json: bool,
+    steps: Steps,
+) -> None:
+    """Solve the problem, print the answer on stdout and write the folder if one is asked for."""
+    from biselect.report.files import selection_json, write_outputs
+    from biselect.solvers import solve
+
+    with steps.bar(f"Solving with {solver}") as progress:
+        selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=progress)
+    summary = summarise(selection)
+    written = [] if folder is None else write_outputs(folder, selection, summary)
+    if as_json:
+        sys.stdout.write(selection_json(selection, __version__))
+    else:
+        show(summary)
+    for path in written:
+        steps.console.print(f"wrote {path}", style="dim")
+
+
+def show(summary: dict[str, Any]) -> None:
+    """The answer as tables for a terminal."""
+    from rich.table import Table
+    from rich.text import Text
+
+    console, selection, budgets = out(), summary["selection"], summary["budgets"]
+    console.print(Text(f"Look at these {budgets['m']}: " + ", ".join(selection["features"]), style="bold"))
+    table = Table(title=Text(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
+    table.add_column("sample")
+    table.add_column("adds", justify="right")
+    table.add_column("strongest reason")
+    for row in summary["rows"][:SHOWN_ROWS]:
+        cell = row["cells"][0]
+        reason = f"{cell['feature']}: {cell.get('words', format(cell['adds'], '.4g'))}"
+        table.add_row(Text(row["name"]), f"{row['value']:.2f}", Text(reason))
+    console.print(table)
+    if len(summary["rows"]) > SHOWN_ROWS:
+        console.print(f"… and {len(summary['rows']) - SHOWN_ROWS} more (--json or --out for all)")
+    console.print(Text(verdict(summary)))
+    parts = ", ".join(f"{name} {100 * part['share']:.0f} %" for name, part in summary["parts"].items())
+    console.print(Text(f"Score held by: {parts}"))
+    if summary["labels"] is not None:
+        facts = summary["labels"]
+        console.print(
+            f"Known labels (shown, never used): {facts['hits']} of {facts['chosen']} chosen are positive, "
+            f"F1@k {facts['f1']:.3f}; blind choice would find {facts['by_chance']:.1f}"
+        )
+
+
+def verdict(summary: dict[str, Any]) -> str:
+    """How good the choice is, in one line."""
+    selection = summary["selection"]
+    if selection["proven_optimal"]:
+        return f"Proven optimal among {summary['choices']} choices: score {selection['score']:.6g}"
+    if selection["gap"] is None:
+        return f"Not proven: score {selection['score']:.6g}, no bound from {selection['solver']}"
+    return (
+        f"Not proven: score {selection['score']:.6g}, no choice exceeds {-selection['bound']:.6g} "
+        f"(gap {100 * selection['gap']:.2f} %)"
+    )
+
+
+def reproduce(seed: int, files: Iterable[Path]) -> dict[str, Any]:
+    """What it takes to get the same answer again."""
+    return {
+        "command": shlex.join(["biselect", *sys.argv[1:]]),
+        "seed": seed,
+        "inputs": [{"name": path.name, "sha256": _sha256(path)} for path in files],
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,62 @@
+"""What people see: steps and progress on stderr, answers on stdout."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from biselect.solvers.registry import Progress
+
+
+def fail(message: str, code: int) -> NoReturn:
+    """Say what was wrong and stop."""
+    print(f"error: {message}", file=sys.stderr)
+    sys.exit(code)
+
+
+class Steps:
+    """Names each step of a command on stderr, with the time it took."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        from rich.console import Console
+
+        self.console: Console = Console(stderr=True, quiet=quiet, highlight=False)
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """A step without measurable progress."""
+        start = time.perf_counter()
+        with self.console.status(name):
+            yield
+        self._done(name, start)
+
+    @contextmanager
+    def bar(self, name: str) -> Iterator[Progress]:
+        """A step that reports its progress; gives the callback that solvers take."""
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+        start = time.perf_counter()
+        shown = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
+        if self.console.is_terminal:
+            with Progress(*shown, console=self.console, transient=True) as progress:
+                task = progress.add_task(name, total=1.0, best="")
+                yield lambda done, energy: progress.update(task, completed=done, best=f"best score {-energy:.6g}")
+        else:
+            yield lambda done, energy: None
+        self._done(name, start)
+
+    def _done(self, name: str, start: float) -> None:
+        self.console.print(f"{name}: {time.perf_counter() - start:.2f} s", style="dim")
+
+
+def out() -> Console:
+    """The console for answers."""
+    from rich.console import Console
+
+    return Console(highlight=False)

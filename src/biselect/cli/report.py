@@ -1,0 +1,39 @@
+"""`biselect report`: the page again, from a folder that `select`, `solve` or `demo` wrote."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.answer import show
+from biselect.errors import InputError
+
+
+def report(
+    folder: Annotated[Path, typer.Argument(help="A folder written with --out.")],
+    out: Annotated[
+        Path | None, typer.Option(help="Where to write the page; otherwise report.html in FOLDER.", show_default=False)
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Render report.html anew from report.json, and show the answer."""
+    from biselect.report import render_html
+    from biselect.report.files import write_text
+
+    source = folder / "report.json"
+    try:
+        summary = json.loads(source.read_text(encoding="utf-8"))
+        assert isinstance(summary, dict)
+    except FileNotFoundError:
+        raise InputError(f"{source}: no such file; give a folder that was written with --out") from None
+    except (OSError, ValueError, AssertionError) as error:
+        raise InputError(f"{source}: cannot be read as a report: {error}") from error
+    write_text(out or folder / "report.html", render_html(summary))
+    if as_json:
+        typer.echo(json.dumps(summary, indent=1, ensure_ascii=False))
+    else:
+        show(summary)

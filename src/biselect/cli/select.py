@@ -1,0 +1,166 @@
+"""`biselect select`: from a table to a selection."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.answer import answer, reproduce
+from biselect.cli.console import Steps
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from biselect.core import Selection
+    from biselect.data.pools import Pool
+
+
+def select(
+    pool: Annotated[Path, typer.Argument(help="Table to choose from: .csv, .parquet, .arrow or .jsonl.")],
+    k: options.K,
+    m: options.M,
+    reference: Annotated[
+        Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
+    ] = None,
+    time_column: Annotated[
+        str | None, typer.Option(help="Column that orders the rows; never a feature.", show_default=False)
+    ] = None,
+    reference_until: Annotated[
+        str | None,
+        typer.Option(
+            help="Split POOL in time: rows up to this time, or this share of the rows (60%), are the reference.",
+            show_default=False,
+        ),
+    ] = None,
+    pool_last: Annotated[
+        int | None, typer.Option(help="Of the rows after the reference keep only the latest.", show_default=False)
+    ] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column that names the rows; otherwise their position.", show_default=False)
+    ] = None,
+    label_column: Annotated[
+        str | None, typer.Option(help="Known positives (0/1): shown with the answer, never used.", show_default=False)
+    ] = None,
+    features: Annotated[
+        list[str] | None, typer.Option(help="Columns to use; repeat or separate by commas.", show_default=False)
+    ] = None,
+    exclude: Annotated[
+        list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
+    ] = None,
+    calibration: Annotated[str, typer.Option(help="How extremeness becomes a weight.")] = "ecdf",
+    center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
+    cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
+    marginals: options.Marginals = "bounded",
+    coupling_weight: Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")] = 1.0,
+    missing: Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")] = "error",
+    solver: options.Solver = "auto",
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Choose the k rows and m columns of POOL that together stand out most against the reference.
+
+    Give the reference as a second table (--reference), or split POOL itself in time (--time-column and
+    --reference-until).
+    """
+    from biselect.data.pools import Roles, from_two_tables, split_in_time
+    from biselect.data.tables import read_table
+
+    steps = Steps(quiet)
+    roles = Roles(
+        id_column=id_column,
+        label_column=label_column,
+        time_column=time_column,
+        features=_names(features) or None,
+        exclude=_names(exclude),
+    )
+    if (reference is None) == (reference_until is None):
+        raise InputError("give either --reference REF, or --time-column and --reference-until to split POOL in time")
+    with steps.step(f"Reading {pool.name}" + (f" and {reference.name}" if reference else "")):
+        if reference is not None:
+            if pool_last is not None:
+                raise InputError("--pool-last goes with --reference-until")
+            candidates = from_two_tables(read_table(reference), read_table(pool), roles)
+            files = [pool, reference]
+        else:
+            if time_column is None:
+                raise InputError("--reference-until needs --time-column")
+            assert reference_until is not None
+            candidates = split_in_time(read_table(pool), roles, reference_until=reference_until, pool_last=pool_last)
+            files = [pool]
+    select_from(
+        candidates,
+        k,
+        m,
+        title=f"What stands out in {pool.name}",
+        files=files,
+        settings={"map": calibration, "center": center, "cap": cap, "missing": missing},
+        objective={"marginals": marginals, "coupling_weight": coupling_weight},
+        solver=solver,
+        time_limit=time_limit,
+        seed=seed,
+        folder=out,
+        as_json=as_json,
+        steps=steps,
+    )
+
+
+def select_from(
+    pool: Pool,
+    k: int,
+    m: int,
+    *,
+    title: str,
+    files: list[Path],
+    settings: dict[str, Any],
+    objective: dict[str, Any],
+    seed: int,
+    steps: Steps,
+    **rest: Any,
+) -> None:
+    """Calibrate on the reference, then solve, show and write."""
+    from biselect.calibrate import Calibrator
+    from biselect.report import summarise
+    from biselect.report.evidence import gather_evidence
+
+    calibrator = Calibrator(**settings)
+    with steps.step(f"Calibrating on {pool.reference.num_rows:,} reference rows"):
+        calibrator.fit(pool.reference)
+        problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
+    notes = _notes(calibrator.facts.constant, k, problem.n_samples, m, problem.n_features)
+    for note in notes:
+        steps.console.print(note, style="yellow", markup=False)
+
+    def summary(selection: Selection) -> dict[str, Any]:
+        return summarise(
+            selection,
+            title=title,
+            reproduce=reproduce(seed, files),
+            evidence=gather_evidence(selection, calibrator, pool.candidates),
+            calibration=calibrator.facts,
+            cap=calibrator.cap,
+            labels=pool.labels,
+            notes=notes,
+        )
+
+    answer(problem, summary, seed=seed, steps=steps, **rest)
+
+
+def _notes(constant: tuple[str, ...], k: int, n_samples: int, m: int, n_features: int) -> list[str]:
+    notes = []
+    if constant:
+        notes.append(f"Left out, constant in the reference: {', '.join(constant)}.")
+    if k == n_samples:
+        notes.append("k equals the size of the pool: every row is chosen, only the columns were selected.")
+    if m == n_features:
+        notes.append("m equals the number of features: every column is chosen, only the rows were selected.")
+    return notes
+
+
+def _names(given: list[str] | None) -> list[str]:
+    """Names given one by one or separated by commas."""
+    return [name.strip() for entry in given or [] for name in entry.split(",") if name.strip()]

@@ -1,0 +1,107 @@
+"""`biselect solve`: any bipartite selection, from a problem file or a table of weights."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.answer import answer, reproduce
+from biselect.cli.console import Steps
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from biselect.core import Selection, SelectionProblem
+
+
+def solve(
+    problem: Annotated[
+        Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
+    ],
+    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
+    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
+    ] = None,
+    solver: options.Solver = "auto",
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = 0,
+    out: options.Out = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Choose k rows and m columns of PROBLEM so that the block between them weighs most.
+
+    A .json problem holds `coupling` (a list of rows), `k`, `m` and, if wanted, `sample_scores`, `feature_scores`,
+    `coupling_weight`, `sample_names`, `feature_names`. A table (.csv, .parquet, .arrow, .jsonl) holds weights only;
+    then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
+    """
+    from biselect.report import summarise
+
+    steps = Steps(quiet)
+    with steps.step(f"Reading {problem.name}"):
+        loaded = read_problem(problem, k, m, id_column)
+
+    def summary(selection: Selection) -> dict[str, Any]:
+        return summarise(selection, title=f"Selection from {problem.name}", reproduce=reproduce(seed, [problem]))
+
+    answer(
+        loaded,
+        summary,
+        solver=solver,
+        seed=seed,
+        time_limit=time_limit,
+        folder=out,
+        as_json=as_json,
+        steps=steps,
+    )
+
+
+def read_problem(path: Path, k: int | None, m: int | None, id_column: str | None) -> SelectionProblem:
+    """A problem from any file that can hold one."""
+    from biselect.core import SelectionProblem
+
+    budgets = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
+    if path.suffix == ".npz":
+        stored = SelectionProblem.load(path)
+        return SelectionProblem.from_dict({**_fields(stored), **budgets}) if budgets else stored
+    if path.suffix == ".json":
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+        return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
+    return _from_weights(path, budgets, id_column)
+
+
+def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None) -> SelectionProblem:
+    import numpy as np
+
+    from biselect.core import SelectionProblem
+    from biselect.data.tables import numeric, read_table, require_columns, texts
+
+    table = read_table(path)
+    if len(budgets) < 2:
+        raise InputError(f"{path}: a table of weights has no budgets; give both -k and -m")
+    if id_column is not None:
+        require_columns(table, [id_column], str(path))
+    names = [name for name in table.column_names if name != id_column]
+    weights = numeric(table, names, str(path))
+    return SelectionProblem(
+        coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),
+        sample_names=None if id_column is None else tuple(texts(table, id_column, str(path))),
+        feature_names=tuple(names),
+        k=budgets["k"],
+        m=budgets["m"],
+    )
+
+
+def _fields(problem: SelectionProblem) -> dict[str, Any]:
+    from dataclasses import fields
+
+    return {field.name: getattr(problem, field.name) for field in fields(problem)}

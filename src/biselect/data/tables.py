@@ -1,0 +1,145 @@
+"""Files to tables: CSV, Parquet, Arrow and JSON-lines, read as data and refused clearly when they are broken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from biselect.errors import InputError
+
+
+def read_table(path: str | Path) -> pa.Table:
+    """Read a table by the ending of its name."""
+    path = Path(path)
+    name = path.name.lower()
+    reader = next((read for endings, read in _READERS if name.endswith(endings)), None)
+    if reader is None:
+        known = ", ".join(ending for endings, _ in _READERS for ending in endings)
+        raise InputError(f"{path}: unknown kind of file; the name must end in one of {known}")
+    if path.is_dir():
+        raise InputError(f"{path}: is a folder, not a file")
+    if not path.exists():
+        raise InputError(f"{path}: no such file")
+    if path.stat().st_size == 0:
+        raise InputError(f"{path}: the file is empty")
+    try:
+        table = reader(path)
+    except PermissionError:
+        raise InputError(f"{path}: no permission to read it") from None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
+    repeated = {column for column in table.column_names if table.column_names.count(column) > 1}
+    if repeated:
+        raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
+    if table.num_rows == 0:
+        raise InputError(f"{path}: the table has columns but no rows")
+    return table
+
+
+def _read_csv(path: Path) -> pa.Table:
+    from pyarrow import csv
+
+    delimiter = "\t" if ".tsv" in path.name.lower() else ","
+    return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True))
+
+
+def _read_parquet(path: Path) -> pa.Table:
+    from pyarrow import parquet
+
+    return parquet.read_table(path)
+
+
+def _read_arrow(path: Path) -> pa.Table:
+    from pyarrow import ipc
+
+    try:
+        return ipc.open_file(path).read_all()
+    except pa.ArrowInvalid:  # the streaming format has no footer
+        with path.open("rb") as stream:
+            return ipc.open_stream(stream).read_all()
+
+
+def _read_json_lines(path: Path) -> pa.Table:
+    from pyarrow import json
+
+    return json.read_json(path)
+
+
+_READERS: list[tuple[tuple[str, ...], Callable[[Path], pa.Table]]] = [
+    ((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _read_csv),
+    ((".parquet",), _read_parquet),
+    ((".arrow", ".feather", ".ipc"), _read_arrow),
+    ((".jsonl", ".ndjson"), _read_json_lines),
+]
+
+
+def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
+    """Refuse names the table does not have, and list what it has."""
+    absent = [name for name in names if name not in table.column_names]
+    if absent:
+        shown = ", ".join(map(repr, table.column_names[:40])) + (" …" if table.num_columns > 40 else "")
+        raise InputError(f"{where} has no column {', '.join(map(repr, absent))}; it has {shown}")
+
+
+def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
+    """These columns as float64, missing entries as NaN; a column of anything else is refused with an example."""
+    return pa.table({name: _as_floats(table[name], name, where) for name in names})
+
+
+def _as_floats(column: pa.ChunkedArray, name: str, where: str) -> pa.ChunkedArray:
+    kind = column.type
+    if pa.types.is_null(kind):
+        raise InputError(f"{where}: column {name!r} is empty; leave it out with --exclude")
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+    if not any(test(kind) for test in is_number):
+        raise InputError(
+            f"{where}: column {name!r} is not numeric ({_example(column)}); leave it out with --exclude, "
+            "or name the columns to use with --features"
+        )
+    return pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))
+
+
+def texts(table: pa.Table, name: str, where: str) -> list[str]:
+    """A column as text, for names; missing and repeated entries are refused."""
+    values = table[name].to_pylist()
+    if None in values:
+        raise InputError(f"{where}: column {name!r} has no value in row {values.index(None)}; every row needs an id")
+    names = [str(value) for value in values]
+    if len(set(names)) != len(names):
+        seen: dict[str, int] = {}
+        for row, value in enumerate(names):
+            if value in seen:
+                raise InputError(f"{where}: id {value!r} stands in rows {seen[value]} and {row}; ids must be unique")
+            seen[value] = row
+    return names
+
+
+def flags(table: pa.Table, name: str, where: str) -> NDArray[np.bool_]:
+    """A column of 0/1 or true/false."""
+    values = table[name].to_pylist()
+    unusable = [value for value in values if value not in (0, 1)]
+    if unusable:
+        raise InputError(f"{where}: label column {name!r} must hold 0 and 1 only, but holds {unusable[0]!r}")
+    return np.array(values, dtype=bool)
+
+
+def _example(column: pa.ChunkedArray) -> str:
+    """The first entry that is not a number, with its row."""
+    for row, value in enumerate(column.to_pylist()):
+        if value is not None and not _is_number(value):
+            text = repr(value)
+            return f"row {row} holds {text if len(text) <= 60 else text[:57] + '…'}"
+    return f"it holds {column.type}"
+
+
+def _is_number(value: object) -> bool:
+    try:
+        float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        return False
+    return True

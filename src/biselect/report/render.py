@@ -1,0 +1,40 @@
+"""Plain data to one self-contained HTML page: no script, no font, no address; every name escaped."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from biselect.errors import InputError
+from biselect.report.summary import FORMAT
+
+
+def render_html(summary: Mapping[str, Any]) -> str:
+    """The page of a summary made by `summarise`."""
+    if summary.get("format") != FORMAT:
+        raise InputError(f"not a report summary of this version (format {summary.get('format')!r}, not {FORMAT!r})")
+    environment = Environment(
+        loader=PackageLoader("biselect.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(number=_number, percent=_percent, heat=_heat)
+    return environment.get_template("report.html").render(**summary)
+
+
+def _number(value: float) -> str:
+    """Four significant digits, thousands apart."""
+    return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
+
+
+def _percent(share: float) -> str:
+    """A share in percent; small ones keep a digit."""
+    percent = 100 * share
+    return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
+
+
+def _heat(weight: float, lowest: float, highest: float) -> int:
+    """Strength of a cell's colour in percent."""
+    return round(100 * (weight - lowest) / (highest - lowest)) if highest > lowest else 0

@@ -1,0 +1,179 @@
+"""Everything a report says, as plain data: a person's page and a machine's file come from the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect._version import __version__
+from biselect.calibrate import CalibrationFacts
+from biselect.core import Selection
+from biselect.core.metrics import f1_at_k
+from biselect.core.selection import Explanation, Swap
+from biselect.report.evidence import Evidence
+
+FORMAT = "biselect-report-1"
+MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
+NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
+
+
+def summarise(
+    selection: Selection,
+    *,
+    title: str,
+    reproduce: Mapping[str, Any],
+    evidence: Sequence[Sequence[Evidence]] | None = None,
+    calibration: CalibrationFacts | None = None,
+    cap: float | None = None,
+    labels: NDArray[np.bool_] | None = None,
+    notes: Sequence[str] = (),
+) -> dict[str, Any]:
+    """The report of a selection.
+
+    Args:
+        selection: the answer.
+        title: what the reader sees first.
+        reproduce: command, seed and inputs that give this answer again.
+        evidence: for each chosen cell how extreme it is; None for a problem that no table stands behind.
+        calibration: facts about the reference.
+        cap: w_max, to say how much of the pool is clipped.
+        labels: known positives among the samples; shown, never used.
+        notes: what else the reader must know.
+    """
+    problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
+    parts = problem.score_parts(selection.samples, selection.features)
+    return {
+        "format": FORMAT,
+        "title": title,
+        "version": __version__,
+        "selection": selection.to_dict(),
+        "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
+        "choices": _count_in_words(problem.sector.size),
+        "parts": _shares(parts),
+        "rows": _rows(selection, why, evidence, labels),
+        "columns": [
+            {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
+            for j in np.argsort(-why.feature_values, kind="stable")
+        ],
+        "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
+        "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
+        "heatmap": _heatmap(selection, why),
+        "calibration": None if calibration is None else _calibration(calibration, selection, cap),
+        "labels": None if labels is None else _label_facts(selection, labels),
+        "notes": list(notes),
+        "reproduce": {**reproduce, "problem_hash": problem.digest},
+    }
+
+
+def _rows(
+    selection: Selection,
+    why: Explanation,
+    evidence: Sequence[Sequence[Evidence]] | None,
+    labels: NDArray[np.bool_] | None,
+) -> list[dict[str, Any]]:
+    """The chosen rows, strongest first; within a row the strongest feature first."""
+    rows = []
+    for position in np.argsort(-why.sample_values, kind="stable"):
+        row_cells = []
+        for j in np.argsort(-why.cells[position], kind="stable"):
+            cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
+            if evidence is not None:
+                shown = evidence[position][j]
+                cell |= {"value": shown.value, "direction": shown.direction, "words": shown.words}
+            row_cells.append(cell)
+        index = int(selection.samples[position])
+        rows.append(
+            {
+                "name": selection.sample_names[position],
+                "index": index,
+                "value": float(why.sample_values[position]),
+                "marginal": float(why.sample_marginals[position]),
+                "cells": row_cells,
+                "label": None if labels is None else bool(labels[index]),
+            }
+        )
+    return rows
+
+
+def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
+    """The chosen block in its surroundings: chosen rows and columns first, then the nearest left out."""
+    problem = selection.problem
+    rows = [*_strongest_first(selection.samples, why.sample_values), *(swap.enters for swap in why.sample_swaps)]
+    columns = [*_strongest_first(selection.features, why.feature_values), *(swap.enters for swap in why.feature_swaps)]
+    shown_rows = rows[: max(MOST_ROWS // 2, min(problem.k + 12, MOST_ROWS))]
+    columns = columns[:MOST_COLUMNS]
+    weights = problem.coupling[np.ix_(shown_rows, columns)].astype(float)
+    chosen_rows, chosen_columns = set(selection.samples.tolist()), set(selection.features.tolist())
+    return {
+        "columns": [{"name": problem.feature_name(j), "chosen": j in chosen_columns} for j in columns],
+        "rows": [
+            {"name": problem.sample_name(i), "chosen": i in chosen_rows, "weights": weights[position].tolist()}
+            for position, i in enumerate(shown_rows)
+        ],
+        "lowest": float(weights.min()),
+        "highest": float(weights.max()),
+        "left_out": {"rows": problem.n_samples - len(shown_rows), "columns": problem.n_features - len(columns)},
+    }
+
+
+def _strongest_first(chosen: NDArray[np.int64], values: NDArray[np.float64]) -> list[int]:
+    return chosen[np.argsort(-values, kind="stable")].tolist()
+
+
+def _near(swaps: Sequence[Swap], name: Callable[[int], str], score: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "enters": name(swap.enters),
+            "leaves": name(swap.leaves),
+            "cost": swap.cost,
+            "share": swap.cost / abs(score) if score else 0.0,
+        }
+        for swap in swaps
+    ]
+
+
+def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Each component's score and its share of all magnitudes."""
+    total = sum(abs(part) for part in parts.values()) or 1.0
+    return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
+
+
+def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | None) -> dict[str, Any]:
+    weights = selection.problem.coupling
+    chosen = weights[np.ix_(selection.samples, selection.features)]
+    top = facts.largest_weight
+    tied = sorted(facts.tied.items(), key=lambda item: -item[1])
+    return {
+        **asdict(facts),
+        "constant": list(facts.constant),
+        "zero_mad": list(facts.zero_mad),
+        "cap": cap,
+        "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
+        "clipped_pool": float((weights >= top).mean()),
+        "clipped_block": float((chosen >= top).mean()),
+    }
+
+
+def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, Any]:
+    positive = np.flatnonzero(labels)
+    hits = int(labels[selection.samples].sum())
+    return {
+        "positives": int(positive.size),
+        "hits": hits,
+        "chosen": int(selection.samples.size),
+        "f1": f1_at_k(selection.samples.tolist(), positive.tolist()),
+        "by_chance": float(selection.samples.size * positive.size / labels.size),
+    }
+
+
+def _count_in_words(count: int) -> str:
+    """1,234,567 or about 3.2 × 10²¹."""
+    if count < 10**9:
+        return f"{count:,}"
+    digits = str(count)
+    exponent = str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about {digits[0]}.{digits[1]} × 10{exponent}"

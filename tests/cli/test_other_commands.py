@@ -1,0 +1,101 @@
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import biselect
+from biselect.core import SelectionProblem
+
+
+def test_the_demo_proves_its_answer_and_writes_the_report(run, tmp_path):
+    outcome = run("demo", "--out", tmp_path / "demo", "--json")
+    answer = json.loads(outcome.out)
+    assert outcome.code == 0
+    assert answer["proven_optimal"] and len(answer["samples"]) == 10 and len(answer["features"]) == 4
+    assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
+
+
+def test_solve_takes_problems_and_weight_tables(run, tmp_path):
+    problem = SelectionProblem(
+        coupling=np.array([[3.0, 0, 1], [0, 2, 0], [2, 0, 2]]), k=2, m=2, sample_names=("a", "b", "c")
+    )
+    problem.save(tmp_path / "p.npz")
+    (tmp_path / "p.json").write_text(json.dumps(problem.to_dict()))
+    (tmp_path / "p.csv").write_text("name,f,g,h\na,3,0,1\nb,0,2,0\nc,2,0,2\n")
+    for arguments in (["p.npz"], ["p.json"], ["p.csv", "-k", 2, "-m", 2, "--id-column", "name"]):
+        outcome = run("solve", tmp_path / arguments[0], *arguments[1:], "--json")
+        answer = json.loads(outcome.out)
+        assert (answer["samples"], answer["feature_indices"], answer["score"]) == (["a", "c"], [0, 2], 8.0)
+    other = json.loads(run("solve", tmp_path / "p.npz", "-k", 1, "--json").out)
+    assert len(other["samples"]) == 1
+    assert "Look at these 2: 0, 2" in run("solve", tmp_path / "p.npz").out
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("p.json", "{", "cannot be read as JSON"),
+        ("p.json", "[1]", "must be an object"),
+        ("p.json", '{"coupling": [[1, NaN]], "k": 1, "m": 1}', "not finite"),
+        ("p.json", '{"k": 1, "m": 1}', "lacks"),
+        ("p.csv", "a,b\n1,2\n", "give both -k and -m"),
+        ("p.csv", "a,b\n1,x\n", "'b' is not numeric"),
+        ("p.npz", "zip?", "not a problem file"),
+        ("p.txt", "hello", "unknown kind of file"),
+    ],
+)
+def test_solve_refuses_what_is_no_problem(run, tmp_path, name, content, message):
+    (tmp_path / name).write_text(content)
+    budgets = ["-k", 1, "-m", 1] if "numeric" in message else []
+    outcome = run("solve", tmp_path / name, *budgets)
+    assert outcome.code == 2 and message in outcome.err
+    assert "no such file" in run("solve", tmp_path / f"absent-{name}").err or name == "p.txt"
+
+
+def test_report_needs_a_folder_we_wrote(run, tmp_path):
+    assert run("report", tmp_path).code == 2
+    (tmp_path / "report.json").write_text("{}")
+    assert "not a report summary" in run("report", tmp_path).err
+    (tmp_path / "report.json").write_text("[")
+    assert "cannot be read as a report" in run("report", tmp_path).err
+
+
+def test_doctor_finds_everything_in_order(run, monkeypatch, tmp_path):
+    monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
+    facts = json.loads(run("doctor", "--json").out)
+    assert facts["ok"] and all(facts["core"].values())
+    assert facts["data"]["note"] == "no Credit Card table in that folder"
+    shown = run("doctor")
+    assert shown.code == 0 and "exact solver" in shown.out
+
+
+def test_doctor_says_what_is_broken(run, monkeypatch):
+    import numba
+
+    def broken(*_):
+        raise RuntimeError("no compiler here")
+
+    monkeypatch.setattr(numba, "njit", broken)
+    outcome = run("doctor")
+    assert outcome.code == 1
+    assert "no compiler here" in outcome.out
+
+
+def test_version_and_help(run):
+    assert run("--version").out.strip() == biselect.__version__
+    assert "select" in run("--help").out
+    module = subprocess.run([sys.executable, "-m", "biselect", "--version"], capture_output=True, text=True, check=True)
+    assert module.stdout.strip() == biselect.__version__
+
+
+def test_an_infeasible_problem_is_exit_code_3(run, monkeypatch, tmp_path):
+    from biselect.errors import InfeasibleError
+
+    def refuse(*_, **__):
+        raise InfeasibleError("nothing fits")
+
+    monkeypatch.setattr("biselect.cli.solve.read_problem", refuse)
+    outcome = run("solve", tmp_path / "p.npz")
+    assert outcome.code == 3 and "nothing fits" in outcome.err

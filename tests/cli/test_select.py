@@ -1,0 +1,214 @@
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+BASE = ("--id-column", "id", "-k", "2", "-m", "2")
+
+
+def command(tables, *more, pool="pool.parquet", reference="reference.parquet"):
+    return ("select", tables / pool, "--reference", tables / reference, *BASE, *more)
+
+
+def test_the_rows_and_columns_that_stand_out_are_chosen_and_proven(run, tables):
+    outcome = run(*command(tables, "--label-column", "fraud", "--json"))
+    assert outcome.code == 0
+    answer = json.loads(outcome.out)
+    assert answer["samples"] == ["r3", "r7"]
+    assert answer["features"] == ["x", "z"]
+    assert answer["proven_optimal"] and answer["gap"] == 0 and answer["bound"] == answer["energy"]
+    assert answer["score"] == pytest.approx(sum(answer["components"].values()))
+
+
+def test_people_get_tables_on_stdout_and_steps_on_stderr(run, tables):
+    outcome = run(*command(tables, "--label-column", "fraud"))
+    assert "Look at these 2: x, z" in outcome.out
+    assert "higher than all 60 reference rows" in outcome.out or "lower than all 60 reference rows" in outcome.out
+    assert "Proven optimal among 396 choices" in outcome.out
+    assert "1 of 2 chosen are positive, F1@k 0.500" in outcome.out
+    assert "Reading" in outcome.err and "Reading" not in outcome.out
+    assert run(*command(tables, "--label-column", "fraud", "-q")).err == ""
+
+
+def test_labels_are_never_used(run, tables):
+    with_labels = run(*command(tables, "--label-column", "fraud", "--json")).out
+    assert run(*command(tables, "--exclude", "", "--features", "x,y,z,u", "--json")).out == with_labels
+
+
+def test_the_folder_holds_everything_and_equal_runs_give_equal_bytes(run, tables):
+    for name in ("first", "second"):
+        assert run(*command(tables, "--label-column", "fraud", "--out", tables / name)).code == 0
+    names = {path.name for path in (tables / "first").iterdir()}
+    assert names == {"selection.json", "explanation.csv", "report.json", "report.html", "run.json", "problem.npz"}
+    assert (tables / "first" / "selection.json").read_bytes() == (tables / "second" / "selection.json").read_bytes()
+    assert "seconds" in json.loads((tables / "first" / "run.json").read_text())
+    shown = run("report", tables / "first", "--out", tables / "again.html")
+    assert shown.code == 0 and "Proven optimal" in shown.out
+    assert (tables / "again.html").read_text() == (tables / "first" / "report.html").read_text()
+    solved = run("solve", tables / "first" / "problem.npz", "--json")
+    assert json.loads(solved.out)["samples"] == ["r3", "r7"]
+
+
+@pytest.mark.parametrize("threads", ["1", "2"])
+def test_the_answer_is_the_same_in_another_process_with_other_threads(run, tables, threads):
+    arguments = [str(part) for part in command(tables, "--label-column", "fraud", "--json", "-q")]
+    environment = {
+        **os.environ,
+        "OMP_NUM_THREADS": threads,
+        "OPENBLAS_NUM_THREADS": threads,
+        "NUMBA_NUM_THREADS": threads,
+    }
+    other = subprocess.run(
+        [sys.executable, "-m", "biselect", *arguments], capture_output=True, env=environment, check=True
+    )
+    assert other.stdout.decode() == run(*arguments).out
+
+
+def test_one_file_split_in_time(run, tables):
+    rng = np.random.default_rng(0)
+    rows = {"t": np.arange(72), "a": rng.normal(size=72), "b": rng.normal(size=72)}
+    rows["a"][70] = 50.0
+    pq.write_table(pa.table(rows), tables / "all.parquet")
+    outcome = run(
+        "select", tables / "all.parquet", "--time-column", "t", "--reference-until", "59", "-k", 1, "-m", 1, "--json"
+    )
+    assert json.loads(outcome.out)["samples"] == ["70"]
+    assert json.loads(outcome.out)["features"] == ["a"]
+
+
+def edit(tables, **columns):
+    """The pool with some columns replaced, added or (None) removed."""
+    table = pq.read_table(tables / "pool.parquet").to_pydict()
+    for name, values in columns.items():
+        if values is None:
+            del table[name]
+        else:
+            table[name] = values
+    pq.write_table(pa.table(table), tables / "pool.parquet")
+
+
+@pytest.mark.parametrize(
+    ("change", "more", "message"),
+    [
+        ({}, ["-k", "0"], "k = 0 is out of range: with 12 samples, k may be 1 to 12"),
+        ({}, ["-k", "13"], "k may be 1 to 12"),
+        ({}, ["-m", "5"], "m = 5 is out of range: with 4 features"),
+        ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'); leave it out with --exclude"),
+        ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
+        ({"y": [None] + [1.0] * 11}, [], "--missing median"),
+        ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
+        ({"id": ["same"] * 12}, [], "id 'same' stands in rows 0 and 1"),
+        ({"fraud": [3] * 12}, ["--label-column", "fraud"], "must hold 0 and 1 only"),
+        ({}, ["--id-column", "nobody"], "no column 'nobody'"),
+        ({}, ["--features", "x,nothing"], "no column 'nothing'"),
+        ({}, ["--solver", "magic"], "no solver 'magic'"),
+        ({}, ["--calibration", "magic"], "no calibration map 'magic'"),
+        ({}, ["--marginals", "magic"], "marginals must be one of"),
+        ({}, ["--cap", "-1"], "cap"),
+        ({}, ["--time-limit", "-1"], "time_limit"),
+        ({}, ["--coupling-weight", "-1"], "must not be negative"),
+        ({}, ["--reference-until", "3"], "either --reference"),
+        ({}, ["--pool-last", "3"], "--pool-last goes with"),
+    ],
+)
+def test_bad_input_is_one_clear_line_exit_code_2_and_no_file(run, tables, change, more, message):
+    edit(tables, **change)
+    outcome = run(*command(tables, "--out", tables / "out", *more))
+    assert outcome.code == 2
+    assert message in outcome.err
+    assert outcome.out == ""
+    assert "Traceback" not in outcome.err
+    assert not (tables / "out").exists()
+
+
+@pytest.mark.parametrize("what", ["absent", "empty", "truncated", "not-a-table"])
+def test_unusable_files(run, tables, what):
+    path = tables / "pool.parquet"
+    if what == "absent":
+        path.unlink()
+    elif what == "empty":
+        path.write_bytes(b"")
+    elif what == "truncated":
+        path.write_bytes(path.read_bytes()[:100])
+    else:
+        path.write_bytes(b"hello")
+    outcome = run(*command(tables))
+    assert (outcome.code, outcome.out) == (2, "")
+    assert str(path) in outcome.err
+
+
+def test_too_small_a_reference(run, tables):
+    pq.write_table(pq.read_table(tables / "reference.parquet").slice(0, 4), tables / "reference.parquet")
+    outcome = run(*command(tables))
+    assert outcome.code == 2 and "has 4 rows; calibration needs at least 10" in outcome.err
+
+
+def test_usage_errors_are_exit_code_2(run, tables):
+    assert run("select", tables / "pool.parquet").code == 2
+    assert run("nonsense").code == 2
+    assert run("select", tables / "pool.parquet", "-k", "two", "-m", "1").code == 2
+
+
+def test_missing_values_can_be_filled(run, tables):
+    edit(tables, y=[None] + [1.0] * 11)
+    assert run(*command(tables, "--missing", "median", "--label-column", "fraud")).code == 0
+
+
+def test_constant_features_are_dropped_and_said(run, tables):
+    reference = pq.read_table(tables / "reference.parquet").append_column("flat", pa.array([1.0] * 60))
+    pq.write_table(reference, tables / "reference.parquet")
+    edit(tables, flat=[2.0] * 12)
+    outcome = run(*command(tables, "--label-column", "fraud"))
+    assert outcome.code == 0
+    assert "Left out, constant in the reference: flat" in outcome.err
+
+
+def test_whole_budgets_are_allowed_and_said(run, tables):
+    outcome = run(*command(tables, "-k", "12", "-m", "4"))
+    assert outcome.code == 0
+    assert "every row is chosen" in outcome.err and "every column is chosen" in outcome.err
+
+
+def test_hostile_names_stay_data(run, tables):
+    names = ['<script>alert("x")</script>\n[bold]', *(f"r{i}" for i in range(1, 12))]
+    edit(tables, id=names, **{column: [60.0] + [0.0] * 11 for column in "xyzu"})
+    outcome = run(*command(tables, "--label-column", "fraud", "-k", "1", "--out", tables / "out"))
+    assert outcome.code == 0
+    assert '<script>alert("x")</script>' in outcome.out and "[bold]" in outcome.out
+    assert "<script" not in (tables / "out" / "report.html").read_text()
+
+
+def test_csv_in_csv_out(run, tables):
+    for name in ("pool", "reference"):
+        pa.csv.write_csv(pq.read_table(tables / f"{name}.parquet"), tables / f"{name}.csv")
+    outcome = run(*command(tables, "--label-column", "fraud", "--json", pool="pool.csv", reference="reference.csv"))
+    assert json.loads(outcome.out)["samples"] == ["r3", "r7"]
+
+
+@pytest.mark.slow
+def test_the_full_credit_card_table(credit_card, tmp_path):
+    """60 % reference, the last 5,000 rows as the pool, 29 features: proven within 20 s and 2 GiB."""
+    script = f"""
+import resource, sys, time
+start = time.perf_counter()
+from biselect.cli import main
+sys.argv = ["biselect", "select", {str(credit_card / "creditcard.parquet")!r}, "--time-column", "Time",
+    "--reference-until", "60%", "--pool-last", "5000", "--label-column", "Class", "-k", "20", "-m", "3",
+    "--out", {str(tmp_path / "out")!r}]
+try:
+    main()
+except SystemExit as stop:
+    assert not stop.code, stop.code
+print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20, file=sys.stderr)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    seconds, gib = map(float, done.stderr.splitlines()[-1].split())
+    answer = json.loads((tmp_path / "out" / "selection.json").read_text())
+    assert answer["proven_optimal"]
+    assert seconds < 20 and gib < 2

@@ -1,0 +1,105 @@
+import datetime
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from biselect.data.demo import demo_pool
+from biselect.data.pools import Roles, from_two_tables, split_in_time
+from biselect.errors import InputError
+
+TABLE = pa.table(
+    {
+        "t": [5, 1, 2, 4, 3, 3],
+        "id": list("fabedc"),
+        "x": [50.0, 10, 20, 40, 30, 31],
+        "label": [1, 0, 0, 1, 0, 0],
+    }
+)
+ROLES = Roles(id_column="id", label_column="label", time_column="t")
+
+
+def test_a_split_never_looks_ahead_and_keeps_ties_in_order():
+    pool = split_in_time(TABLE, ROLES, reference_until="3")
+    assert pool.reference["x"].to_pylist() == [10, 20, 30, 31]
+    assert pool.candidates["x"].to_pylist() == [40, 50]
+    assert pool.sample_names == ["e", "f"]
+    assert pool.labels.tolist() == [True, True]
+    assert pool.reference.column_names == ["x"]
+
+
+def test_a_share_counts_rows_in_time_order():
+    assert split_in_time(TABLE, ROLES, reference_until="50%").reference["x"].to_pylist() == [10, 20, 30]
+    last = split_in_time(TABLE, ROLES, reference_until="50%", pool_last=1)
+    assert last.candidates["x"].to_pylist() == [50]
+
+
+def test_without_ids_rows_are_named_by_their_position_in_the_file():
+    pool = split_in_time(TABLE, Roles(time_column="t", exclude=["id", "label"]), reference_until="3")
+    assert pool.sample_names == ["3", "0"]
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_dates_can_split_too(as_text):
+    days = [datetime.date(2024, 1, day) for day in (1, 2, 3)]
+    table = pa.table({"day": [str(day) for day in days] if as_text else days, "x": [1.0, 2, 3]})
+    pool = split_in_time(table, Roles(time_column="day"), reference_until="2024-01-02")
+    assert pool.candidates["x"].to_pylist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("until", "message"),
+    [("0", "no row is that early"), ("9", "every row is"), ("soon", "not a value"), ("120%", "share"), ("x%", "share")],
+)
+def test_splits_that_leave_one_side_empty_are_refused(until, message):
+    with pytest.raises(InputError, match=message):
+        split_in_time(TABLE, ROLES, reference_until=until)
+
+
+def test_more_wrong_splits():
+    with pytest.raises(InputError, match="--pool-last must be 1 to 2"):
+        split_in_time(TABLE, ROLES, reference_until="3", pool_last=5)
+    with pytest.raises(InputError, match="missing values"):
+        split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+    with pytest.raises(InputError, match="no ISO date"):
+        split_in_time(pa.table({"t": ["a", "b"], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+    with pytest.raises(InputError, match="no column 'when'"):
+        split_in_time(TABLE, Roles(time_column="when"), reference_until="1")
+
+
+def test_features_follow_the_reference_and_special_columns_never_join_them():
+    reference = pa.table({"b": [1.0], "a": [2.0], "t": [0], "label": [0]})
+    pool = pa.table({"a": [3.0], "b": [4.0], "extra": ["text"], "label": [1]})
+    joined = from_two_tables(reference, pool, Roles(label_column="label", time_column="t"))
+    assert joined.candidates.column_names == ["b", "a"]
+    chosen = from_two_tables(reference, pool, Roles(features=["a", "b"], exclude=["b"]))
+    assert chosen.reference.column_names == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("roles", "message"),
+    [
+        (Roles(features=["q"]), "the reference has no column 'q'"),
+        (Roles(exclude=["a", "b"]), "no feature columns are left"),
+        (Roles(features=["a", "a"]), "more than once"),
+        (Roles(features=["a"], label_column="a"), "label column 'a' must not be a feature"),
+        (Roles(id_column="name"), "the pool has no column 'name'"),
+    ],
+)
+def test_wrong_roles_are_refused(roles, message):
+    reference = pa.table({"a": [1.0], "b": [2.0]})
+    with pytest.raises(InputError, match=message):
+        from_two_tables(reference, reference, roles)
+
+
+def test_a_pool_without_a_reference_column_is_refused():
+    with pytest.raises(InputError, match="the pool lacks columns of the reference: 'b'"):
+        from_two_tables(pa.table({"a": [1.0], "b": [2.0]}), pa.table({"a": [1.0]}), Roles())
+
+
+def test_the_excerpt_is_what_its_attribution_says():
+    pool = demo_pool()
+    assert (pool.reference.num_rows, pool.candidates.num_rows, pool.reference.num_columns) == (13145, 600, 29)
+    assert pool.labels.sum() == 15
+    assert np.isfinite(pool.candidates["V1"].to_numpy()).all()
+    assert pool.sample_names == sorted(pool.sample_names)

@@ -1,0 +1,111 @@
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.ipc
+import pyarrow.parquet as pq
+import pytest
+
+from biselect.data.tables import flags, numeric, read_table, require_columns, texts
+from biselect.errors import InputError
+
+ROWS = {"id": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "n": [1, 2, 3], "flag": [True, False, True]}
+
+
+def write(table: pa.Table, path) -> None:
+    kind = path.name.split(".", 1)[1]
+    if kind == "parquet":
+        pq.write_table(table, path)
+    elif kind in ("arrow", "feather"):
+        with pa.ipc.new_file(path, table.schema) as writer:
+            writer.write_table(table)
+    elif kind == "ipc":
+        with path.open("wb") as stream, pa.ipc.new_stream(stream, table.schema) as writer:
+            writer.write_table(table)
+    elif kind == "jsonl":
+        path.write_text("\n".join(json.dumps(row) for row in table.to_pylist()))
+    else:
+        separator = "\t" if "tsv" in kind else ","
+        lines = [separator.join(table.column_names)]
+        lines += [separator.join(str(value) for value in row.values()) for row in table.to_pylist()]
+        text = "\n".join(lines).encode()
+        path.write_bytes(gzip.compress(text) if kind.endswith("gz") else text)
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "tsv", "parquet", "arrow", "feather", "ipc", "jsonl"])
+def test_every_kind_of_file_gives_the_same_table(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    write(pa.table(ROWS), path)
+    table = read_table(path)
+    assert texts(table, "id", "t") == ["a", "b", "c"]
+    numbers = numeric(table, ["x", "n", "flag"], "t")
+    np.testing.assert_array_equal(numbers["x"].to_numpy(), [1.0, 2.5, -3.0])
+    np.testing.assert_array_equal(numbers["flag"].to_numpy(), [1, 0, 1])
+    assert numbers["n"].type == pa.float64()
+
+
+def test_missing_numbers_become_nan(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("x,y\n1,\n,2.5\n")
+    numbers = numeric(read_table(path), ["x", "y"], "t")
+    np.testing.assert_array_equal(numbers["x"].to_numpy(), [1, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"", "the file is empty"),
+        ("t.csv", b"x,y\n", "columns but no rows"),
+        ("t.csv", b"x,y\n1,2\n3\n", "cannot be read as csv"),
+        ("t.csv", b"x,x\n1,2\n", "'x' stands more than once"),
+        ("t.parquet", b"PAR1 cut off", "cannot be read as parquet"),
+        ("t.arrow", b"ARROW1 cut off", "cannot be read as arrow"),
+        ("t.jsonl", b'{"x": 1}\n{"x": ', "cannot be read as jsonl"),
+        ("t.xlsx", b"something", "unknown kind of file"),
+    ],
+)
+def test_broken_files_are_refused_with_the_reason(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        read_table(tmp_path / name)
+
+
+def test_a_truncated_parquet_file_is_refused(tmp_path):
+    path = tmp_path / "t.parquet"
+    write(pa.table(ROWS), path)
+    path.write_bytes(path.read_bytes()[:-20])
+    with pytest.raises(InputError, match="cannot be read as parquet"):
+        read_table(path)
+
+
+def test_absent_files_and_folders_are_refused(tmp_path):
+    with pytest.raises(InputError, match="no such file"):
+        read_table(tmp_path / "t.csv")
+    (tmp_path / "d.csv").mkdir()
+    with pytest.raises(InputError, match="is a folder"):
+        read_table(tmp_path / "d.csv")
+
+
+def test_columns_that_cannot_serve_are_named():
+    table = pa.table({"word": ["1", "two"], "none": pa.nulls(2), "id": ["a", "a"], "gap": ["a", None], "label": [0, 2]})
+    with pytest.raises(InputError, match="no column 'q'; it has 'word'"):
+        require_columns(table, ["q"], "t")
+    with pytest.raises(InputError, match="column 'word' is not numeric \\(row 1 holds 'two'\\)"):
+        numeric(table, ["word"], "t")
+    with pytest.raises(InputError, match="column 'none' is empty"):
+        numeric(table, ["none"], "t")
+    with pytest.raises(InputError, match="id 'a' stands in rows 0 and 1"):
+        texts(table, "id", "t")
+    with pytest.raises(InputError, match="no value in row 1"):
+        texts(table, "gap", "t")
+    with pytest.raises(InputError, match="0 and 1 only, but holds 2"):
+        flags(table, "label", "t")
+
+
+def test_names_of_any_kind_survive(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('id,"a ""b"", <script>"\n"line\nbreak",1\n"x,y",2\n')
+    table = read_table(path)
+    assert table.column_names == ["id", 'a "b", <script>']
+    assert texts(table, "id", "t") == ["line\nbreak", "x,y"]
