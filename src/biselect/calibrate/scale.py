@@ -49,8 +49,12 @@ def fit_scale(columns: Sequence[Column], center: str) -> Scale:
         location = np.array([column.mean for column in columns])
         return Scale(location=location, scale=deviation, fell_back=np.zeros(len(columns), dtype=bool))
     location = np.array([column.quantile(0.5) for column in columns])
-    folded = [column.folded(middle) for column, middle in zip(columns, location, strict=True)]
-    mad = MAD_TO_SIGMA * np.array([column.quantile(0.5) for column in folded])
-    reach = np.array([column.values[-1] for column in folded])
+    mad, reach = np.array([_spread(column, middle) for column, middle in zip(columns, location, strict=True)]).T
     fell_back = varies & (mad <= reach / LARGEST_RESIDUAL)
     return Scale(location=location, scale=np.where(fell_back, deviation, mad), fell_back=fell_back)
+
+
+def _spread(column: Column, middle: float) -> tuple[float, float]:
+    """1.4826·MAD, and the largest deviation from the middle."""
+    folded = column.folded(middle)
+    return MAD_TO_SIGMA * folded.quantile(0.5), float(folded.values[-1])

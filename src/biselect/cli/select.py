@@ -49,7 +49,9 @@ def select(
     exclude: Annotated[
         list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
     ] = None,
-    calibration: Annotated[str, typer.Option(help="How extremeness becomes a weight.")] = "ecdf",
+    calibration: Annotated[
+        str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
+    ] = "ecdf",
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
     cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
     marginals: options.Marginals = "bounded",
@@ -98,7 +100,7 @@ def select(
         m,
         title=f"What stands out in {pool.name}",
         files=files,
-        settings={"map": calibration, "center": center, "cap": cap, "missing": missing},
+        settings={"map": calibration, "center": center, "cap": cap, "missing": missing, "seed": seed},
         objective={"marginals": marginals, "coupling_weight": coupling_weight},
         solver=solver,
         time_limit=time_limit,
@@ -132,6 +134,8 @@ def select_from(
         calibrator.fit(pool.reference)
         problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
     notes = _notes(calibrator.facts.constant, k, problem.n_samples, m, problem.n_features)
+    if calibrator.facts.why:
+        notes.append(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     for note in notes:
         steps.console.print(note, style="yellow", markup=False)
 

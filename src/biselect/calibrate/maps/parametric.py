@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from biselect.calibrate.column import Column
 from biselect.calibrate.maps.base import Reference
 from biselect.calibrate.scale import fit_scale
 
@@ -58,8 +59,8 @@ class StudentTMap:
     def fit(self, reference: Reference) -> None:
         """Match two quantiles; a spike at the median gives the heaviest tail on offer."""
         self.location = np.array([column.quantile(0.5) for column in reference.fit])
-        folded = [column.folded(middle) for column, middle in zip(reference.fit, self.location, strict=True)]
-        body, tail = (np.array([column.quantile(q) for column in folded]) for q in (BODY, TAIL))
+        pairs = zip(reference.fit, self.location, strict=True)
+        body, tail = np.array([_body_and_tail(column.folded(middle)) for column, middle in pairs]).T
         deviation = np.array([column.deviation for column in reference.fit])
 
         body_of_t, tail_of_t = (special.stdtrit(DEGREES_OF_FREEDOM, (1 + q) / 2) for q in (BODY, TAIL))
@@ -73,3 +74,7 @@ class StudentTMap:
         """-log 2T(-|t|)."""
         p = 2 * special.stdtr(self.freedom, -np.abs(Z - self.location) / self.spread)
         return -np.log(np.maximum(p, np.finfo(np.float64).tiny))
+
+
+def _body_and_tail(distances: Column) -> tuple[float, float]:
+    return distances.quantile(BODY), distances.quantile(TAIL)
