@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biselect.data.pools import Roles
 
 CROSSED = 1  # exit code
-COLUMNS = ("drift", "in spreads", "along features", "of ff margin", "of joint margin", "rows new", "columns new")
+COLUMNS = ("drift", "in spreads", "feature share", "of ff margin", "of joint margin", "new rows", "new columns")
 
 
 def monitor(
@@ -201,16 +201,8 @@ def show(summary: dict[str, Any]) -> None:
     console, worst = out(), summary["worst"]
     console.print(Text(summary["verdict"], style="bold red" if summary["crossed"] else "bold green"))
     table = Table(title=Text(worst["words"]), title_justify="left", title_style="bold")
-    table.add_column("map")
-    for name in (
-        "drift",
-        "in spreads",
-        "along features",
-        "of ff margin",
-        "of joint margin",
-        "rows changed",
-        "columns changed",
-    ):
+    table.add_column("map", no_wrap=True)
+    for name in COLUMNS:
         table.add_column(name, justify="right")
     for drift in worst["drifts"]:
         table.add_row(
