@@ -20,6 +20,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 
 MISSING = ("error", "median")
+CHUNK_CELLS = 1 << 21  # weighed at a time
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,7 +149,13 @@ class Calibrator:
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
         """W of the pool, from 0 to w_max, for the features in use (Eq. weights)."""
-        return self._weigh(self.residuals(pool))
+        values = self.values(pool)
+        W = np.empty(values.shape)
+        rows = max(1, CHUNK_CELLS // values.shape[1])
+        for start in range(0, len(values), rows):  # temporaries that stay in the heap cost no page faults
+            part = slice(start, start + rows)
+            W[part] = self._weigh(self.scale.residuals(values[part]))
+        return W
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's own values for the features in use, missing entries filled as agreed."""
