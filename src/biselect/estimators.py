@@ -22,7 +22,7 @@ from biselect.solvers import solve
 OUTLIER, INLIER = -1, 1
 
 
-class _Checked(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class _Checked(BaseEstimator):
     """What both estimators ask of their input; `missing` says whether NaN may be in it."""
 
     missing: str
@@ -49,7 +49,7 @@ class _Checked(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no type
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
 
-class TailCalibrator(TransformerMixin, _Checked):  # type: ignore[misc]
+class TailCalibrator(TransformerMixin, _Checked):
     """Cells to bounded outlier weights; every row is kept, and its weights depend on it and the reference alone.
 
     Columns that are constant in the reference are left out; `get_feature_names_out` says which remain.
@@ -101,7 +101,7 @@ class TailCalibrator(TransformerMixin, _Checked):  # type: ignore[misc]
         return _names_in(self, input_features)[self.calibrator_.kept]
 
 
-class JointSelector(OutlierMixin, SelectorMixin, _Checked):  # type: ignore[misc]
+class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     """k samples and m features, chosen together against a reference.
 
     `fit` calibrates on the reference and chooses once, from `pool` or from the reference itself: that fixes the

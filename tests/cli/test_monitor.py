@@ -83,7 +83,9 @@ def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
     assert outcome.code == 1
     drifts = [point["drifts"][0]["relative_drift"] for point in answer["points"]]
     assert len(drifts) == 4 and min(drifts[:2]) > 0.5 > 2 * max(drifts[2:])
-    assert [point["when"] for point in answer["points"]] == [str(point["end"] - 1) for point in answer["points"]]
+    # thirty of the newest 180 rows are the pool, so the newest window takes in as many older ones
+    assert [point["when"] for point in answer["points"]] == ["249", "429", "609", "789"]
+    assert [point["end"] for point in answer["points"]] == [250, 430, 610, 790]
     assert {row["feature"] for row in answer["points"][0]["drifts"][0]["features"]} == set(NAMES)
     page = (tmp_path / "out" / "monitor.html").read_text()
     assert page.count("<polyline") == 8 and page.count("<circle") == 8 * 4
@@ -108,9 +110,11 @@ def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
         (("--window", "500"), "no older window of 500 rows"),
         (("--window", "50", "--calibration", "logistic"), "needs a map without labels, one of ecdf"),
         (("--window", "50", "--max-drift", "-1"), "--max-drift must not be negative"),
-        (("--window", "50", "--exclude", "q"), "no column 'q'"),
+        (("--window", "50", "--features", "q"), "no column 'q'"),
+        (("--window", "50", "--time-column", "t"), "same.parquet has no column 't'"),
         (("--window", "50", "--pool-rows", "400"), "cannot draw a pool of 400 rows"),
         (("--older", "nowhere.parquet"), "no such file"),
+        (("--older", "nowhere.parquet", "--step", "9"), "--step goes with --window"),
     ],
 )
 def test_bad_input_is_told_from_a_crossed_threshold(run, references, more, message):

@@ -1,7 +1,11 @@
+import datetime
 import json
 import os
+import shlex
+import signal
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +41,12 @@ def test_people_get_tables_on_stdout_and_steps_on_stderr(run, tables):
 
 
 def test_labels_are_never_used(run, tables):
+    reference = pq.read_table(tables / "reference.parquet").append_column("fraud", pa.array([0, 1] * 30))
+    pq.write_table(reference, tables / "reference.parquet")
     with_labels = run(*command(tables, "--label-column", "fraud", "--json")).out
-    assert run(*command(tables, "--exclude", "", "--features", "x,y,z,u", "--json")).out == with_labels
+    assert run(*command(tables, "--exclude", "fraud", "--json")).out == with_labels
+    as_feature = run(*command(tables, "--json")).out  # it would be one, if nobody said what it is
+    assert json.loads(as_feature)["problem_hash"] != json.loads(with_labels)["problem_hash"]
 
 
 def test_the_folder_holds_everything_and_equal_runs_give_equal_bytes(run, tables):
@@ -99,7 +107,7 @@ def edit(tables, **columns):
         ({}, ["-k", "0"], "k = 0 is out of range: with 12 samples, k may be 1 to 12"),
         ({}, ["-k", "13"], "k may be 1 to 12"),
         ({}, ["-m", "5"], "m = 5 is out of range: with 4 features"),
-        ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'); leave it out with --exclude"),
+        ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'). Leave out with --exclude 'y'"),
         ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
         ({"y": [None] + [1.0] * 11}, [], "--missing median"),
         ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
@@ -212,3 +220,76 @@ print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_m
     answer = json.loads((tmp_path / "out" / "selection.json").read_text())
     assert answer["proven_optimal"]
     assert seconds < 20 and gib < 2
+
+
+def test_all_unusable_columns_are_named_at_once(run, tables):
+    edit(tables, x=["a"] * 12, y=[datetime.date(2024, 1, 2)] * 12)
+    outcome = run(*command(tables))
+    assert outcome.code == 2
+    assert "column 'x' is not numeric (row 0 holds 'a')" in outcome.err
+    assert "column 'y' holds times (2024-01-02); name it with --time-column" in outcome.err
+    assert "--exclude 'x,y'" in outcome.err
+
+
+def test_columns_that_look_like_an_id_or_are_not_used_are_pointed_out(run, tables):
+    reference = pq.read_table(tables / "reference.parquet").append_column("n,o", pa.array(np.arange(60)))
+    pq.write_table(reference, tables / "reference.parquet")
+    edit(tables, **{"n,o": list(range(1000, 1012)), "extra": [1.0] * 12})
+    outcome = run(*command(tables, "--label-column", "fraud"))
+    assert "Column 'n,o' lies beyond the reference in 100 % of the pool" in outcome.err
+    assert "Not used, absent from the reference: extra" in outcome.err
+    without = run(*command(tables, "--label-column", "fraud", "--exclude", "n,o", "--exclude", "extra"))
+    assert "n,o" not in without.err and "extra" not in without.err
+    assert (
+        "neither the reference nor the pool has a column 'when'" in run(*command(tables, "--time-column", "when")).err
+    )
+
+
+def test_ids_of_a_csv_stay_text(run, tables):
+    for name in ("pool", "reference"):
+        pa.csv.write_csv(pq.read_table(tables / f"{name}.parquet"), tables / f"{name}.csv")
+    text = (tables / "pool.csv").read_text().replace('"r3"', "007").replace('"r4"', "7")
+    (tables / "pool.csv").write_text(text)
+    outcome = run(*command(tables, "--label-column", "fraud", "--json", pool="pool.csv", reference="reference.csv"))
+    assert json.loads(outcome.out)["samples"] == ["007", "r7"]
+
+
+def test_a_place_that_cannot_be_written_is_found_before_the_work(run, tables):
+    (tables / "file").write_text("in the way")
+    outcome = run(*command(tables, "--out", tables / "file"))
+    assert outcome.code == 2 and "is a file; give a folder" in outcome.err and "Solving" not in outcome.err
+    (tables / "out" / "report.html").mkdir(parents=True)
+    assert run(*command(tables, "--out", tables / "out")).code == 2
+    assert [path.name for path in (tables / "out").iterdir()] == ["report.html"]
+
+
+def test_names_cannot_steer_the_terminal(run, tables):
+    edit(tables, id=["\x1b[31mred[/]", *(f"r{i}" for i in range(1, 12))], **{c: [60.0] + [0.0] * 11 for c in "xyzu"})
+    outcome = run(*command(tables, "--label-column", "fraud", "-k", "1", "--out", tables / "a[/b]"))
+    assert outcome.code == 0
+    assert "\x1b[31m" not in outcome.out and "red[/]" in outcome.out
+    assert "a[/b]" in outcome.err.replace("\n", "")
+
+
+@pytest.mark.parametrize("stdout", ["closed", "full", "ascii"])
+def test_odd_outputs_give_no_traceback(tables, stdout):
+    edit(tables, id=["é", *(f"r{i}" for i in range(1, 12))], **{c: [60.0] + [0.0] * 11 for c in "xyzu"})
+    arguments = [str(part) for part in command(tables, "--label-column", "fraud", "-k", "1", "-q")]
+    redirect = {"closed": ">&-", "full": ">/dev/full", "ascii": ""}[stdout]
+    line = f"{shlex.join([sys.executable, '-m', 'biselect', *arguments])} {redirect}"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"} if stdout == "ascii" else dict(os.environ)
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, env=environment)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == (1 if stdout == "full" else 0)
+
+
+def test_ctrl_c_stops_with_a_word(tables):
+    rng = np.random.default_rng(0)
+    big = pa.table({str(j): rng.normal(size=3000) for j in range(200)})
+    pq.write_table(big, tables / "big.parquet")
+    line = [sys.executable, "-m", "biselect", "solve", str(tables / "big.parquet"), "-k", "30", "-m", "6"]
+    running = subprocess.Popen([*line, "--solver", "exact", "--time-limit", "60"], stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    running.send_signal(signal.SIGINT)
+    _, errors = running.communicate(timeout=60)
+    assert running.returncode == 130 and errors.strip().endswith("interrupted")

@@ -2,6 +2,7 @@ import json
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -101,6 +102,23 @@ def test_arrays_are_copied_and_read_only():
         problem.k = 2
 
 
+@pytest.mark.parametrize("view", [lambda frame: frame, lambda frame: frame.to_numpy()])
+def test_a_frame_that_is_changed_later_does_not_reach_the_problem(view):
+    frame = pd.DataFrame(np.ones((2, 2)))
+    problem = SelectionProblem(coupling=view(frame), sample_scores=frame[0], k=1, m=1)
+    frame.iloc[0, 0] = 55
+    assert problem.coupling[0, 0] == 1 and problem.sample_scores[0] == 1
+
+
+def test_single_precision_couplings_keep_every_form_equal():
+    weights = np.random.default_rng(0).random((3, 2)).astype(np.float32)
+    problem = SelectionProblem(coupling=weights, k=1, m=1, coupling_weight=0.3)
+    bits = every_bitstring(problem)
+    energies = problem.bit_energies(bits)
+    np.testing.assert_allclose(np.einsum("bi,ij,bj->b", bits, problem.qubo(), bits), energies, atol=1e-12)
+    np.testing.assert_allclose(problem.ising().energies(bits), energies, atol=1e-12)
+
+
 def test_a_read_only_float32_coupling_is_shared():
     weights = np.ones((2, 2), dtype=np.float32)
     weights.flags.writeable = False
@@ -125,6 +143,12 @@ def test_a_read_only_float32_coupling_is_shared():
         ({"coupling_weight": np.nan}, "must be finite"),
         ({"sample_names": ["a"]}, "name each of the 2 samples"),
         ({"feature_names": ["a", "b", "a"]}, "'a' stands twice"),
+        ({"feature_names": "abc"}, "list of names"),
+        ({"sample_names": 5}, "list of names"),
+        ({"coupling": [[1j, 2, 3]]}, "complex"),
+        ({"coupling": [[10**400, 2, 3]]}, "table of numbers"),
+        ({"sample_scores": [10**400, 1]}, "sample_scores must be numbers"),
+        ({"coupling": [[1e308, 1e308, 1e308]], "m": 3}, "beyond float64"),
     ],
 )
 def test_bad_input_is_refused_with_the_reason(change, message):
@@ -141,6 +165,12 @@ def test_energy_refuses_wrong_positions(samples, message):
         SelectionProblem(coupling=np.ones((2, 3)), k=1, m=1).energy(samples, [0])
 
 
+@pytest.mark.parametrize(("samples", "message"), [([[5]], "within 0..1"), ([[-1]], "within"), ([[0.5]], "positions")])
+def test_energies_of_many_refuses_wrong_positions(samples, message):
+    with pytest.raises(InputError, match=message):
+        SelectionProblem(coupling=np.ones((2, 3)), k=1, m=1).energies(samples, [[0]])
+
+
 @pytest.mark.parametrize("content", [b"", b"not a zip", b"PK\x03\x04 truncated"])
 def test_loading_a_broken_file_says_so(tmp_path, content):
     (tmp_path / "p.npz").write_bytes(content)
@@ -148,6 +178,9 @@ def test_loading_a_broken_file_says_so(tmp_path, content):
         SelectionProblem.load(tmp_path / "p.npz")
     with pytest.raises(InputError, match="no such file"):
         SelectionProblem.load(tmp_path / "absent.npz")
+    np.save(tmp_path / "array.npy", np.ones(3))
+    with pytest.raises(InputError, match="not a problem file"):
+        SelectionProblem.load((tmp_path / "array.npy").rename(tmp_path / "array.npz"))
 
 
 @pytest.mark.parametrize(

@@ -56,11 +56,52 @@ def test_splits_that_leave_one_side_empty_are_refused(until, message):
         split_in_time(TABLE, ROLES, reference_until=until)
 
 
+def test_shares_are_exact():
+    table = pa.table({"t": range(100), "x": np.arange(100.0)})
+    for percent in (29, 57, 58):
+        assert split_in_time(table, Roles(time_column="t"), reference_until=f"{percent}%").reference.num_rows == percent
+
+
+@pytest.mark.parametrize(
+    ("zone", "until", "early"),
+    [
+        (None, "2024-01-01T12:00:00", 2),
+        ("UTC", "2024-01-01T12:00:00Z", 2),
+        ("UTC", "2024-01-01T13:00:00+02:00", 1),
+        ("Europe/Helsinki", "2024-01-01T14:00:00", 2),
+        ("+02:00", "2024-01-01T14:00:00", 2),
+    ],
+)
+def test_time_zones_are_respected(zone, until, early):
+    noon = datetime.datetime(2024, 1, 1, 12, tzinfo=datetime.UTC)
+    moments = [noon - datetime.timedelta(hours=2), noon, noon + datetime.timedelta(hours=1)]
+    column = (
+        pa.array(moments, pa.timestamp("ns", tz=zone)) if zone else pa.array([m.replace(tzinfo=None) for m in moments])
+    )
+    table = pa.table({"t": column, "x": [1.0, 2.0, 3.0]})
+    assert split_in_time(table, Roles(time_column="t"), reference_until=until).reference.num_rows == early
+
+
+def test_text_with_offsets_and_dictionaries_are_times_too():
+    texts = ["2024-01-01T00:00:00+02:00", "2024-01-02T00:00:00+02:00", "2024-01-03T00:00:00+02:00"]
+    for column in (pa.array(texts), pa.array(texts).dictionary_encode()):
+        table = pa.table({"t": column, "x": [1.0, 2.0, 3.0]})
+        split = split_in_time(table, Roles(time_column="t"), reference_until="2024-01-02T00:00:00+02:00")
+        assert split.reference.num_rows == 2
+
+
 def test_more_wrong_splits():
     with pytest.raises(InputError, match="--pool-last must be 1 to 2"):
         split_in_time(TABLE, ROLES, reference_until="3", pool_last=5)
     with pytest.raises(InputError, match="missing values"):
         split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+    with pytest.raises(InputError, match="1 missing values"):
+        split_in_time(pa.table({"t": [1.0, np.nan], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+    with pytest.raises(InputError, match="must hold numbers, dates"):
+        split_in_time(pa.table({"t": [True, False], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
+    zoneless = pa.table({"t": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)], "x": [1.0, 2]})
+    with pytest.raises(InputError, match="no time zone"):
+        split_in_time(zoneless, Roles(time_column="t"), reference_until="2024-01-01T00:00:00Z")
     with pytest.raises(InputError, match="no ISO date"):
         split_in_time(pa.table({"t": ["a", "b"], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
     with pytest.raises(InputError, match="no column 'when'"):

@@ -63,6 +63,7 @@ def test_missing_numbers_become_nan(tmp_path):
         ("t.arrow", b"ARROW1 cut off", "cannot be read as arrow"),
         ("t.jsonl", b'{"x": 1}\n{"x": ', "cannot be read as jsonl"),
         ("t.xlsx", b"something", "unknown kind of file"),
+        ("t.csv", "gr\u00f6\u00dfe,x\n1,2\n".encode("latin-1"), "save it as UTF-8"),
     ],
 )
 def test_broken_files_are_refused_with_the_reason(tmp_path, name, content, message):
@@ -95,6 +96,8 @@ def test_columns_that_cannot_serve_are_named():
         numeric(table, ["word"], "t")
     with pytest.raises(InputError, match="column 'none' is empty"):
         numeric(table, ["none"], "t")
+    with pytest.raises(InputError, match=r"'word' is not numeric.*'none' is empty"):
+        numeric(table, ["word", "none"], "t")
     with pytest.raises(InputError, match="id 'a' stands in rows 0 and 1"):
         texts(table, "id", "t")
     with pytest.raises(InputError, match="no value in row 1"):

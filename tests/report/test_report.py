@@ -2,6 +2,7 @@ import csv
 import io
 import json
 import re
+from math import comb
 
 import numpy as np
 import pytest
@@ -90,7 +91,7 @@ def test_an_open_gap_is_shown():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 200)), k=30, m=30)
     summary = summarise(bs.solve(problem, time_limit=1), title="t", reproduce=REPRODUCE)
     assert "could be missing" in render_html(summary)
-    assert summary["heatmap"]["left_out"] == {"rows": 300 - 42, "columns": 200 - 60}
+    assert summary["heatmap"]["not_drawn"] == {"chosen": 0, "rows": 270 - 12, "columns": 170 - 30}
 
 
 def test_everything_chosen_leaves_nothing_out():
@@ -174,3 +175,25 @@ def test_shares_are_never_rounded_up_to_all():
 def test_large_counts_in_words():
     assert _count_in_words(123_456) == "123,456"
     assert _count_in_words(36 * 10**24) == "about 3.6 × 10²⁵"
+    assert _count_in_words(10**30) == "about 1.0 × 10³⁰"
+    assert _count_in_words(comb(15_000, 7_500)).endswith("× 10⁴⁵¹³")
+
+
+def test_an_answer_that_could_be_improved_says_so():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
+    summary = summarise(bs.solve(problem, "random", draws=1), title="t", reproduce=REPRODUCE)
+    assert summary["near_samples"][0]["cost"] < 0
+    assert re.search(r'<td class="n">-[0-9.]+</td><td class="n">-[0-9.]+ %</td>', render_html(summary))
+
+
+def test_many_chosen_rows_leave_room_for_what_was_left_out():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 5)), k=100, m=2)
+    heatmap = summarise(bs.solve(problem), title="t", reproduce=REPRODUCE)["heatmap"]
+    assert [row["chosen"] for row in heatmap["rows"]] == [True] * 48 + [False] * 12
+    assert heatmap["not_drawn"] == {"chosen": 52, "rows": 188, "columns": 0}
+
+
+def test_a_damaged_summary_is_refused(plain):
+    damaged = {key: value for key, value in plain[1].items() if key != "rows"}
+    with pytest.raises(InputError, match="damaged"):
+        render_html(damaged)

@@ -1,5 +1,6 @@
 """The command line: data on stdout, progress on stderr, exit codes 0 ok, 1 failed, 2 bad input, 3 infeasible."""
 
+import io
 import os
 import sys
 
@@ -9,6 +10,8 @@ from biselect._version import __version__
 from biselect.cli import demo, doctor, monitor, report, select, solve
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
+
+INTERRUPTED = 130
 
 app = typer.Typer(
     name="biselect",
@@ -36,6 +39,7 @@ def _options(
 
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
+    _settle_stdout()
     try:
         app()
     except InputError as error:
@@ -44,8 +48,17 @@ def main() -> None:
         fail(str(error), code=3)
     except BiselectError as error:
         fail(str(error), code=1)
-    except BrokenPipeError:  # the reader of stdout has gone, as in `biselect … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(1)
-    except KeyboardInterrupt:
-        fail("interrupted; nothing was written", code=130)
+    except OSError as error:
+        fail(f"cannot go on: {error.strerror or error}", code=1)
+    except SystemExit as stop:
+        if stop.code == INTERRUPTED:
+            print("interrupted", file=sys.stderr)
+        raise
+
+
+def _settle_stdout() -> None:
+    """Names of any alphabet must not break the output, nor must a closed stdout."""
+    if sys.stdout is None:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")
+    elif isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")

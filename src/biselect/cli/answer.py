@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect._version import __version__
-from biselect.cli.console import Steps, out
+from biselect.cli.console import Steps, out, printable
 
 if TYPE_CHECKING:
     from biselect.core import Selection, SelectionProblem
@@ -30,9 +30,11 @@ def answer(
     steps: Steps,
 ) -> None:
     """Solve the problem, print the answer on stdout and write the folder if one is asked for."""
-    from biselect.report.files import selection_json, write_outputs
+    from biselect.report.files import check_folder, selection_json, write_outputs
     from biselect.solvers import solve
 
+    if folder is not None:
+        check_folder(folder)  # before the work, not after it
     with steps.bar(f"Solving with {solver}") as progress:
         selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=progress)
     summary = summarise(selection)
@@ -42,30 +44,29 @@ def answer(
     else:
         show(summary)
     for path in written:
-        steps.console.print(f"wrote {path}", style="dim")
+        steps.say(f"wrote {path}")
 
 
 def show(summary: dict[str, Any]) -> None:
     """The answer as tables for a terminal."""
     from rich.table import Table
-    from rich.text import Text
 
     console, selection, budgets = out(), summary["selection"], summary["budgets"]
-    console.print(Text(f"Look at these {budgets['m']}: " + ", ".join(selection["features"]), style="bold"))
-    table = Table(title=Text(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
-    table.add_column("sample")
+    console.print(printable(f"Look at these {budgets['m']}: " + ", ".join(selection["features"])), style="bold")
+    table = Table(title=printable(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
+    table.add_column("sample", overflow="fold")
     table.add_column("adds", justify="right")
-    table.add_column("strongest reason")
+    table.add_column("strongest reason", overflow="fold")
     for row in summary["rows"][:SHOWN_ROWS]:
         cell = row["cells"][0]
         reason = f"{cell['feature']}: {cell.get('words', format(cell['adds'], '.4g'))}"
-        table.add_row(Text(row["name"]), f"{row['value']:.2f}", Text(reason))
+        table.add_row(printable(row["name"]), f"{row['value']:.2f}", printable(reason))
     console.print(table)
     if len(summary["rows"]) > SHOWN_ROWS:
         console.print(f"… and {len(summary['rows']) - SHOWN_ROWS} more (--json or --out for all)")
-    console.print(Text(verdict(summary)))
+    console.print(printable(verdict(summary)))
     parts = ", ".join(f"{name} {100 * part['share']:.0f} %" for name, part in summary["parts"].items())
-    console.print(Text(f"Score held by: {parts}"))
+    console.print(printable(f"Score held by: {parts}"))
     if summary["labels"] is not None:
         facts = summary["labels"]
         console.print(

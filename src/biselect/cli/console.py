@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.text import Text
 
     from biselect.solvers.registry import Progress
 
@@ -18,6 +19,13 @@ def fail(message: str, code: int) -> NoReturn:
     """Say what was wrong and stop."""
     print(f"error: {message}", file=sys.stderr)
     sys.exit(code)
+
+
+def printable(text: str) -> Text:
+    """Text as it is: no markup, and nothing in it that could steer the terminal."""
+    from rich.text import Text
+
+    return Text("".join(character if character.isprintable() or character == "\n" else "�" for character in text))
 
 
 class Steps:
@@ -32,7 +40,7 @@ class Steps:
     def step(self, name: str) -> Iterator[None]:
         """A step without measurable progress."""
         start = time.perf_counter()
-        with self.console.status(name):
+        with self.console.status(printable(name)):
             yield
         self._done(name, start)
 
@@ -42,7 +50,8 @@ class Steps:
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         start = time.perf_counter()
-        shown = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
+        label = TextColumn("{task.description}", markup=False)
+        shown = (label, BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
         if self.console.is_terminal:
             with Progress(*shown, console=self.console, transient=True) as progress:
                 task = progress.add_task(name, total=1.0, best="")
@@ -52,7 +61,11 @@ class Steps:
         self._done(name, start)
 
     def _done(self, name: str, start: float) -> None:
-        self.console.print(f"{name}: {time.perf_counter() - start:.2f} s", style="dim")
+        self.say(f"{name}: {time.perf_counter() - start:.2f} s")
+
+    def say(self, text: str, style: str = "dim") -> None:
+        """A line for the person who watches."""
+        self.console.print(printable(text), style=style, markup=False)
 
 
 def out() -> Console:

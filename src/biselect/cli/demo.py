@@ -43,4 +43,4 @@ def demo(
         as_json=as_json,
         steps=steps,
     )
-    steps.console.print(f"Open {out / 'report.html'} in a browser.", style="bold", markup=False)
+    steps.say(f"Open {out / 'report.html'} in a browser.", style="bold")

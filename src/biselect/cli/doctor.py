@@ -64,9 +64,9 @@ def _version(package: str) -> str | None:
 def _data() -> dict[str, Any]:
     folder = os.environ.get("BISELECT_DATA")
     if not folder:
-        return {"folder": None, "note": "set it to the folder that holds creditcard.parquet or creditcard.csv"}
-    found = [name for name in ("creditcard.parquet", "creditcard.csv") if (Path(folder) / name).exists()]
-    return {"folder": folder, "note": f"found {found[0]}" if found else "no Credit Card table in that folder"}
+        return {"folder": None, "note": "set it to the folder that holds creditcard.parquet"}
+    found = (Path(folder) / "creditcard.parquet").exists()
+    return {"folder": folder, "note": "found creditcard.parquet" if found else "no Credit Card table in that folder"}
 
 
 def _check_solver() -> dict[str, Any]:

@@ -12,16 +12,16 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.answer import reproduce
-from biselect.cli.console import Steps, out
+from biselect.cli.console import Steps, out, printable
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
     from biselect.calibrate.sweeps import Point
-    from biselect.data.pools import Roles
 
 CROSSED = 1  # exit code
+NAMES = ("monitor.json", "monitor.html")
 COLUMNS = ("drift", "in spreads", "feature share", "of ff margin", "of joint margin", "new rows", "new columns")
 
 
@@ -80,37 +80,32 @@ def monitor(
     Give an older reference beside the newer TABLE (--older), or let windows of one time-ordered TABLE be compared
     with its newest window (--window). Exit codes: 0 within the threshold, 1 threshold crossed, 2 bad input.
     """
-    from biselect.calibrate import Calibrator, map_names
-    from biselect.calibrate.drift import Question
-    from biselect.calibrate.sweeps import Point, compare, draw_pool, lag_sweep
-    from biselect.cli.select import _names
-    from biselect.data.pools import Roles
+    from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
+    from biselect.calibrate.sweeps import Point
+    from biselect.report.files import check_folder
     from biselect.report.monitor import summarise_monitor
     from biselect.solvers import solve
 
     steps = Steps(quiet)
+    known_maps = map_names(supervised=False)
     if (older is None) == (window is None):
         raise InputError("give either --older OLD, or --window ROWS to compare windows of TABLE")
-    if calibration not in map_names(supervised=False):
-        known = ", ".join(map_names(supervised=False))
+    if step is not None and window is None:
+        raise InputError("--step goes with --window")
+    if calibration not in known_maps:
+        known = ", ".join(known_maps)
         raise InputError(f"--calibration {calibration}: monitoring needs a map without labels, one of {known}")
     if not max_drift >= 0:
         raise InputError(f"--max-drift must not be negative, got {max_drift:g}")
-    roles = Roles(
-        id_column=id_column,
-        label_column=label_column,
-        time_column=time_column,
-        features=_names(features) or None,
-        exclude=_names(exclude),
-    )
-    with steps.step(f"Reading {table.name}"):
-        newest, times = _read(table, roles)
-        previous = None if older is None else _read(older, roles)[0]
-        candidates = None if pool is None else _read(pool, roles)[0]
+    if folder is not None:
+        check_folder(folder, NAMES)  # before the work, not after it
+
+    files = [path for path in (table, older, pool) if path is not None]
+    with steps.step(f"Reading {' and '.join(path.name for path in files)}"):
+        special = {"id_column": id_column, "label_column": label_column, "time_column": time_column}
+        newest, previous, candidates, times = _read(table, older, pool, special, features, exclude)
     if candidates is None:
-        tail = len(newest) if window is None else min(window, len(newest))
-        candidates, rest = draw_pool(newest.slice(len(newest) - tail), pool_rows, seed)
-        newest = _joined(newest.slice(0, len(newest) - tail), rest)
+        candidates, newest, times = _draw(newest, times, window, pool_rows, seed)
     question = Question(
         pool=candidates,
         k=k,
@@ -119,20 +114,18 @@ def monitor(
         coupling_weight=coupling_weight,
         marginals=marginals,
     )
-    maps = [calibration, *(name for name in map_names(supervised=False) if name != calibration)]
+    maps = [calibration, *(name for name in known_maps if name != calibration)]
     make = partial(Calibrator, cap=cap, missing=missing, seed=seed)
     with steps.step(f"Measuring the drift of {len(maps)} maps"):
-        if previous is not None:
+        if window is not None:
+            points = lag_sweep(newest, question, window=window, step=step, maps=maps, calibrator=make)
+        else:
             drifts = compare(previous, newest, question, maps=maps, calibrator=make)
             points = [Point(start=0, end=len(previous), drifts=drifts)]
-        else:
-            assert window is not None
-            points = lag_sweep(newest, question, window=window, step=step, maps=maps, calibrator=make)
-    files = [path for path in (table, older, pool) if path is not None]
     summary = summarise_monitor(
         points,
         title=f"Does the calibration still hold? {table.name}",
-        when=[] if previous is not None else _labels(times, points),
+        when=_labels(times, points) if window is not None else [],
         max_drift=max_drift,
         fail_on_change=fail_on_change,
         budgets={"k": k, "m": m, "samples": len(candidates)},
@@ -143,25 +136,61 @@ def monitor(
         raise typer.Exit(CROSSED)
 
 
-def _read(path: Path, roles: Roles) -> tuple[pa.Table, list[Any] | None]:
-    """Feature columns of a file, sorted by time where there is a time column, and the times."""
-    import pyarrow.compute as pc
-
+def _read(
+    table: Path,
+    older: Path | None,
+    pool: Path | None,
+    special: dict[str, str | None],
+    features: list[str] | None,
+    exclude: list[str] | None,
+) -> tuple[pa.Table, Any, Any, list[Any] | None]:
+    """Feature columns of the newer table, the older one and the pool, and the times of the newer one."""
+    from biselect.cli.select import _names
+    from biselect.data.pools import Roles
     from biselect.data.tables import numeric, read_table, require_columns
 
-    table, times = read_table(path), None
-    if roles.time_column is not None and roles.time_column in table.column_names:
-        table = table.take(pc.sort_indices(table[roles.time_column]))  # stable
-        times = table[roles.time_column].to_pylist()
-    names = roles.feature_columns(table)
-    require_columns(table, names, path.name)
-    return numeric(table, names, path.name), times
+    newest, times = _in_time(read_table(table), special["time_column"], table.name)
+    known = newest.column_names
+    roles = Roles(**special, features=_names(features, known) or None, exclude=_names(exclude, known))
+    columns = roles.feature_columns(newest)
+
+    def others(path: Path | None) -> pa.Table | None:
+        if path is None:
+            return None
+        content = read_table(path)
+        require_columns(content, columns, path.name)
+        return numeric(content, columns, path.name)
+
+    return numeric(newest, columns, table.name), others(older), others(pool), times
 
 
-def _joined(first: pa.Table, second: pa.Table) -> pa.Table:
-    import pyarrow as pa
+def _in_time(table: pa.Table, time_column: str | None, where: str) -> tuple[pa.Table, list[Any] | None]:
+    """The table in the order of its time column, and the times; as it is where there is no such column."""
+    if time_column is None:
+        return table, None
+    import pyarrow.compute as pc
 
-    return pa.concat_tables([first, second])
+    from biselect.data.tables import require_columns
+    from biselect.data.times import as_times
+
+    require_columns(table, [time_column], where)
+    times = as_times(table[time_column], time_column)
+    order = pc.sort_indices(times)  # stable
+    return table.take(order), times.take(order).to_pylist()
+
+
+def _draw(
+    table: pa.Table, times: list[Any] | None, window: int | None, rows: int, seed: int
+) -> tuple[pa.Table, pa.Table, list[Any] | None]:
+    """A pool from the newest rows, and the table and its times without them."""
+    import numpy as np
+
+    from biselect.calibrate import draw_pool
+
+    start = 0 if window is None else max(0, len(table) - window)
+    drawn, rest = draw_pool(np.arange(start, len(table)), rows, seed)
+    kept = np.concatenate([np.arange(start), rest])
+    return table.take(drawn), table.take(kept), None if times is None else [times[row] for row in kept]
 
 
 def _labels(times: list[Any] | None, points: list[Point]) -> list[str]:
@@ -178,13 +207,10 @@ def _answer(summary: dict[str, Any], folder: Path | None, as_json: bool, steps: 
 
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if folder is not None:
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-        for name, content in (("monitor.json", text), ("monitor.html", render_monitor(summary))):
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, content in zip(NAMES, (text, render_monitor(summary)), strict=True):
             write_text(folder / name, content)
-            steps.console.print(f"wrote {folder / name}", style="dim")
+            steps.say(f"wrote {folder / name}")
     if as_json:
         sys.stdout.write(text)
     else:
@@ -194,19 +220,18 @@ def _answer(summary: dict[str, Any], folder: Path | None, as_json: bool, steps: 
 def show(summary: dict[str, Any]) -> None:
     """The worst point as a table for a terminal."""
     from rich.table import Table
-    from rich.text import Text
 
     from biselect.report.monitor import eaten
 
     console, worst = out(), summary["worst"]
-    console.print(Text(summary["verdict"], style="bold red" if summary["crossed"] else "bold green"))
-    table = Table(title=Text(worst["words"]), title_justify="left", title_style="bold")
+    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
+    table = Table(title=printable(worst["words"]), title_justify="left", title_style="bold")
     table.add_column("map", no_wrap=True)
     for name in COLUMNS:
         table.add_column(name, justify="right")
     for drift in worst["drifts"]:
         table.add_row(
-            Text(drift["map"]),
+            printable(drift["map"]),
             f"{drift['feature_drift']:.3f}",
             f"{drift['relative_drift']:.2f}",
             f"{100 * drift['shares']['feature']:.0f} %",
@@ -217,4 +242,4 @@ def show(summary: dict[str, Any]) -> None:
         )
     console.print(table)
     moved = sorted(worst["drifts"][0]["features"], key=lambda row: -abs(row["drift"]))[:5]
-    console.print(Text("Most moved: " + ", ".join(f"{row['feature']} {row['drift']:+.2f}" for row in moved)))
+    console.print(printable("Most moved: " + ", ".join(f"{row['feature']} {row['drift']:+.2f}" for row in moved)))

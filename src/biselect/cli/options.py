@@ -12,7 +12,7 @@ Solver = Annotated[str, typer.Option(help="Who solves it: auto, exact, coordinat
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds after which the best found is returned, with a bound.", show_default=False)
 ]
-Seed = Annotated[int, typer.Option(help="Fixes every random draw.")]
+Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[
     Path | None,
     typer.Option(help="Folder for selection.json, explanation.csv, report.html and the problem.", show_default=False),

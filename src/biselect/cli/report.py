@@ -8,7 +8,6 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli import options
 from biselect.cli.answer import show
 from biselect.errors import InputError
 
@@ -18,7 +17,7 @@ def report(
     out: Annotated[
         Path | None, typer.Option(help="Where to write the page; otherwise report.html in FOLDER.", show_default=False)
     ] = None,
-    as_json: options.Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.report import render_html
@@ -26,13 +25,13 @@ def report(
 
     source = folder / "report.json"
     try:
-        summary = json.loads(source.read_text(encoding="utf-8"))
-        assert isinstance(summary, dict)
+        page = render_html(json.loads(source.read_text(encoding="utf-8")))
     except FileNotFoundError:
         raise InputError(f"{source}: no such file; give a folder that was written with --out") from None
-    except (OSError, ValueError, AssertionError) as error:
+    except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read as a report: {error}") from error
-    write_text(out or folder / "report.html", render_html(summary))
+    write_text(out or folder / "report.html", page)
+    summary = json.loads(source.read_text(encoding="utf-8"))
     if as_json:
         typer.echo(json.dumps(summary, indent=1, ensure_ascii=False))
     else:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,9 @@ from biselect.errors import InputError
 if TYPE_CHECKING:
     from biselect.core import Selection
     from biselect.data.pools import Pool
+
+
+MOSTLY_EXTREME = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 
 
 def select(
@@ -73,27 +77,28 @@ def select(
     from biselect.data.tables import read_table
 
     steps = Steps(quiet)
-    roles = Roles(
-        id_column=id_column,
-        label_column=label_column,
-        time_column=time_column,
-        features=_names(features) or None,
-        exclude=_names(exclude),
-    )
     if (reference is None) == (reference_until is None):
         raise InputError("give either --reference REF, or --time-column and --reference-until to split POOL in time")
-    with steps.step(f"Reading {pool.name}" + (f" and {reference.name}" if reference else "")):
-        if reference is not None:
-            if pool_last is not None:
-                raise InputError("--pool-last goes with --reference-until")
-            candidates = from_two_tables(read_table(reference), read_table(pool), roles)
-            files = [pool, reference]
+    if reference is not None and pool_last is not None:
+        raise InputError("--pool-last goes with --reference-until")
+    if reference is None and time_column is None:
+        raise InputError("--reference-until needs --time-column")
+    files = [pool] if reference is None else [pool, reference]
+    with steps.step(f"Reading {' and '.join(path.name for path in files)}"):
+        ids = [] if id_column is None else [id_column]
+        tables = [read_table(path, text_columns=ids) for path in files]
+        known = {name for table in tables for name in table.column_names}
+        roles = Roles(
+            id_column=id_column,
+            label_column=label_column,
+            time_column=time_column,
+            features=_names(features, known) or None,
+            exclude=_names(exclude, known),
+        )
+        if reference_until is None:
+            candidates = from_two_tables(tables[1], tables[0], roles)
         else:
-            if time_column is None:
-                raise InputError("--reference-until needs --time-column")
-            assert reference_until is not None
-            candidates = split_in_time(read_table(pool), roles, reference_until=reference_until, pool_last=pool_last)
-            files = [pool]
+            candidates = split_in_time(tables[0], roles, reference_until=reference_until, pool_last=pool_last)
     select_from(
         candidates,
         k,
@@ -125,19 +130,39 @@ def select_from(
     **rest: Any,
 ) -> None:
     """Calibrate on the reference, then solve, show and write."""
+    import numpy as np
+
     from biselect.calibrate import Calibrator
     from biselect.report import summarise
     from biselect.report.evidence import gather_evidence
 
     calibrator = Calibrator(**settings)
+    notes = []
+
+    def note(text: str) -> None:
+        notes.append(text)
+        steps.say(text, style="yellow")
+
+    if pool.ignored:
+        note(f"Not used, absent from the reference: {', '.join(pool.ignored)}.")
     with steps.step(f"Calibrating on {pool.reference.num_rows:,} reference rows"):
         calibrator.fit(pool.reference)
+        if calibrator.facts.constant:
+            note(f"Left out, constant in the reference: {', '.join(calibrator.facts.constant)}.")
         problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
-    notes = _notes(calibrator.facts.constant, k, problem.n_samples, m, problem.n_features)
     if calibrator.facts.why:
-        notes.append(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
-    for note in notes:
-        steps.console.print(note, style="yellow", markup=False)
+        note(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
+    extreme = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
+    for j in np.flatnonzero(extreme > MOSTLY_EXTREME):
+        name, share = problem.feature_name(int(j)), 100 * extreme[j]
+        note(
+            f"Column {name!r} lies beyond the reference in {share:.0f} % of the pool: it looks like an id or a clock, "
+            "or it has drifted; --exclude leaves it out."
+        )
+    if k == problem.n_samples:
+        note("k equals the size of the pool: every row is chosen, only the columns were selected.")
+    if m == problem.n_features:
+        note("m equals the number of features: every column is chosen, only the rows were selected.")
 
     def summary(selection: Selection) -> dict[str, Any]:
         return summarise(
@@ -154,17 +179,8 @@ def select_from(
     answer(problem, summary, seed=seed, steps=steps, **rest)
 
 
-def _notes(constant: tuple[str, ...], k: int, n_samples: int, m: int, n_features: int) -> list[str]:
-    notes = []
-    if constant:
-        notes.append(f"Left out, constant in the reference: {', '.join(constant)}.")
-    if k == n_samples:
-        notes.append("k equals the size of the pool: every row is chosen, only the columns were selected.")
-    if m == n_features:
-        notes.append("m equals the number of features: every column is chosen, only the rows were selected.")
-    return notes
-
-
-def _names(given: list[str] | None) -> list[str]:
-    """Names given one by one or separated by commas."""
-    return [name.strip() for entry in given or [] for name in entry.split(",") if name.strip()]
+def _names(given: list[str] | None, known: Iterable[str]) -> list[str]:
+    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole."""
+    columns = set(known)
+    parts = [[entry] if entry in columns else entry.split(",") for entry in given or []]
+    return [name.strip() for part in parts for name in part if name.strip()]

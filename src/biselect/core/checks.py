@@ -13,9 +13,11 @@ def matrix(value: ArrayLike) -> NDArray[np.floating[Any]]:
     """The coupling as a read-only, finite table; float32 is kept, all else becomes float64."""
     try:
         array = np.asarray(value)
+        if np.iscomplexobj(array):
+            raise ValueError("complex numbers cannot be ranked")
         if array.dtype not in (np.float32, np.float64):
             array = array.astype(np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"the coupling must be a table of numbers ({error})") from error
     if array.ndim != 2 or 0 in array.shape:
         raise InputError(f"the coupling must be a table of N ≥ 1 rows and D ≥ 1 columns, got shape {array.shape}")
@@ -29,7 +31,7 @@ def vector(name: str, value: ArrayLike | None, length: int, what: str) -> NDArra
         return _read_only(np.zeros(length), value)
     try:
         array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"{name} must be numbers ({error})") from error
     if array.shape != (length,):
         raise InputError(f"{name} must have one number for each of the {length} {what}, got shape {array.shape}")
@@ -38,11 +40,21 @@ def vector(name: str, value: ArrayLike | None, length: int, what: str) -> NDArra
 
 
 def _read_only(array: NDArray[Any], given: object) -> NDArray[Any]:
-    """A read-only array that nobody else can write to: copied if the caller still could."""
-    if array.flags.writeable and (array is given or array.base is not None):
+    """A read-only array that nobody else can write to: copied, unless it is fresh or frozen all the way down."""
+    fresh = array is not given and array.base is None
+    if not fresh and not _is_frozen(array):
         array = array.copy()
     array.flags.writeable = False
     return array
+
+
+def _is_frozen(array: Any) -> bool:
+    """Whether neither the array nor any array it is a view of can be written to."""
+    while isinstance(array, np.ndarray):
+        if array.flags.writeable:
+            return False
+        array = array.base
+    return array is None
 
 
 def _refuse_non_finite(name: str, array: NDArray[Any]) -> None:
@@ -60,7 +72,7 @@ def finite_number(name: str, value: Any) -> float:
     """A number that is neither NaN nor infinite."""
     try:
         number = float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InputError(f"{name} must be a number, got {value!r}") from None
     if not np.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
@@ -71,6 +83,8 @@ def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tu
     """Unique names, one for each item, or None."""
     if names is None:
         return None
+    if isinstance(names, str | bytes) or not isinstance(names, Iterable):
+        raise InputError(f"{field} must be a list of names, got {names!r}")
     result = tuple(str(name) for name in names)
     if len(result) != length:
         raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
@@ -93,3 +107,21 @@ def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.in
     if np.unique(result).size != result.size:
         raise InputError(f"{what} must not repeat, got {result.tolist()}")
     return result.astype(np.int64)
+
+
+def many_positions(what: str, chosen: ArrayLike, available: int) -> NDArray[np.int64]:
+    """Positions within 0..available-1, in an array of any shape; whether they repeat is not looked at."""
+    result = np.asarray(chosen)
+    if result.size and not np.issubdtype(result.dtype, np.integer):
+        raise InputError(f"{what} must be positions, got an array of {result.dtype}")
+    if result.size and (result.min() < 0 or result.max() >= available):
+        raise InputError(f"{what} must lie within 0..{available - 1}")
+    return result.astype(np.int64)
+
+
+def refuse_overflow(*parts: float) -> None:
+    """Refuse numbers whose sum over a whole choice is beyond float64."""
+    with np.errstate(over="ignore"):
+        total = float(np.sum(parts))
+    if not np.isfinite(total):
+        raise InputError("the numbers are too large: a choice would add up beyond float64; scale them down")

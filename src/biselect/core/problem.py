@@ -74,6 +74,11 @@ class SelectionProblem:
         self.sector  # noqa: B018  refuses budgets out of range
         put(self, "k", int(self.k))
         put(self, "m", int(self.m))
+        checks.refuse_overflow(
+            self.k * np.abs(self.sample_scores).max(),
+            self.m * np.abs(self.feature_scores).max(),
+            float(self.k * self.m) * weight * float(np.abs(coupling).max()),
+        )
 
     # Sizes and names
 
@@ -135,8 +140,8 @@ class SelectionProblem:
 
     def energies(self, samples: ArrayLike, features: ArrayLike) -> NDArray[np.float64]:
         """Energies of many choices at once: index arrays (..., k) and (..., m) with equal leading shape."""
-        rows = np.asarray(samples, dtype=np.int64)
-        columns = np.asarray(features, dtype=np.int64)
+        rows = checks.many_positions("samples", samples, self.n_samples)
+        columns = checks.many_positions("features", features, self.n_features)
         pairs = self.coupling[rows[..., :, None], columns[..., None, :]].sum(axis=(-2, -1), dtype=np.float64)
         marginals = self.sample_scores[rows].sum(axis=-1) + self.feature_scores[columns].sum(axis=-1)
         return -(marginals + self.coupling_weight * pairs)
@@ -154,7 +159,7 @@ class SelectionProblem:
         """Symmetric Q over N + D variables, E(x) = x @ Q @ x."""
         n = self.n_samples
         q = np.diag(conventions.QUBO_OF_MARGINAL * np.concatenate([self.sample_scores, self.feature_scores]))
-        q[:n, n:] = conventions.QUBO_OF_PRODUCT * self.coupling_weight * self.coupling
+        q[:n, n:] = conventions.QUBO_OF_PRODUCT * self.coupling_weight * self.coupling.astype(np.float64)
         q[n:, :n] = q[:n, n:].T
         return q
 
@@ -203,7 +208,7 @@ class SelectionProblem:
                 arrays = {name: stored[name] for name in ("coupling", "sample_scores", "feature_scores")}
         except FileNotFoundError:
             raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
             raise InputError(f"{path}: not a problem file written by biselect ({error})") from error
         return cls.from_dict({**content, **arrays})
 

@@ -11,6 +11,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.data.tables import flags, numeric, require_columns, texts
+from biselect.data.times import as_times, rows_until
 from biselect.errors import InputError
 
 
@@ -23,12 +24,14 @@ class Pool:
         candidates: the same columns of the pool.
         sample_names: one name for each candidate.
         labels: which candidates are known positives; for evaluation only.
+        ignored: columns of the pool that play no part.
     """
 
     reference: pa.Table
     candidates: pa.Table
     sample_names: list[str]
     labels: NDArray[np.bool_] | None
+    ignored: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +55,7 @@ class Roles:
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
         special = {self.id_column, self.label_column, self.time_column} - {None}
-        require_columns(reference, [*(self.features or ()), *self.exclude], "the reference")
+        require_columns(reference, self.features or (), "the reference")
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
@@ -83,14 +86,10 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
     """
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
-    times = table[roles.time_column]
-    if times.null_count:
-        raise InputError(f"time column {roles.time_column!r} has {times.null_count} missing values")
-    if pa.types.is_string(times.type) or pa.types.is_large_string(times.type):
-        times = _as_timestamps(times, roles.time_column)
+    times = as_times(table[roles.time_column], roles.time_column)
     order = pc.sort_indices(times)  # stable
     rows = order.to_numpy()
-    cut = _cut(times.take(order), reference_until)
+    cut = rows_until(times.take(order), reference_until)
     if cut == 0 or cut == len(rows):
         side = "no row is" if cut == 0 else "every row is"
         raise InputError(f"--reference-until {reference_until}: {side} that early; both sides need rows")
@@ -104,6 +103,10 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
 
 def _build(reference: pa.Table, pool: pa.Table, pool_rows: NDArray[np.int64], roles: Roles) -> Pool:
     features = roles.feature_columns(reference)
+    either = set(reference.column_names) | set(pool.column_names)
+    for name in (*roles.exclude, roles.time_column):
+        if name is not None and name not in either:
+            raise InputError(f"neither the reference nor the pool has a column {name!r}")
     if absent := [name for name in features if name not in pool.column_names]:
         raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
     named = [name for name in (roles.id_column, roles.label_column) if name is not None]
@@ -114,36 +117,9 @@ def _build(reference: pa.Table, pool: pa.Table, pool_rows: NDArray[np.int64], ro
         candidates=numeric(pool, features, "the pool"),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool"),
         labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
+        ignored=tuple(
+            name
+            for name in pool.column_names
+            if name not in {*features, *roles.exclude, roles.id_column, roles.label_column, roles.time_column}
+        ),
     )
-
-
-def _as_timestamps(times: pa.ChunkedArray, name: str) -> pa.ChunkedArray:
-    try:
-        return pc.cast(times, pa.timestamp("us"))
-    except pa.ArrowInvalid as error:
-        raise InputError(f"time column {name!r} holds text that is no ISO date: {error}") from error
-
-
-def _cut(sorted_times: pa.ChunkedArray, until: str) -> int:
-    """How many of the sorted rows belong to the reference."""
-    text = until.strip()
-    if text.endswith("%"):
-        try:
-            share = float(text[:-1]) / 100
-        except ValueError:
-            share = -1.0
-        if not 0 < share < 1:
-            raise InputError(f"--reference-until {until}: a share must lie between 0% and 100%")
-        return int(share * len(sorted_times))
-    kind = sorted_times.type
-    try:
-        if pa.types.is_temporal(kind):
-            limit = pc.cast(pa.scalar(text), pa.timestamp("us"))
-            early = pc.less_equal(pc.cast(sorted_times, pa.timestamp("us")), limit)
-        else:
-            early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
-    except (ValueError, pa.ArrowException) as error:
-        raise InputError(
-            f"--reference-until {until}: not a value of the time column ({kind}), nor a share like 60%"
-        ) from error
-    return int(pc.sum(early).as_py())

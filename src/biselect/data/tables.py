@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from biselect.errors import InputError
 
 
-def read_table(path: str | Path) -> pa.Table:
-    """Read a table by the ending of its name."""
+def read_table(path: str | Path, text_columns: Sequence[str] = ()) -> pa.Table:
+    """Read a table by the ending of its name; `text_columns` of a CSV are not taken for numbers (007 stays 007)."""
     path = Path(path)
     name = path.name.lower()
     reader = next((read for endings, read in _READERS if name.endswith(endings)), None)
@@ -28,12 +28,15 @@ def read_table(path: str | Path) -> pa.Table:
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty")
     try:
-        table = reader(path)
+        table = reader(path, text_columns)
+        names = table.column_names
     except PermissionError:
         raise InputError(f"{path}: no permission to read it") from None
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
-    repeated = {column for column in table.column_names if table.column_names.count(column) > 1}
+    repeated = {column for column in names if names.count(column) > 1}
     if repeated:
         raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
     if table.num_rows == 0:
@@ -41,20 +44,24 @@ def read_table(path: str | Path) -> pa.Table:
     return table
 
 
-def _read_csv(path: Path) -> pa.Table:
+def _read_csv(path: Path, text_columns: Sequence[str]) -> pa.Table:
     from pyarrow import csv
 
     delimiter = "\t" if ".tsv" in path.name.lower() else ","
-    return csv.read_csv(path, parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True))
+    return csv.read_csv(
+        path,
+        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=csv.ConvertOptions(column_types={name: pa.string() for name in text_columns}),
+    )
 
 
-def _read_parquet(path: Path) -> pa.Table:
+def _read_parquet(path: Path, _: Sequence[str]) -> pa.Table:
     from pyarrow import parquet
 
     return parquet.read_table(path)
 
 
-def _read_arrow(path: Path) -> pa.Table:
+def _read_arrow(path: Path, _: Sequence[str]) -> pa.Table:
     from pyarrow import ipc
 
     try:
@@ -64,13 +71,13 @@ def _read_arrow(path: Path) -> pa.Table:
             return ipc.open_stream(stream).read_all()
 
 
-def _read_json_lines(path: Path) -> pa.Table:
+def _read_json_lines(path: Path, _: Sequence[str]) -> pa.Table:
     from pyarrow import json
 
     return json.read_json(path)
 
 
-_READERS: list[tuple[tuple[str, ...], Callable[[Path], pa.Table]]] = [
+_READERS: list[tuple[tuple[str, ...], Callable[[Path, Sequence[str]], pa.Table]]] = [
     ((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _read_csv),
     ((".parquet",), _read_parquet),
     ((".arrow", ".feather", ".ipc"), _read_arrow),
@@ -87,21 +94,25 @@ def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
 
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
-    """These columns as float64, missing entries as NaN; a column of anything else is refused with an example."""
-    return pa.table({name: _as_floats(table[name], name, where) for name in names})
+    """These columns as float64, missing entries as NaN; what is not numeric is refused, all of it at once."""
+    reasons = {name: reason for name in names if (reason := _not_numeric(table[name]))}
+    if reasons:
+        listed = "; ".join(f"column {name!r} {reason}" for name, reason in reasons.items())
+        out = ",".join(reasons)
+        raise InputError(f"{where}: {listed}. Leave out with --exclude {out!r}, or choose columns with --features")
+    columns = {name: pc.cast(table[name], pa.float64(), safe=False) for name in names}
+    return pa.table({name: pc.fill_null(column, float("nan")) for name, column in columns.items()})
 
 
-def _as_floats(column: pa.ChunkedArray, name: str, where: str) -> pa.ChunkedArray:
+def _not_numeric(column: pa.ChunkedArray) -> str | None:
+    """Why a column cannot be a feature."""
     kind = column.type
     if pa.types.is_null(kind):
-        raise InputError(f"{where}: column {name!r} is empty; leave it out with --exclude")
+        return "is empty"
+    if pa.types.is_temporal(kind):
+        return f"holds times ({column[0]}); name it with --time-column if it orders the rows"
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    if not any(test(kind) for test in is_number):
-        raise InputError(
-            f"{where}: column {name!r} is not numeric ({_example(column)}); leave it out with --exclude, "
-            "or name the columns to use with --features"
-        )
-    return pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))
+    return None if any(test(kind) for test in is_number) else f"is not numeric ({_example(column)})"
 
 
 def texts(table: pa.Table, name: str, where: str) -> list[str]:

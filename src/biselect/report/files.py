@@ -7,7 +7,7 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,7 @@ from biselect.report.render import render_html
 
 def selection_json(selection: Selection, version: str) -> str:
     """`selection.json`: the same bytes for the same input and seed."""
-    return json.dumps({**selection.to_dict(), "version": version}, indent=2, ensure_ascii=False) + "\n"
+    return json.dumps({**selection.to_dict(), "version": version}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str, Any]) -> list[Path]:
@@ -31,13 +31,14 @@ def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str
         "run.json": json.dumps({"seconds": selection.seconds, "info": dict(selection.info)}, indent=2) + "\n",
     }
     folder = Path(folder)
+    names = [*contents, "problem.npz"]
+    check_folder(folder, names)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
             for name, content in contents.items():
                 (Path(staging) / name).write_text(content, encoding="utf-8", newline="")
             selection.problem.save(Path(staging) / "problem.npz")
-            names = [*contents, "problem.npz"]
             for name in names:
                 os.replace(Path(staging) / name, folder / name)
     except OSError as error:
@@ -45,16 +46,27 @@ def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str
     return [folder / name for name in names]
 
 
+def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
+    """Refuse a place where the files could not all be written."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder}: is a file; give a folder to write to")
+    for name in names:
+        if (folder / name).is_dir():
+            raise InputError(f"{folder / name}: is a folder; move it away or give another place to write to")
+    parent = next(path for path in (folder, *folder.absolute().parents) if path.exists())
+    if not parent.is_dir() or not os.access(parent, os.W_OK):
+        raise InputError(f"{folder}: cannot write there: {parent} takes no new files")
+
+
 def write_text(path: str | Path, content: str) -> None:
     """Write one file whole, or not at all."""
     path = Path(path)
+    staging = path.with_name(f".writing-{path.name}-{os.getpid()}")
     try:
-        with tempfile.NamedTemporaryFile(
-            "w", dir=path.parent, prefix=".writing-", delete=False, encoding="utf-8", newline=""
-        ) as staging:
-            staging.write(content)
-        os.replace(staging.name, path)
+        staging.write_text(content, encoding="utf-8", newline="")
+        os.replace(staging, path)
     except OSError as error:
+        staging.unlink(missing_ok=True)
         raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
 
 

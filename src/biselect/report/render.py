@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
 
 from biselect.errors import InputError
 from biselect.report.summary import FORMAT
@@ -11,8 +11,8 @@ from biselect.report.summary import FORMAT
 
 def render_html(summary: Mapping[str, Any]) -> str:
     """The page of a summary made by `summarise`."""
-    if summary.get("format") != FORMAT:
-        raise InputError(f"not a report summary of this version (format {summary.get('format')!r}, not {FORMAT!r})")
+    if not isinstance(summary, Mapping) or summary.get("format") != FORMAT:
+        raise InputError(f"not a report summary of this version ({FORMAT})")
     environment = Environment(
         loader=PackageLoader("biselect.report"),
         autoescape=True,
@@ -21,18 +21,22 @@ def render_html(summary: Mapping[str, Any]) -> str:
         lstrip_blocks=True,
     )
     environment.filters.update(number=_number, percent=_percent, heat=_heat)
-    return environment.get_template("report.html").render(**summary)
+    try:
+        return environment.get_template("report.html").render(**summary)
+    except (TemplateError, TypeError) as error:
+        raise InputError(f"the report summary is damaged: {error}") from error
 
 
 def _number(value: float) -> str:
-    """Four significant digits, thousands apart."""
+    """Four significant digits, thousands apart, no minus before zero."""
+    value += 0.0
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"
 
 
 def _percent(share: float) -> str:
     """A share in percent; small ones keep a digit."""
     percent = 100 * share
-    return f"{percent:.1f} %" if percent >= 0.1 or percent == 0 else "< 0.1 %"
+    return "< 0.1 %" if 0 < percent < 0.1 else f"{percent:.1f} %"
 
 
 def _heat(weight: float, lowest: float, highest: float) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
+from math import log10
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from biselect.report.evidence import Evidence
 
 FORMAT = "biselect-report-1"
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
+FEWEST_NEAR = 12  # of which at least so many show what was left out
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
 
 
@@ -102,12 +104,12 @@ def _rows(
 def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
     """The chosen block in its surroundings: chosen rows and columns first, then the nearest left out."""
     problem = selection.problem
-    rows = [*_strongest_first(selection.samples, why.sample_values), *(swap.enters for swap in why.sample_swaps)]
-    columns = [*_strongest_first(selection.features, why.feature_values), *(swap.enters for swap in why.feature_swaps)]
-    shown_rows = rows[: max(MOST_ROWS // 2, min(problem.k + 12, MOST_ROWS))]
-    columns = columns[:MOST_COLUMNS]
+    chosen_rows = _strongest_first(selection.samples, why.sample_values)[: MOST_ROWS - FEWEST_NEAR]
+    chosen_columns = _strongest_first(selection.features, why.feature_values)[: MOST_COLUMNS - FEWEST_NEAR]
+    near_rows = [swap.enters for swap in why.sample_swaps][: max(FEWEST_NEAR, MOST_ROWS // 2 - len(chosen_rows))]
+    near_columns = [swap.enters for swap in why.feature_swaps][: MOST_COLUMNS - len(chosen_columns)]
+    shown_rows, columns = chosen_rows + near_rows, chosen_columns + near_columns
     weights = problem.coupling[np.ix_(shown_rows, columns)].astype(float)
-    chosen_rows, chosen_columns = set(selection.samples.tolist()), set(selection.features.tolist())
     return {
         "columns": [{"name": problem.feature_name(j), "chosen": j in chosen_columns} for j in columns],
         "rows": [
@@ -116,7 +118,11 @@ def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
         ],
         "lowest": float(weights.min()),
         "highest": float(weights.max()),
-        "left_out": {"rows": problem.n_samples - len(shown_rows), "columns": problem.n_features - len(columns)},
+        "not_drawn": {
+            "chosen": problem.k - len(chosen_rows) + problem.m - len(chosen_columns),
+            "rows": problem.n_samples - problem.k - len(near_rows),
+            "columns": problem.n_features - problem.m - len(near_columns),
+        },
     }
 
 
@@ -174,6 +180,9 @@ def _count_in_words(count: int) -> str:
     """1,234,567 or about 3.2 × 10²¹."""
     if count < 10**9:
         return f"{count:,}"
-    digits = str(count)
-    exponent = str(len(digits) - 1).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"about {digits[0]}.{digits[1]} × 10{exponent}"
+    exponent = int((count.bit_length() - 1) * log10(2))
+    if count >= 10 ** (exponent + 1):
+        exponent += 1
+    leading = count // 10 ** (exponent - 1)  # two digits
+    raised = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about {leading // 10}.{leading % 10} × 10{raised}"

@@ -33,5 +33,7 @@ def smoothed_cdf(ranks: ArrayLike, n: int) -> NDArray[np.float64]:
 
 def tail_steps(column: Column) -> Steps:
     """-log 2·min(F̂, 1 - F̂) as a function of the residual."""
-    cdf = smoothed_cdf(np.concatenate([[0], column.counts]), column.size)
-    return Steps(values=column.values, levels=-np.log(2 * np.minimum(cdf, 1 - cdf)), inclusive=True)
+    ranks = np.concatenate([[0], column.counts])
+    # 1 - F̂ is F̂ of the mirrored rank; taken so, both ends have the very same largest weight
+    tail = np.minimum(smoothed_cdf(ranks, column.size), smoothed_cdf(column.size - ranks, column.size))
+    return Steps(values=column.values, levels=-np.log(2 * tail), inclusive=True)

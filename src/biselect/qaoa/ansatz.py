@@ -1,0 +1,202 @@
+"""Ansatz: a problem, a schedule, a mixer and a start, ready to be evaluated, differentiated and sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import SelectionProblem
+from biselect.core.samples import Samples
+from biselect.core.sector import unrank
+from biselect.errors import InputError
+from biselect.qaoa.groups import CostGroup, components
+from biselect.qaoa.mixers import mixer_classes
+from biselect.qaoa.schedule import COMPONENTS, Schedule
+from biselect.qaoa.starts import Start, start_state
+from biselect.simulate.backends import make_simulator
+from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
+from biselect.simulate.dense import embed
+
+
+class Ansatz:
+    """CG-XY-QAOA inside the (k, m) sector.
+
+    Args:
+        problem: whose energy is measured.
+        depth: p.
+        schedule: a name (see `Schedule.named`) or a Schedule.
+        mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists or class lists.
+        start: see `biselect.qaoa.starts.start_state`.
+        groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
+            the measured one (a sparse surrogate, say).
+        backend: `auto`, `plain`, `compiled`, or `continuous` for the ideal continuous-time mixer (small sectors).
+        dtype: complex128 or complex64.
+        threads: threads of one evaluation.
+        seed: for start `random`.
+
+    >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
+    >>> ansatz = Ansatz(problem, depth=1, schedule="tied")
+    >>> round(ansatz.expectation([0.0, 0.0]), 6)  # no rotation: the uniform mean
+    -11.0
+    """
+
+    def __init__(
+        self,
+        problem: SelectionProblem,
+        depth: int,
+        schedule: str | Schedule = "fully-grouped",
+        mixer: Any = "ring",
+        start: Start = "dicke",
+        *,
+        groups: Sequence[CostGroup] | None = None,
+        backend: str = "auto",
+        dtype: Any = np.complex128,
+        threads: int = 1,
+        seed: int | np.random.Generator | None = 0,
+    ) -> None:
+        self.problem = problem
+        self.groups = tuple(groups) if groups is not None else components(problem)
+        names = COMPONENTS if groups is None else tuple(group.name for group in self.groups)
+        self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
+        if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
+            raise InputError(
+                f"the schedule is for depth {self.schedule.depth} and {self.schedule.groups} groups, "
+                f"the ansatz has depth {depth} and {len(self.groups)} groups"
+            )
+        sample_mixer, feature_mixer = mixer if isinstance(mixer, tuple) else (mixer, mixer)
+        self.samples = Register(
+            n=problem.n_samples, chosen=problem.k, classes=mixer_classes(sample_mixer, problem.n_samples)
+        )
+        self.features = Register(
+            n=problem.n_features, chosen=problem.m, classes=mixer_classes(feature_mixer, problem.n_features)
+        )
+        self.start = start_state(problem, start, seed)
+        self._simulator = make_simulator(
+            problem, self.samples, self.features, backend=backend, dtype=dtype, threads=threads
+        )
+        self._energies: NDArray[np.float64] | None = None
+
+    @property
+    def size(self) -> int:
+        """How many angles are free."""
+        return self.schedule.size
+
+    @property
+    def energies(self) -> NDArray[np.float64]:
+        """The energy of every choice of the sector, C(N, k) × C(D, m)."""
+        if self._energies is None:
+            self._energies = energy_table(self.problem)
+        return self._energies
+
+    def layers(self, angles: ArrayLike) -> Layers:
+        """Phases and mixing angles of every layer."""
+        table = self.schedule.expand(angles)
+        gammas = table[:, :-1]
+        return Layers(
+            sample=gammas @ np.array([group.sample for group in self.groups]),
+            feature=gammas @ np.array([group.feature for group in self.groups]),
+            pair=np.tensordot(gammas, np.array([group.pair for group in self.groups]), axes=1),
+            mixing=np.ascontiguousarray(table[:, -1]),
+        )
+
+    def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
+        """Expectation value of the energy, or of another observable."""
+        return self._simulator.expectation(self.layers(angles), self.start, observable)
+
+    def value_and_gradient(
+        self, angles: ArrayLike, observable: Observable = ENERGY
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Expectation value and its gradient by the free angles, by the adjoint method."""
+        value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
+        by_sample, by_feature = found.sample(self.problem.m), found.feature(self.problem.k)
+        by_layer = np.empty((self.schedule.depth, len(self.groups) + 1))
+        for g, group in enumerate(self.groups):
+            by_layer[:, g] = by_sample @ group.sample + by_feature @ group.feature
+            by_layer[:, g] += np.tensordot(found.pair, group.pair, axes=2)
+        by_layer[:, -1] = found.mixing
+        return value, self.schedule.pull_back(by_layer)
+
+    def many(self, angles: Iterable[ArrayLike], observable: Observable = ENERGY) -> NDArray[np.float64]:
+        """Expectation values of a batch of angle vectors."""
+        return np.array([self.expectation(vector, observable) for vector in angles])
+
+    def state(self, angles: ArrayLike) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
+        return self._simulator.state(self.layers(angles), self.start)
+
+    def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
+        """The final state as 2^(N+D) amplitudes in Qiskit's order, for small cases."""
+        qubits = self.problem.n_samples + self.problem.n_features
+        if qubits > 26:
+            raise InputError(f"a dense vector of {qubits} qubits is too large; use state()")
+        return embed(self.state(angles), self.samples, self.features)
+
+    def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
+        """Probability of every choice of the sector."""
+        return np.abs(self.state(angles).astype(np.complex128)) ** 2
+
+    def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
+        """Measure: `shots` choices drawn from the final state."""
+        if shots < 1:
+            raise InputError(f"shots must be at least 1, got {shots}")
+        rng = np.random.default_rng(seed)
+        state = self.state(angles)
+        by_row = (np.abs(state) ** 2).sum(axis=1, dtype=np.float64)
+        rows, columns, counts = [], [], []
+        per_row = rng.multinomial(shots, by_row / by_row.sum())
+        for row in np.flatnonzero(per_row):
+            weights = np.abs(state[row].astype(np.complex128)) ** 2
+            drawn = rng.multinomial(per_row[row], weights / weights.sum())
+            seen = np.flatnonzero(drawn)
+            rows += [row] * len(seen)
+            columns += seen.tolist()
+            counts += drawn[seen].tolist()
+        samples = unrank(rows, self.samples.n, self.samples.chosen)
+        features = unrank(columns, self.features.n, self.features.chosen)
+        energies = self.problem.energies(samples, features)
+        order = np.lexsort((np.array(columns), np.array(rows), energies))
+        return Samples(
+            samples=samples[order],
+            features=features[order],
+            energies=energies[order],
+            counts=np.array(counts, dtype=np.int64)[order],
+        )
+
+    # Figures of merit beyond the mean
+
+    def hit_rate(self, angles: ArrayLike, threshold: float) -> float:
+        """p_BK: probability of an energy at or below the threshold."""
+        return self.expectation(angles, Observable(kind="hit", threshold=threshold))
+
+    def optimum_mass(self, angles: ArrayLike) -> float:
+        """Probability of the exact optimum."""
+        return self.hit_rate(angles, float(self.energies.min()))
+
+    def approximation(self, angles: ArrayLike) -> float:
+        """α = (C̄_Ω - E[C]) / (C̄_Ω - C*): 0 for uniform sampling, 1 for the optimum."""
+        mean, best = float(self.energies.mean()), float(self.energies.min())
+        if mean == best:
+            return 1.0
+        return (mean - self.expectation(angles)) / (mean - best)
+
+    def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
+        """Mean energy of the lowest `share` of the distribution."""
+        return self.cvar_and_gradient(angles, share)[0]
+
+    def cvar_and_gradient(self, angles: ArrayLike, share: float = 0.05) -> tuple[float, NDArray[np.float64]]:
+        """CVaR and its gradient.
+
+        With q the share-quantile, CVaR = q + E[min(E - q, 0)] / share, and q may be held while differentiating.
+        """
+        if not 0 < share <= 1:
+            raise InputError(f"share must lie in (0, 1], got {share}")
+        if not hasattr(self, "_order"):
+            self._order = np.argsort(self.energies, axis=None, kind="stable")
+        mass = np.cumsum(self.probabilities(angles).ravel()[self._order])
+        position = min(int(np.searchsorted(mass, share * mass[-1])), mass.size - 1)
+        quantile = float(self.energies.ravel()[self._order[position]])
+        excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=quantile))
+        return quantile + excess / share, gradient / share

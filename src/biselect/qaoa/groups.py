@@ -1,0 +1,59 @@
+"""Groups of cost terms: each gets its own γ. The paper's three components are the standard grouping."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CostGroup:
+    """Some terms of -Σ a_i s_i - Σ b_j f_j - Σ w_ij s_i f_j; λ is in w.
+
+    Attributes:
+        name: for people, and for the names of angles.
+        sample: a, length N.
+        feature: b, length D.
+        pair: w, N × D.
+    """
+
+    name: str
+    sample: NDArray[np.float64]
+    feature: NDArray[np.float64]
+    pair: NDArray[np.float64]
+
+
+def components(problem: SelectionProblem) -> tuple[CostGroup, ...]:
+    """H_S, H_F and H_SF of Eq. grouped_cost_decomposition."""
+    a, b = problem.sample_scores, problem.feature_scores
+    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+    no_a, no_b, no_weights = np.zeros_like(a), np.zeros_like(b), np.zeros_like(weights)
+    return (
+        CostGroup(name="S", sample=a, feature=no_b, pair=no_weights),
+        CostGroup(name="F", sample=no_a, feature=b, pair=no_weights),
+        CostGroup(name="SF", sample=no_a, feature=no_b, pair=weights),
+    )
+
+
+def split_terms(problem: SelectionProblem, assignment: Sequence[int] | NDArray[np.int64]) -> tuple[CostGroup, ...]:
+    """Any grouping: the group number of each of the N + D + N·D terms (samples, features, pairs row by row)."""
+    n, d = problem.n_samples, problem.n_features
+    numbers = np.asarray(assignment)
+    if numbers.shape != (n + d + n * d,) or not np.issubdtype(numbers.dtype, np.integer) or numbers.min() < 0:
+        raise InputError(f"assignment must give a group number ≥ 0 to each of the {n + d + n * d} cost terms")
+    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+    return tuple(
+        CostGroup(
+            name=f"group {group}",
+            sample=np.where(numbers[:n] == group, problem.sample_scores, 0.0),
+            feature=np.where(numbers[n : n + d] == group, problem.feature_scores, 0.0),
+            pair=np.where(numbers[n + d :].reshape(n, d) == group, weights, 0.0),
+        )
+        for group in range(int(numbers.max()) + 1)
+    )

@@ -1,0 +1,74 @@
+"""Which simulator runs a sector, and whether it fits."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
+from biselect.simulate.continuous import ContinuousSimulator
+from biselect.simulate.plain import PlainSimulator
+
+BACKENDS = ("auto", "plain", "compiled", "continuous")
+PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
+
+
+class Simulator(Protocol):
+    """One problem's sector, ready to be run many times."""
+
+    def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
+        """Expectation value of the observable after the circuit."""
+
+    def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m)."""
+
+    def value_and_gradient(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[float, PairGradient]:
+        """Expectation value and its derivatives."""
+
+
+def make_simulator(
+    problem: SelectionProblem,
+    samples: Register,
+    features: Register,
+    *,
+    backend: str = "auto",
+    dtype: Any = np.complex128,
+    threads: int = 1,
+) -> Simulator:
+    """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
+    if backend not in BACKENDS:
+        raise InputError(f"backend must be one of {', '.join(BACKENDS)}, got {backend!r}")
+    if np.dtype(dtype) not in (np.complex64, np.complex128):
+        raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, got {threads}")
+    amplitudes = problem.sector.size
+    if backend == "auto":
+        backend = "plain" if amplitudes < PLAIN_AMPLITUDES else "compiled"
+    check_memory(amplitudes, dtype, states=1 if backend == "compiled" else 3)
+    if backend == "plain":
+        return PlainSimulator(problem, samples, features, dtype)
+    if backend == "continuous":
+        return ContinuousSimulator(problem, samples, features, dtype)
+    from biselect.simulate.compiled import CompiledSimulator  # loads numba
+
+    return CompiledSimulator(problem, samples, features, dtype, threads)
+
+
+def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:
+    """Refuse what would not fit, with the figures."""
+    needed = amplitudes * np.dtype(dtype).itemsize * states
+    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > available:
+        half = "" if np.dtype(dtype) == np.complex64 else "; dtype='complex64' needs half of that"
+        raise InputError(
+            f"the sector has {amplitudes:.3g} amplitudes and needs {needed / 2**30:.1f} GiB, "
+            f"but {available / 2**30:.1f} GiB are free{half}"
+        )

@@ -1,0 +1,230 @@
+"""The compiled backend: the sector in tiles of cache lines, p + 1 passes, adjoint gradients, threads."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
+from biselect.simulate.passes import Grid, Side, Work
+from biselect.simulate.sequence import Program, Team, differentiate, evaluate
+from biselect.simulate.simd import BYTES
+from biselect.simulate.tables import Tables, make_tables
+
+KINDS = {"energy": 0, "hit": 1, "excess": 2}
+SMALLEST_COSINE = {4: 1e-6, 8: 0.0}  # single precision overflows on tan³ β right at β = π/2
+
+
+class CompiledSimulator:
+    """One problem's sector, ready to be run many times.
+
+    Args:
+        problem: whose energy is observed.
+        samples: the sample register and its mixer.
+        features: the feature register and its mixer.
+        dtype: complex64 or complex128.
+        threads: how many threads share a run.
+    """
+
+    def __init__(
+        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, threads: int
+    ) -> None:
+        self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
+        self.lanes = BYTES // np.dtype(self.real).itemsize
+        rows, columns = samples.subsets, features.subsets
+        self.shape = (len(rows), len(columns))
+        self.grid = Grid(blocks=-(-len(columns) // self.lanes), rows=-(-len(rows) // self.lanes) * self.lanes)
+        weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+        a, b = problem.sample_scores, problem.feature_scores
+        self.samples = self._side(make_tables(samples), False, columns, a, b, weights)
+        self.features = self._side(make_tables(features), True, rows, b, a, np.ascontiguousarray(weights.T))
+        self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
+        self.work = [self._workspace() for _ in range(self.threads)]
+        self._state = self._lines(self.grid.blocks * self.grid.rows * 2)
+        self._adjoint: NDArray[Any] | None = None
+
+    def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
+        """Expectation value of a function of the energy after the circuit."""
+        return self._run(layers, start, observable, keep=False)
+
+    def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m)."""
+        self._run(layers, start, None, keep=True)
+        return self._read(self._state)
+
+    def value_and_gradient(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[float, PairGradient]:
+        """Expectation value and its derivatives by every phase and every mixing angle."""
+        if self._adjoint is None:
+            self._adjoint = self._lines(self._state.size // self.lanes)
+        value = 0.0
+        given = observable.kind == "values"
+        if given:  # any diagonal: run, multiply outside, go back
+            assert observable.values is not None
+            state = self.state(layers, start)
+            weighted = observable.values * state
+            value = float(np.vdot(state, weighted).real)
+            self._write(self._adjoint, weighted)
+        else:
+            self._prepare(start)
+        p, n, d = layers.pair.shape
+        shares = [(np.zeros(4), np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
+        program = self._program(layers)
+        kind, threshold = KINDS.get(observable.kind, 0), self._threshold(observable)
+        counter = np.zeros(1, dtype=np.int64)
+
+        def work(thread: int) -> None:
+            team = Team(thread, self.threads, counter)
+            differentiate(
+                self._state,
+                self._adjoint,
+                self.samples,
+                self.features,
+                self.grid,
+                program,
+                start is None,
+                not given,
+                kind,
+                threshold,
+                self.work[thread],
+                team,
+                *shares[thread],
+            )
+
+        self._share(work)
+        if not given:
+            value = float(sum(share[0][0] for share in shares))
+        pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
+        return value, PairGradient(pair=pair, mixing=np.sum([share[1] for share in shares], axis=0))
+
+    def _run(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None, *, keep: bool) -> float:
+        if observable is not None and observable.kind == "values":
+            state = self.state(layers, start)
+            return float(np.sum(np.abs(state) ** 2 * observable.values))
+        self._prepare(start)
+        program, counter = self._program(layers), np.zeros(1, dtype=np.int64)
+        outs = np.zeros((self.threads, 2))
+        kind = 0 if observable is None else KINDS[observable.kind]
+        threshold = 0.0 if observable is None else self._threshold(observable)
+
+        def work(thread: int) -> None:
+            evaluate(
+                self._state,
+                self.samples,
+                self.features,
+                self.grid,
+                program,
+                start is None,
+                observable is not None,
+                kind,
+                threshold,
+                keep,
+                self.work[thread],
+                Team(thread, self.threads, counter),
+                outs[thread],
+            )
+
+        self._share(work)
+        return float(outs[:, 0].sum())
+
+    def _threshold(self, observable: Observable) -> float:
+        return observable.threshold + (observable.slack(self.real) if observable.kind == "hit" else 0.0)
+
+    def _share(self, work: Any) -> None:
+        if self.threads == 1:
+            work(0)
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                list(pool.map(work, range(self.threads)))
+
+    def _program(self, layers: Layers) -> Program:
+        cosine = np.cos(layers.mixing)
+        smallest = SMALLEST_COSINE[np.dtype(self.real).itemsize]
+        cosine = np.where(np.abs(cosine) < smallest, np.copysign(smallest, cosine), cosine)
+        return Program(
+            sample=layers.sample,
+            feature=layers.feature,
+            pair=layers.pair,
+            pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
+            mixing=np.stack([cosine, np.sin(layers.mixing) / cosine], axis=1),
+        )
+
+    # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
+
+    def _lines(self, count: int) -> NDArray[Any]:
+        """Zeroed cache lines, aligned."""
+        raw = np.zeros(count * self.lanes + self.lanes, dtype=self.real)
+        offset = -raw.ctypes.data % BYTES // raw.itemsize
+        return raw[offset : offset + count * self.lanes]
+
+    def _tiles(self, lines: NDArray[Any]) -> NDArray[Any]:
+        return lines.reshape(self.grid.blocks, self.grid.rows, 2, self.lanes)
+
+    def _prepare(self, start: NDArray[Any] | None) -> None:
+        if start is not None:
+            self._write(self._state, start)
+
+    def _write(self, lines: NDArray[Any], matrix: NDArray[Any]) -> None:
+        rows, columns = self.shape
+        padded = np.zeros((rows, self.grid.blocks * self.lanes), dtype=matrix.dtype)
+        padded[:, :columns] = matrix
+        blocks = padded.reshape(rows, self.grid.blocks, self.lanes).transpose(1, 0, 2)
+        tiles = self._tiles(lines)
+        tiles[:, :rows, 0], tiles[:, :rows, 1] = blocks.real, blocks.imag
+
+    def _read(self, lines: NDArray[Any]) -> NDArray[Any]:
+        rows, columns = self.shape
+        tiles = self._tiles(lines)[:, :rows]
+        matrix = np.empty((rows, self.grid.blocks, self.lanes), dtype=np.result_type(self.real, np.complex64))
+        matrix.real, matrix.imag = tiles[:, :, 0].transpose(1, 0, 2), tiles[:, :, 1].transpose(1, 0, 2)
+        return matrix.reshape(rows, -1)[:, :columns]
+
+    def _side(
+        self,
+        tables: Tables,
+        turned: bool,
+        other_basis: NDArray[np.int64],
+        own: NDArray[np.float64],
+        other: NDArray[np.float64],
+        weights: NDArray[np.float64],
+    ) -> Side:
+        count, n = len(other_basis), len(own)
+        tiles = -(-count // self.lanes)
+        values = np.zeros((tiles * self.lanes, n + 1))
+        values[:count, :n] = -(own + sum(weights.T[other_basis[:, t]] for t in range(other_basis.shape[1])))
+        values[:count, n] = -other[other_basis].sum(axis=1)
+        amplitude = np.zeros(tiles * self.lanes)
+        amplitude[:count] = 1 / np.sqrt(self.shape[0] * self.shape[1])
+        same = other_basis[1:, ::-1] == other_basis[:-1, ::-1]
+        return Side(
+            tables=tables,
+            turned=turned,
+            tiles=tiles,
+            basis=other_basis,
+            kept=np.r_[0, np.cumprod(same, axis=1).sum(axis=1)].astype(np.int64),
+            amplitude=self._aligned(amplitude),
+            factors=self._lines(tiles * (n + 1) * 2),
+            values=self._aligned(values.reshape(tiles, self.lanes, n + 1).transpose(0, 2, 1).ravel()),
+        )
+
+    def _aligned(self, values: NDArray[np.float64]) -> NDArray[Any]:
+        lines = self._lines(values.size // self.lanes)
+        lines[:] = values
+        return lines
+
+    def _workspace(self) -> Work:
+        turned = 2 * self.grid.blocks * self.lanes
+        deep = 2 * max(self.samples.tables.group_rest.shape[1], self.features.tables.group_rest.shape[1]) + 4
+        items = max(self.samples.basis.max(), self.features.basis.max()) + 2
+        return Work(
+            x=self._lines(turned),
+            y=self._lines(turned),
+            stack=self._lines(deep),
+            items=self._lines(int(items)),
+            total=self._lines(2),
+        )

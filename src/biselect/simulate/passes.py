@@ -1,0 +1,213 @@
+"""Passes over the whole state, tile by tile, and their order.
+
+The state is stored as tiles of one vector of feature states by all sample states. A pass over the sample register
+works on those tiles in place; a pass over the feature register first turns a vector of sample states into a tile of
+its own, and back. The two mixers commute, so mixing of layer l, phase and mixing of layer l+1 on one register are one
+pass, and the registers alternate: p + 1 passes instead of 2p, each of which reads and writes the state once.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from biselect.simulate.kernels import INNER, fill, item_factors, mix, observe, phase, unmix, unphase
+from biselect.simulate.simd import load, splat, store, transpose
+from biselect.simulate.tables import Tables
+
+
+class Side(NamedTuple):
+    """One register as the active one, with the other register in the lanes.
+
+    Attributes:
+        tables: of the active register.
+        turned: whether tiles must be turned to have the other register in the lanes.
+        tiles: vectors of the other register.
+        basis: subsets of the other register.
+        kept: how many leading elements (largest first) of each are the same as in the one before.
+        amplitude: one vector a tile: the uniform start, zero in padding lanes.
+        factors: phase factors of a layer, refilled for every pass.
+        values: what each item adds to the energy, for every state of the other register.
+    """
+
+    tables: Tables
+    turned: bool
+    tiles: int
+    basis: NDArray[np.int64]
+    kept: NDArray[np.int64]
+    amplitude: NDArray[Any]
+    factors: NDArray[Any]
+    values: NDArray[Any]
+
+
+class Grid(NamedTuple):
+    """The state's tiles: how many, and how many rows each, padded to whole vectors."""
+
+    blocks: int
+    rows: int
+
+
+class Work(NamedTuple):
+    """Scratch lines of one thread: two turned tiles, products, sums."""
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    stack: NDArray[Any]
+    items: NDArray[Any]
+    total: NDArray[Any]
+
+
+@njit(**INNER)
+def _turn(state: Any, grid: Any, tile: int, buffer: Any, back: bool) -> None:
+    """A vector of sample states by all feature states, between the state and a turned tile."""
+    lanes = 64 // state.itemsize
+    for block in range(grid.blocks):
+        line, turned = 2 * (block * grid.rows + tile * lanes), 2 * block * lanes
+        for part in range(2):
+            if back:
+                transpose(buffer, turned + part, 2, state, line + part, 2)
+            else:
+                transpose(state, line + part, 2, buffer, turned + part, 2)
+
+
+@njit(**INNER)
+def _lane_sum(lines: Any, line: int) -> float:
+    lanes = 64 // lines.itemsize
+    total = 0.0
+    for lane in range(line * lanes, (line + 1) * lanes):
+        total += lines[lane]
+    return total
+
+
+@njit(**INNER)
+def _begin_products(side: Any, tile: int, work: Any) -> int:
+    """Put the empty set's factor at the bottom of the stack; give the first line of the tile's factors."""
+    n = side.values.size // (64 // side.values.itemsize) // side.tiles - 1
+    first = 2 * tile * (n + 1)
+    store(work.stack, 0, load(side.factors, first + 2 * n))
+    store(work.stack, 1, load(side.factors, first + 2 * n + 1))
+    return first
+
+
+@njit(**INNER)
+def forward_pass(
+    state: Any, side: Any, grid: Any, work: Any, begin: int, end: int, start: bool, before: Any, phases: Any, after: Any
+) -> None:
+    """[uniform start], [mixing before], phase, mixing after.
+
+    `phases` is (own, other, pair); `before` and `after` are (cos β, tan β), with cos β = 0 for no mixing.
+    """
+    x = work.x if side.turned else state
+    lanes = 64 // state.itemsize
+    item_factors(side.factors, *phases, side.basis, side.kept, 1.0, begin * lanes, end * lanes)
+    for tile in range(begin, end):
+        base = 0 if side.turned else 2 * tile * grid.rows
+        if start:
+            fill(x, base, side.tables.dimension, side.amplitude, tile)
+        elif side.turned:
+            _turn(state, grid, tile, work.x, False)
+        if before[0] != 0.0:
+            mix(x, base, side.tables, before[0], before[1])
+        first = _begin_products(side, tile, work)
+        phase(x, base, side.tables, side.factors, first, work.stack)
+        mix(x, base, side.tables, after[0], after[1])
+        if side.turned:
+            _turn(state, grid, tile, work.x, True)
+
+
+@njit(**INNER)
+def final_pass(
+    state: Any,
+    adjoint: Any,
+    side: Any,
+    grid: Any,
+    work: Any,
+    begin: int,
+    end: int,
+    angle: Any,
+    observed: bool,
+    kind: int,
+    threshold: float,
+    gradient: bool,
+    keep: bool,
+    out: Any,
+) -> None:
+    """The last mixing; with `observed` its expectation value goes to out[0].
+
+    With `gradient` the adjoint is formed (or taken as given, where nothing is observed) and the mixing is undone at
+    once, its derivative going to out[1].
+    """
+    x, y = (work.x, work.y) if side.turned else (state, adjoint)
+    n = side.values.size // (64 // side.values.itemsize) // side.tiles - 1
+    for tile in range(begin, end):
+        base = 0 if side.turned else 2 * tile * grid.rows
+        if side.turned:
+            _turn(state, grid, tile, work.x, False)
+            if gradient and not observed:
+                _turn(adjoint, grid, tile, work.y, False)
+        if observed or not gradient:
+            mix(x, base, side.tables, angle[0], angle[1])
+        if observed:
+            first = tile * (n + 1)
+            store(work.stack, 0, load(side.values, first + n))
+            store(work.total, 0, splat(x, 0.0))
+            observe(x, y, base, side.tables, side.values, first, work.stack, kind, threshold, work.total, gradient)
+            out[0] += _lane_sum(work.total, 0)
+        if gradient:
+            store(work.total, 0, splat(x, 0.0))
+            store(work.total, 1, splat(x, 0.0))
+            unmix(x, y, base, side.tables, angle[0], angle[1], work.total)
+            out[1] += 2 * (_lane_sum(work.total, 0) - _lane_sum(work.total, 1))
+        if side.turned and (gradient or keep):
+            _turn(state, grid, tile, work.x, True)
+            if gradient:
+                _turn(adjoint, grid, tile, work.y, True)
+
+
+@njit(**INNER)
+def backward_pass(
+    state: Any,
+    adjoint: Any,
+    side: Any,
+    grid: Any,
+    work: Any,
+    begin: int,
+    end: int,
+    before: Any,
+    phases: Any,
+    after: Any,
+    pair: Any,
+    out: Any,
+) -> None:
+    """Undo a forward pass. Derivatives by the mixing before and after go to out[0] and out[1], by pairs to `pair`."""
+    x, y = (work.x, work.y) if side.turned else (state, adjoint)
+    lanes = 64 // state.itemsize
+    n, chosen = pair.shape[0], side.basis.shape[1]
+    item_factors(side.factors, *phases, side.basis, side.kept, -1.0, begin * lanes, end * lanes)
+    for tile in range(begin, end):
+        base = 0 if side.turned else 2 * tile * grid.rows
+        if side.turned:
+            _turn(state, grid, tile, work.x, False)
+            _turn(adjoint, grid, tile, work.y, False)
+        store(work.total, 0, splat(x, 0.0))
+        store(work.total, 1, splat(x, 0.0))
+        unmix(x, y, base, side.tables, after[0], after[1], work.total)
+        out[1] += 2 * (_lane_sum(work.total, 0) - _lane_sum(work.total, 1))
+        for i in range(n):
+            store(work.items, i, splat(x, 0.0))
+        first = _begin_products(side, tile, work)
+        unphase(x, y, base, side.tables, side.factors, first, work.stack, work.items)
+        for lane in range(min(lanes, side.basis.shape[0] - tile * lanes)):
+            for c in range(chosen):
+                j = side.basis[tile * lanes + lane, c]
+                for i in range(n):
+                    pair[i, j] -= 2 * work.items[i * lanes + lane]
+        if before[0] != 0.0:
+            store(work.total, 0, splat(x, 0.0))
+            store(work.total, 1, splat(x, 0.0))
+            unmix(x, y, base, side.tables, before[0], before[1], work.total)
+            out[0] += 2 * (_lane_sum(work.total, 0) - _lane_sum(work.total, 1))
+            if side.turned:
+                _turn(state, grid, tile, work.x, True)
+                _turn(adjoint, grid, tile, work.y, True)

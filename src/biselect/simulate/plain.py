@@ -1,0 +1,108 @@
+"""The plain backend: NumPy, nothing to compile. Answers at once on small sectors, and reads like the definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.core.sector import rank
+from biselect.simulate.circuit import Edges, Layers, Observable, PairGradient, Register, energy_table
+
+
+class PlainSimulator:
+    """One problem's sector; the same methods as the compiled backend."""
+
+    def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
+        self.dtype = np.dtype(dtype)
+        self.energies = energy_table(problem)
+        self.has_sample = _incidence(samples)
+        self.has_feature = _incidence(features)
+        self.sample_moves = [_moves(samples, edges) for edges in samples.classes]
+        self.feature_moves = [_moves(features, edges) for edges in features.classes]
+
+    def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
+        """Expectation value of a function of the energy after the circuit."""
+        return float(np.sum(np.abs(self.state(layers, start)) ** 2 * observable.of(self.energies)))
+
+    def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m)."""
+        shape = self.energies.shape
+        psi = np.full(shape, self.energies.size**-0.5, self.dtype) if start is None else start.astype(self.dtype)
+        for layer in range(layers.depth):
+            psi *= self._phase(layers, layer)
+            self._mix(psi, layers.mixing[layer])
+        return psi
+
+    def value_and_gradient(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[float, PairGradient]:
+        """Expectation value and its derivatives, by undoing the circuit on the state and on observable × state."""
+        psi = self.state(layers, start)
+        adjoint = observable.of(self.energies) * psi
+        value = float(np.vdot(psi, adjoint).real)
+        pair, mixing = np.zeros_like(layers.pair), np.zeros_like(layers.mixing)
+        for layer in reversed(range(layers.depth)):
+            mixing[layer] = self._unmix(psi, adjoint, layers.mixing[layer])
+            current = (adjoint.conj() * psi).imag
+            pair[layer] = -2 * self.has_sample.T @ current @ self.has_feature
+            back = self._phase(layers, layer).conj()
+            psi *= back
+            adjoint *= back
+        return value, PairGradient(pair=pair, mixing=mixing)
+
+    def _phase(self, layers: Layers, layer: int) -> NDArray[Any]:
+        angle = self.has_sample @ layers.pair[layer] @ self.has_feature.T
+        angle += (self.has_sample @ layers.sample[layer])[:, None]
+        angle += self.has_feature @ layers.feature[layer]
+        return np.exp(1j * angle).astype(self.dtype)
+
+    def _mix(self, psi: NDArray[Any], beta: float) -> None:
+        for moves in self.sample_moves:
+            _rotate(psi, moves, beta)
+        for moves in self.feature_moves:
+            _rotate(psi.T, moves, beta)
+
+    def _unmix(self, psi: NDArray[Any], adjoint: NDArray[Any], beta: float) -> float:
+        """Undo a mixing on both, and give the derivative by β."""
+        total = 0.0
+        for turned, classes in ((True, self.feature_moves), (False, self.sample_moves)):
+            x, y = (psi.T, adjoint.T) if turned else (psi, adjoint)
+            for moves in reversed(classes):
+                for here, there in moves:
+                    total += 2 * float(np.vdot(y[here], x[there]).imag + np.vdot(y[there], x[here]).imag)
+                _rotate(x, moves, -beta)
+                _rotate(y, moves, -beta)
+        return total
+
+
+def _incidence(register: Register) -> NDArray[np.float64]:
+    """1 where a basis state holds an item."""
+    basis = register.subsets
+    table = np.zeros((len(basis), register.n))
+    np.put_along_axis(table, basis, 1.0, axis=1)
+    return table
+
+
+def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """For each edge the basis states with a 1 at its first end only, and their partners."""
+    holds = _incidence(register).astype(bool)
+    moves = []
+    for i, j in edges:
+        here = np.flatnonzero(holds[:, i] & ~holds[:, j])
+        moved = holds[here]
+        moved[:, i], moved[:, j] = False, True
+        there = rank(np.nonzero(moved)[1].reshape(len(here), register.chosen), register.n)
+        moves.append((here, there))
+    return moves
+
+
+def _rotate(x: NDArray[Any], moves: list[tuple[NDArray[np.int64], NDArray[np.int64]]], beta: float) -> None:
+    """exp(-iβ(XX+YY)/2) along the first axis."""
+    cosine, hop = np.cos(beta), -1j * np.sin(beta)
+    for here, there in moves:
+        a, b = x[here], x[there]
+        x[here] = cosine * a + hop * b
+        x[there] = cosine * b + hop * a

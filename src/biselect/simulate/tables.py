@@ -1,0 +1,106 @@
+"""Index tables of one register for the compiled kernels.
+
+A stage is at most three disjoint edges. An edge only acts where exactly one of its two qubits is 1; a basis state
+with P such edges belongs to a hypercube of 2^P states that mix among themselves and with nobody else. A stage is
+stored as its hypercubes, sorted by P, and the kernel does each of them in registers.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core.sector import rank
+from biselect.simulate.circuit import Edges, Register
+
+MOST_EDGES = 3  # 8 complex rows fill the vector registers
+
+
+class Tables(NamedTuple):
+    """What the kernels need to know of a register.
+
+    Attributes:
+        dimension: number of basis states.
+        cubes: row numbers of all hypercubes, flat.
+        spans: (stages, 4): where the 2-, 4- and 8-row hypercubes of a stage begin in `cubes`, and where it ends.
+        group_count: basis states that differ in their smallest element only stand together; how many in each group.
+        group_rest: the other elements of a group, largest first, (groups, chosen - 1).
+        group_kept: how many leading entries of `group_rest` are the same as in the group before.
+    """
+
+    dimension: int
+    cubes: NDArray[np.int32]
+    spans: NDArray[np.int64]
+    group_count: NDArray[np.int64]
+    group_rest: NDArray[np.int64]
+    group_kept: NDArray[np.int64]
+
+
+def make_tables(register: Register) -> Tables:
+    """Tables of a register; the stages of a class follow each other."""
+    basis = register.subsets
+    occupied = np.zeros((len(basis), register.n), dtype=bool)
+    np.put_along_axis(occupied, basis, True, axis=1)
+    cubes: list[NDArray[np.int32]] = []
+    spans = []
+    place = 0
+    for stage in stages(register.classes):
+        span = [place]
+        for parts in _hypercubes(basis, occupied, stage, register.n):
+            cubes.append(parts.ravel())
+            place += parts.size
+            span.append(place)
+        spans.append(span)
+    return Tables(
+        dimension=len(basis),
+        cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
+        spans=np.array(spans, dtype=np.int64).reshape(-1, MOST_EDGES + 1),
+        **_groups(basis),
+    )
+
+
+def stages(classes: tuple[Edges, ...]) -> list[Edges]:
+    """Classes cut into stages of equal size, at most three edges each."""
+    cut: list[Edges] = []
+    for edges in classes:
+        pieces = -(-len(edges) // MOST_EDGES)
+        cut += [edges[len(edges) * i // pieces : len(edges) * (i + 1) // pieces] for i in range(pieces)]
+    return cut
+
+
+def _hypercubes(basis: NDArray[np.int64], occupied: NDArray[np.bool_], stage: Edges, n: int) -> list[NDArray[np.int32]]:
+    """For P = 1, 2, 3 the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
+    single = np.array([occupied[:, i] != occupied[:, j] for i, j in stage]).T
+    first = np.array([occupied[:, i] for i, _ in stage]).T
+    corner = (~single | first).all(axis=1)  # one state of each hypercube has its ones at the first ends
+    found = []
+    for size in range(1, MOST_EDGES + 1):
+        rows = np.flatnonzero(corner & (single.sum(axis=1) == size))
+        members = np.empty((rows.size, 2**size), dtype=np.int32)
+        active = np.nonzero(single[rows])[1].reshape(rows.size, size)
+        ends = np.array(stage, dtype=np.int64).reshape(-1, 2)
+        for corner_bits in range(2**size):
+            bits = occupied[rows].copy()
+            for e in range(size):
+                if corner_bits >> e & 1:
+                    edge = ends[active[:, e]]
+                    bits[np.arange(rows.size), edge[:, 0]] = False
+                    bits[np.arange(rows.size), edge[:, 1]] = True
+            items = np.nonzero(bits)[1].reshape(rows.size, basis.shape[1])
+            members[:, corner_bits] = rank(items, n)
+        found.append(members)
+    return found
+
+
+def _groups(basis: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    rest = basis[:, :0:-1]  # without the smallest element, largest first
+    starts = np.flatnonzero(np.r_[True, (rest[1:] != rest[:-1]).any(axis=1)])
+    heads = rest[starts]
+    same = np.cumprod(heads[1:] == heads[:-1], axis=1).sum(axis=1)
+    return {
+        "group_count": np.diff(np.r_[starts, len(basis)]),
+        "group_rest": np.ascontiguousarray(heads),
+        "group_kept": np.r_[0, same].astype(np.int64),
+    }

@@ -1,0 +1,267 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import biselect as bs
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, split_terms
+from biselect.simulate.circuit import energy_table
+
+CHAINS = [("tied", "bilinear"), ("bilinear", "fixed-transport"), ("fixed-transport", "fully-grouped")]
+CHAINS += [("tied", "layerwise"), ("layerwise", "fully-grouped")]
+
+
+def problem_of(seed=0, n=5, d=4, k=2, m=2):
+    rng = np.random.default_rng(seed)
+    return SelectionProblem(
+        coupling=rng.random((n, d)),
+        sample_scores=rng.random(n),
+        feature_scores=rng.random(d),
+        k=k,
+        m=m,
+        coupling_weight=0.7,
+    )
+
+
+@given(st.integers(1, 6), st.sampled_from(CHAINS), st.integers(0, 100))
+def test_each_schedule_contains_the_one_before(depth, chain, seed):
+    small, large = (Schedule.named(name, depth) for name in chain)
+    angles = np.random.default_rng(seed).normal(size=small.size)
+    np.testing.assert_allclose(large.expand(small.embed(angles, into=large)), small.expand(angles), atol=1e-12)
+
+
+@pytest.mark.parametrize("depth", [1, 3])
+def test_angle_counts_are_the_papers(depth):
+    sizes = {name: Schedule.named(name, depth).size for name in SCHEDULES}
+    assert sizes == {
+        "tied": 2,
+        "layerwise": 2 * depth,
+        "bilinear": depth + 2,
+        "fixed-transport": 3 * depth + 1,
+        "fully-grouped": 4 * depth,
+    }
+
+
+def test_angles_are_in_the_stated_order():
+    assert Schedule.named("bilinear", 2).angle_names == ("γ_marg", "γ_SF,1", "γ_SF,2", "β")
+    assert Schedule.named("fully-grouped", 1).angle_names == ("γ_S,1", "γ_F,1", "γ_SF,1", "β_1")
+    assert Schedule.named("fixed-transport", 2).angle_names[-1] == "β"
+
+
+def test_what_is_not_contained_is_refused():
+    layerwise, tied = Schedule.named("layerwise", 2), Schedule.named("tied", 2)
+    with pytest.raises(InputError, match="not contained"):
+        layerwise.embed([1.0, 2.0, 3.0, 4.0], into=tied)
+    with pytest.raises(InputError, match="another depth"):
+        layerwise.embed(np.zeros(4), into=Schedule.named("layerwise", 3))
+    with pytest.raises(InputError, match="has 2 angles"):
+        tied.expand([1.0])
+    with pytest.raises(InputError, match="finite"):
+        tied.expand([np.nan, 0.0])
+    with pytest.raises(InputError, match="schedule must be one of"):
+        Schedule.named("magic", 1)
+    with pytest.raises(InputError, match="at least 1"):
+        Schedule.named("tied", 0)
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+@pytest.mark.parametrize("start", ["dicke", "canonical", "random"])
+def test_gradients_by_free_angles(schedule, start):
+    ansatz = Ansatz(problem_of(), depth=2, schedule=schedule, start=start)
+    angles = np.random.default_rng(1).normal(size=ansatz.size)
+    value, gradient = ansatz.value_and_gradient(angles)
+    assert value == pytest.approx(ansatz.expectation(angles))
+    for position in range(ansatz.size):
+        step = np.zeros(ansatz.size)
+        step[position] = 1e-5
+        slope = (ansatz.expectation(angles + step) - ansatz.expectation(angles - step)) / 2e-5
+        assert gradient[position] == pytest.approx(slope, abs=1e-7)
+
+
+def test_any_grouping_of_cost_terms_works_and_standard_groups_are_one_of_them():
+    problem = problem_of()
+    n, d = problem.n_samples, problem.n_features
+    types = np.r_[np.zeros(n, int), np.ones(d, int), np.full(n * d, 2)]
+    standard, same = Ansatz(problem, 2), Ansatz(problem, 2, groups=split_terms(problem, types))
+    angles = np.random.default_rng(0).normal(size=8)
+    np.testing.assert_allclose(same.state(angles), standard.state(angles))
+    shuffled = split_terms(problem, np.random.default_rng(0).permutation(types))
+    other = Ansatz(problem, 2, groups=shuffled)
+    tied = np.tile([0.3, 0.3, 0.3, 0.7], 2)
+    np.testing.assert_allclose(other.state(tied), standard.state(tied), atol=1e-12)
+    assert not np.allclose(other.state(angles), standard.state(angles))
+    assert other.value_and_gradient(angles)[1].shape == (8,)
+    with pytest.raises(InputError, match="group number"):
+        split_terms(problem, [0, 1])
+    with pytest.raises(InputError, match="S, F and SF only"):
+        Ansatz(problem, 2, "bilinear", groups=shuffled)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 1000))
+def test_relabelling_samples_and_mixer_relabels_the_state(seed):
+    rng = np.random.default_rng(seed)
+    problem = problem_of(seed)
+    order = rng.permutation(problem.n_samples)  # new position i holds old sample order[i]
+    new_of = np.argsort(order)
+    relabelled = SelectionProblem(
+        coupling=problem.coupling[order],
+        sample_scores=problem.sample_scores[order],
+        feature_scores=problem.feature_scores,
+        k=problem.k,
+        m=problem.m,
+        coupling_weight=problem.coupling_weight,
+    )
+    first = Ansatz(problem, 2)
+    classes = [[(int(new_of[i]), int(new_of[j])) for i, j in edges] for edges in first.samples.classes]
+    second = Ansatz(relabelled, 2, mixer=(classes, "ring"))
+    angles = rng.normal(size=8)
+    assert second.expectation(angles) == pytest.approx(first.expectation(angles), abs=1e-12)
+    np.testing.assert_allclose(
+        np.sort(second.probabilities(angles).ravel()), np.sort(first.probabilities(angles).ravel()), atol=1e-12
+    )
+
+
+def test_with_zero_angles_the_state_is_the_start():
+    problem = problem_of()
+    best = bs.solve(problem)
+    warm = Ansatz(problem, 1, start=best)
+    assert warm.expectation(np.zeros(4)) == pytest.approx(best.energy)
+    pair = Ansatz(problem, 1, start=(best.samples[::-1], best.features))
+    np.testing.assert_array_equal(pair.start, warm.start)
+    canonical = Ansatz(problem, 1, start="canonical")
+    assert canonical.expectation(np.zeros(4)) == pytest.approx(problem.energy([0, 1], [0, 1]))
+    dicke = Ansatz(problem, 1)
+    assert dicke.expectation(np.zeros(4)) == pytest.approx(energy_table(problem).mean())
+    again = Ansatz(problem, 1, start=dicke.state(np.zeros(4)))
+    assert again.expectation(np.ones(4)) == pytest.approx(dicke.expectation(np.ones(4)))
+
+
+@pytest.mark.parametrize(
+    ("start", "message"),
+    [
+        ("magic", "start must be"),
+        (([0], [0, 1]), "k = 2 samples"),
+        (([0, 9], [0, 1]), "within 0..4"),
+        (np.ones((2, 2)), "shape"),
+        (np.ones((10, 6)), "normalised"),
+    ],
+)
+def test_wrong_starts_are_refused(start, message):
+    with pytest.raises(InputError, match=message):
+        Ansatz(problem_of(), 1, start=start)
+
+
+def test_figures_of_merit():
+    ansatz = Ansatz(problem_of(), 2)
+    angles = np.random.default_rng(2).normal(size=8) * 0.4
+    probabilities, energies = ansatz.probabilities(angles).ravel(), ansatz.energies.ravel()
+    threshold = float(np.quantile(energies, 0.3, method="lower"))
+    assert ansatz.hit_rate(angles, threshold) == pytest.approx(probabilities[energies <= threshold + 1e-9].sum())
+    assert ansatz.optimum_mass(angles) == pytest.approx(probabilities[energies.argmin()])
+    assert ansatz.approximation(np.zeros(8)) == pytest.approx(0, abs=1e-12)
+    order = np.argsort(energies)
+    mass = np.minimum(np.cumsum(probabilities[order]), 0.2)
+    tail = np.diff(np.r_[0, mass])
+    assert ansatz.cvar(angles, 0.2) == pytest.approx((tail * energies[order]).sum() / 0.2)
+    value, gradient = ansatz.cvar_and_gradient(angles, 0.2)
+    for position in range(8):
+        step = np.zeros(8)
+        step[position] = 1e-6
+        assert gradient[position] == pytest.approx(
+            (ansatz.cvar(angles + step, 0.2) - ansatz.cvar(angles - step, 0.2)) / 2e-6, abs=1e-5
+        )
+    assert ansatz.cvar(angles, 1.0) == pytest.approx(ansatz.expectation(angles))
+    with pytest.raises(InputError, match="share"):
+        ansatz.cvar(angles, 0.0)
+    assert value <= ansatz.expectation(angles)
+
+
+def test_flat_landscapes_have_a_perfect_score():
+    flat = Ansatz(SelectionProblem(coupling=np.ones((4, 3)), k=2, m=2), 1)
+    assert flat.approximation(np.ones(4)) == 1.0
+    assert flat.optimum_mass(np.ones(4)) == pytest.approx(1)
+
+
+def test_shots_follow_the_distribution_and_stay_in_the_budgets():
+    ansatz = Ansatz(problem_of(), 2)
+    angles = np.random.default_rng(2).normal(size=8)
+    shots = ansatz.sample(angles, 20_000, seed=5)
+    assert shots.shots == 20_000
+    assert shots.samples.shape[1:] == (2,) and shots.features.shape[1:] == (2,)
+    assert shots.mean_energy() == pytest.approx(ansatz.expectation(angles), abs=0.02)
+    np.testing.assert_allclose(
+        shots.energies, [ansatz.problem.energy(s, f) for s, f in zip(shots.samples, shots.features, strict=True)]
+    )
+    assert (np.diff(shots.energies) >= 0).all() and shots.best[2] == shots.energies[0]
+    threshold = float(np.quantile(ansatz.energies, 0.2))
+    assert shots.hit_rate(threshold) == pytest.approx(ansatz.hit_rate(angles, threshold), abs=0.02)
+    assert shots.cvar(0.1) == pytest.approx(ansatz.cvar(angles, 0.1), abs=0.02)
+    again = ansatz.sample(angles, 20_000, seed=5)
+    np.testing.assert_array_equal(again.counts, shots.counts)
+    with pytest.raises(InputError, match="shots"):
+        ansatz.sample(angles, 0)
+
+
+def test_many_evaluates_a_batch():
+    ansatz = Ansatz(problem_of(), 1)
+    batch = np.random.default_rng(0).normal(size=(5, 4))
+    np.testing.assert_array_equal(ansatz.many(batch), [ansatz.expectation(angles) for angles in batch])
+
+
+def test_the_circuit_is_qiskits():
+    """The same layers as a Qiskit circuit, gate by gate from our conventions."""
+    pytest.importorskip("qiskit")
+    from qiskit import QuantumCircuit
+    from qiskit.quantum_info import Statevector
+
+    from biselect.core import conventions
+
+    problem = problem_of(n=4, d=3)
+    n = problem.n_samples
+    ansatz = Ansatz(problem, 2, start="random", seed=3)
+    angles = np.random.default_rng(8).normal(size=8)
+    circuit = QuantumCircuit(7)
+    row, column = np.argwhere(ansatz.start != 0)[0]
+    for i in ansatz.samples.subsets[row]:
+        circuit.x(conventions.sample_qubit(int(i)))
+    for j in ansatz.features.subsets[column]:
+        circuit.x(conventions.feature_qubit(int(j), n))
+    parts = problem.components()
+    for gammas in ansatz.schedule.expand(angles):
+        for gamma, part in zip(gammas[:-1], parts, strict=True):
+            for q, field in enumerate(part.fields):
+                circuit.rz(float(conventions.rz_angle(gamma, field)), q)
+            for i, j in np.argwhere(part.couplings != 0):
+                angle = float(conventions.rzz_angle(gamma, part.couplings[i, j]))
+                circuit.rzz(angle, conventions.sample_qubit(int(i)), conventions.feature_qubit(int(j), n))
+        from qiskit.circuit.library import XXPlusYYGate
+
+        for register, offset in ((ansatz.samples, 0), (ansatz.features, n)):
+            for edges in register.classes:
+                for i, j in edges:
+                    circuit.append(
+                        XXPlusYYGate(float(conventions.xx_plus_yy_angle(gammas[-1])), 0.0), [i + offset, j + offset]
+                    )
+    theirs = Statevector(circuit).data
+    ours = ansatz.dense_state(angles)
+    overlap = np.vdot(theirs, ours)
+    assert abs(overlap) == pytest.approx(1, abs=1e-12)
+    np.testing.assert_allclose(ours, theirs * overlap, atol=1e-12)
+
+
+def test_a_hit_observable_can_be_trained_on():
+    ansatz = Ansatz(problem_of(), 1)
+    observable = Observable(kind="hit", threshold=float(ansatz.energies.min()))
+    value, gradient = ansatz.value_and_gradient([0.1, 0.2, 0.3, 0.4], observable)
+    assert 0 < value < 1 and np.abs(gradient).max() > 0
+
+
+def test_mismatched_schedules_and_dense_vectors_too_large_are_refused():
+    with pytest.raises(InputError, match="depth 2"):
+        Ansatz(problem_of(), 3, Schedule.named("tied", 2))
+    large = Ansatz(SelectionProblem(coupling=np.ones((20, 10)), k=1, m=1), 1)
+    with pytest.raises(InputError, match="too large"):
+        large.dense_state(np.zeros(4))
