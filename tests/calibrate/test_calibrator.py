@@ -171,6 +171,9 @@ def test_unusable_references_and_pools_are_refused():
         Calibrator().fit(np.ones((20, 0)))
     with pytest.raises(InputError, match="holds no value at all"):
         Calibrator(missing="median").fit(np.full((20, 1), np.nan))
+    for fit in (Calibrator().fit, lambda table: Calibrator().fit_blocks([table] * 5, memory=8)):
+        with pytest.raises(InputError, match="column '0' of the reference holds values too large to square"):
+            fit(np.linspace(-1e300, 1e300, 400)[:, None])
     with pytest.raises(InputError, match="not been fit"):
         Calibrator().weights(good)
     with pytest.raises(InputError, match="3 columns, the reference had 2"):

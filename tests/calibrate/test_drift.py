@@ -1,7 +1,5 @@
 import json
-import os
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -76,6 +74,16 @@ def test_margins_by_hand():
     assert drift.joint.lead == pytest.approx(lead) and lead >= 0
     assert drift.joint.eaten == pytest.approx(2 * eta / lead)
     assert drift.relative == pytest.approx(eta / after.std())
+
+
+def test_the_joint_lead_is_what_the_cheapest_exchange_of_a_feature_costs():
+    rng = np.random.default_rng(8)
+    older, newer, pool = table(rng, 300), table(rng, 300), table(rng, 12)
+    (drift,) = compare(older, newer, question(pool, coupling_weight=0.5), maps=["ecdf"])
+    cheapest = drift.newer.explain().feature_swaps[0].cost
+    assert drift.joint.lead == pytest.approx(cheapest / (0.5 * 3)) and cheapest >= 0
+    (without,) = compare(older, newer, question(pool, coupling_weight=0.0), maps=["ecdf"])
+    assert without.joint.eaten == 0, "without a coupling its drift changes nothing"
 
 
 def test_drift_within_the_margin_cannot_turn_the_chosen_features():
@@ -193,13 +201,9 @@ def test_auto_needs_rows_and_a_table():
         Calibrator(map="auto").fit_blocks([np.ones((500, 2))])
 
 
-CREDIT_CARD = Path(os.environ.get("BISELECT_DATA", "")) / "creditcard.parquet"
-
-
-@pytest.mark.skipif(not CREDIT_CARD.is_file(), reason="needs creditcard.parquet in the folder BISELECT_DATA names")
-def test_credit_card_lags_are_more_feature_aligned_than_shrinkage():
+def test_credit_card_lags_are_more_feature_aligned_than_shrinkage(credit_card):
     """The mechanism of the paper's Section S4, on the real table, with one pool of each size."""
-    frame = pd.read_parquet(CREDIT_CARD)
+    frame = pd.read_parquet(credit_card / "creditcard.parquet")
     names = [f"V{j}" for j in range(1, 13)]
     reference, test = frame[names].iloc[:227845], frame.iloc[227845:]
     rng = np.random.default_rng(0)

@@ -65,6 +65,8 @@ def choose_map(reference: Any, *, calibrator: Callable[[str], Calibrator] = Cali
 
 def _relative_drift(older: Calibrator, newer: Calibrator, pool: Any) -> float:
     shared = [name for name in newer.feature_names if name in older.feature_names]
+    if not shared:
+        return np.inf
     before, after = (
         calibrator.weights(pool)[:, [calibrator.feature_names.index(name) for name in shared]]
         for calibrator in (older, newer)

@@ -105,10 +105,7 @@ class Column:
 
 
 def exact_column(entries: NDArray[np.float64]) -> Column:
-    """The column of all these entries."""
-    return Column(
-        values=np.sort(entries),
-        counts=np.arange(1, entries.size + 1),
-        mean=float(entries.mean()),
-        deviation=float(entries.std()),
-    )
+    """The column of all these entries; mean and deviation are infinite where a float cannot hold them."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mean, deviation = float(entries.mean()), float(entries.std())
+    return Column(values=np.sort(entries), counts=np.arange(1, entries.size + 1), mean=mean, deviation=deviation)

@@ -80,7 +80,8 @@ class Drift:
         tilt: largest |column mean - grand mean| of the older weights on the pool: a stale reference shows here
             without any newer one at hand.
         feature_first: lead in column sums over the whole pool, and the 2Nη that feature drift η can take.
-        joint: lead per chosen sample at the joint optimum, and the 2η that feature drift η can take.
+        joint: lead per chosen sample at the joint choice, the features' own scores included, and the 2η that
+            feature drift η can take.
         older: the selection under the older reference.
         newer: the selection under the newer reference.
     """
@@ -180,9 +181,7 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
             lead=_lead(after.coupling.sum(axis=0), question.m),
             loss=feature_first_margin_loss(eta, before.n_samples),
         ),
-        joint=Margin(
-            lead=_chosen_lead(after.coupling[now.samples].mean(axis=0), now.features), loss=joint_margin_loss(eta)
-        ),
+        joint=Margin(lead=_joint_lead(now), loss=joint_margin_loss(eta)),
         older=was,
         newer=now,
     )
@@ -196,9 +195,14 @@ def _lead(values: NDArray[np.float64], chosen: int) -> float:
     return float(ranked[chosen - 1] - ranked[chosen])
 
 
-def _chosen_lead(values: NDArray[np.float64], chosen: NDArray[np.int64]) -> float:
-    left_out = np.delete(values, chosen)
-    return float(values[chosen].min() - left_out.max()) if left_out.size else np.inf
+def _joint_lead(selection: Selection) -> float:
+    """The same for a joint choice: what a feature adds per chosen sample, in units of W."""
+    problem = selection.problem
+    if problem.coupling_weight == 0 or problem.m == problem.n_features:
+        return np.inf
+    alone = problem.feature_scores / (problem.coupling_weight * problem.k)
+    values = problem.coupling[selection.samples].mean(axis=0) + alone
+    return float(values[selection.features].min() - np.delete(values, selection.features).max())
 
 
 def _margin_dict(margin: Margin) -> dict[str, float | None]:

@@ -125,8 +125,11 @@ class RankSketch:
 
     def _count(self, entries: NDArray[np.float64]) -> None:
         """Mean and sum of squared deviations, merged block by block."""
-        size, mean = self.size + entries.size, float(entries.mean())
-        shift = mean - self._mean
-        self._squares += float(((entries - mean) ** 2).sum()) + shift**2 * self.size * entries.size / size
-        self._mean += shift * entries.size / size
+        size = self.size + entries.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = entries.mean()
+            shift = mean - self._mean
+            squares = ((entries - mean) ** 2).sum() + shift**2 * self.size * entries.size / size
+        self._squares += float(squares)
+        self._mean += float(shift) * entries.size / size
         self.size = size

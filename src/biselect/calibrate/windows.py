@@ -125,6 +125,8 @@ class WindowBuilder:
             if sketch.size == 0:
                 raise InputError(f"column {name!r} of the reference holds no value at all")
             column = sketch.column()
+            if not np.isfinite(column.deviation):
+                raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
             if window == 0:
                 medians.append(column.quantile(0.5))
             columns.append(column.with_entries(medians[j], int(self.absent[window, j])))
