@@ -152,7 +152,9 @@ def test_reference_counts_are_strict():
         ({"cap": 0}, "cap"),
         ({"cap": np.nan}, "cap"),
         ({"missing": "zero"}, "missing must be one of"),
-        ({"split": 1.0}, "split must be a share"),
+        ({"split": 1.0}, "split must be 0 or a share"),
+        ({"split": 0.01}, "split must be 0 or a share"),
+        ({"split": 0.0, "map": "conformal"}, "valid on a split reference only"),
         ({"split": 0.5, "map": "gaussian"}, "takes no ranks, so there is nothing to split"),
     ],
 )

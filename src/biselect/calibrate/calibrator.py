@@ -20,6 +20,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 
 MISSING = ("error", "median")
+SMALLEST_SHARE = 0.05
 CHUNK_CELLS = 1 << 21  # weighed at a time
 
 
@@ -92,10 +93,14 @@ class Calibrator:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
         if not (np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        if split is not None and not 0 <= split < 1:
-            raise InputError(f"split must be a share from 0 to below 1, got {split!r}")
-        if map != "auto" and not make_map(map).takes_ranks and split:
-            raise InputError(f"map {map!r} takes no ranks, so there is nothing to split; leave split out")
+        if split is not None and not (split == 0 or SMALLEST_SHARE <= split <= 1 - SMALLEST_SHARE):
+            raise InputError(f"split must be 0 or a share from 0.05 to 0.95, got {split!r}")
+        if map != "auto":
+            kind = make_map(map)
+            if split and not kind.takes_ranks:
+                raise InputError(f"map {map!r} takes no ranks, so there is nothing to split; leave split out")
+            if split == 0 and kind.split:
+                raise InputError(f"map {map!r} is valid on a split reference only; leave split out")
         self.map = map
         self.center = center
         self.cap = float(cap)

@@ -145,6 +145,7 @@ class Drift:
             "map": self.map,
             "feature_drift": self.feature_drift,
             "relative_drift": self.relative,
+            "spread": self.spread,
             "tilt": self.tilt,
             "shares": self.parts.shares,
             "largest": self.parts.largest,

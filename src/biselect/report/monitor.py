@@ -175,14 +175,18 @@ def _anchors(count: int) -> list[str]:
 
 
 def _carpet(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Signed drift of each feature over time under the map in use, most moved first."""
+    """Signed drift of each feature over time under the map in use, most moved first.
+
+    Full colour is the largest drift, or the threshold where all stay below it: steady features look steady.
+    """
     columns = [point["drifts"][0]["features"] for point in summary["points"]]
     drift: dict[str, list[float]] = {}
     for at, column in enumerate(columns):
         for row in column:
             drift.setdefault(row["feature"], [0.0] * len(columns))[at] = row["drift"]
     order = sorted(drift, key=lambda name: -max(map(abs, drift[name])))
-    largest = max(abs(value) for row in drift.values() for value in row) or 1.0
+    threshold = summary["max_drift"] * max(point["drifts"][0]["spread"] for point in summary["points"])
+    largest = max(threshold, *(abs(value) for row in drift.values() for value in row)) or 1.0
     return {
         "columns": [point["when"] for point in summary["points"]],
         "left_out": max(0, len(order) - MOST_FEATURES),
