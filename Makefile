@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-slow lint clean
+.PHONY: demo test test-slow test-gpu bench-gpu lint clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -18,6 +18,13 @@ test: $(READY) lint
 
 test-slow: $(READY)
 	$(VENV)/bin/python -m pytest -m slow
+
+# On a machine with a GPU: needs its own Python with CuPy, NumPy and pytest, nothing else.
+test-gpu:
+	PYTHONPATH=src $(PYTHON) -m pytest tests/gpu
+
+bench-gpu:
+	PYTHONPATH=src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

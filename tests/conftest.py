@@ -5,11 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
-
-from biselect.cli import main
 
 
 @dataclass
@@ -22,6 +18,7 @@ class Outcome:
 @pytest.fixture
 def run(capsys, monkeypatch):
     """Run the command line as a user does; gives exit code, stdout and stderr."""
+    from biselect.cli import main
 
     def run_command(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["biselect", *map(str, arguments)])
@@ -39,6 +36,9 @@ def run(capsys, monkeypatch):
 @pytest.fixture
 def tables(tmp_path):
     """A reference of 60 normal rows and a pool of 12, in which rows r3 and r7 stand out in columns x and z."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     rng = np.random.default_rng(0)
     names = ["x", "y", "z", "u"]
     reference = {name: rng.normal(size=60) for name in names}

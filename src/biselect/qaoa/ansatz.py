@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -32,7 +32,7 @@ class Ansatz:
         start: see `biselect.qaoa.starts.start_state`.
         groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
             the measured one (a sparse surrogate, say).
-        backend: `auto`, `plain`, `compiled`, or `continuous` for the ideal continuous-time mixer (small sectors).
+        backend: `auto`, `plain`, `compiled`, `gpu`, or `continuous` for the ideal continuous-time mixer.
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         seed: for start `random`.
@@ -58,6 +58,8 @@ class Ansatz:
         seed: int | np.random.Generator | None = 0,
     ) -> None:
         self.problem = problem
+        self.backend = backend
+        self._standard = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
         names = COMPONENTS if groups is None else tuple(group.name for group in self.groups)
         self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
@@ -119,9 +121,43 @@ class Ansatz:
         by_layer[:, -1] = found.mixing
         return value, self.schedule.pull_back(by_layer)
 
-    def many(self, angles: Iterable[ArrayLike], observable: Observable = ENERGY) -> NDArray[np.float64]:
-        """Expectation values of a batch of angle vectors."""
-        return np.array([self.expectation(vector, observable) for vector in angles])
+    def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
+        """Expectation values of a batch of angle vectors, (batch, size)."""
+        vectors = self._batch(angles)
+        if observable is ENERGY and self._runs_batches():
+            return self._gpu_batch().values(self._expanded(vectors))
+        return np.array([self.expectation(vector, observable) for vector in vectors])
+
+    def many_with_gradients(
+        self, angles: ArrayLike, observable: Observable = ENERGY
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Expectation values and gradients, (batch,) and (batch, size)."""
+        vectors = self._batch(angles)
+        if observable is ENERGY and self._runs_batches():
+            values, gradients = self._gpu_batch().values_and_gradients(self._expanded(vectors))
+            return values, np.array([self.schedule.pull_back(gradient) for gradient in gradients])
+        found = [self.value_and_gradient(vector, observable) for vector in vectors]
+        return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+
+    def _batch(self, angles: ArrayLike) -> NDArray[np.float64]:
+        vectors = np.asarray(angles, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != self.size:
+            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
+        return vectors
+
+    def _expanded(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+        return np.array([self.schedule.expand(vector) for vector in vectors]).reshape(-1, self.schedule.depth, 4)
+
+    def _runs_batches(self) -> bool:
+        """Whether the GPU can run a whole batch at once: the standard cost and start, and a small sector."""
+        return self.backend == "gpu" and self._standard and self.start is None and self.problem.sector.size <= 1_000_000
+
+    def _gpu_batch(self) -> Any:
+        from biselect.simulate.gpu_batch import GpuBatch
+
+        if not hasattr(self, "_batches"):
+            self._batches = GpuBatch(self.problem, self.samples, self.features)
+        return self._batches
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""

@@ -14,7 +14,7 @@ from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
 from biselect.simulate.continuous import ContinuousSimulator
 from biselect.simulate.plain import PlainSimulator
 
-BACKENDS = ("auto", "plain", "compiled", "continuous")
+BACKENDS = ("auto", "plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
 
 
@@ -52,6 +52,12 @@ def make_simulator(
     amplitudes = problem.sector.size
     if backend == "auto":
         backend = "plain" if amplitudes < PLAIN_AMPLITUDES else "compiled"
+    if backend == "gpu":
+        if np.dtype(dtype) != np.complex64:
+            raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
+        from biselect.simulate.gpu import GpuSimulator
+
+        return GpuSimulator(problem, samples, features)
     check_memory(amplitudes, dtype, states=1 if backend == "compiled" else 3)
     if backend == "plain":
         return PlainSimulator(problem, samples, features, dtype)

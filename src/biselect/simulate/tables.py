@@ -1,8 +1,8 @@
 """Index tables of one register for the compiled kernels.
 
-A stage is at most three disjoint edges. An edge only acts where exactly one of its two qubits is 1; a basis state
-with P such edges belongs to a hypercube of 2^P states that mix among themselves and with nobody else. A stage is
-stored as its hypercubes, sorted by P, and the kernel does each of them in registers.
+A stage is a set of disjoint edges. An edge only acts where exactly one of its two qubits is 1; a basis state with P
+such edges belongs to a hypercube of 2^P states that mix among themselves and with nobody else. A stage is stored as
+its hypercubes, sorted by P, and the kernel does each of them in registers, which limits P.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from biselect.core.sector import rank
 from biselect.simulate.circuit import Edges, Register
 
-MOST_EDGES = 3  # 8 complex rows fill the vector registers
+CPU_LIMIT = 3  # 8 complex rows fill the vector registers
 
 
 class Tables(NamedTuple):
@@ -24,7 +24,7 @@ class Tables(NamedTuple):
     Attributes:
         dimension: number of basis states.
         cubes: row numbers of all hypercubes, flat.
-        spans: (stages, 4): where the 2-, 4- and 8-row hypercubes of a stage begin in `cubes`, and where it ends.
+        spans: (stages, limit + 1): where the hypercubes with P = 1, 2, … begin in `cubes`, and where the stage ends.
         group_count: basis states that differ in their smallest element only stand together; how many in each group.
         group_rest: the other elements of a group, largest first, (groups, chosen - 1).
         group_kept: how many leading entries of `group_rest` are the same as in the group before.
@@ -38,17 +38,17 @@ class Tables(NamedTuple):
     group_kept: NDArray[np.int64]
 
 
-def make_tables(register: Register) -> Tables:
-    """Tables of a register; the stages of a class follow each other."""
+def make_tables(register: Register, limit: int = CPU_LIMIT) -> Tables:
+    """Tables of a register, with at most `limit` acting edges in a hypercube."""
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
     cubes: list[NDArray[np.int32]] = []
     spans = []
     place = 0
-    for stage in stages(register.classes):
+    for stage in stages(register, limit):
         span = [place]
-        for parts in _hypercubes(basis, occupied, stage, register.n):
+        for parts in _hypercubes(basis, occupied, stage, register.n, limit):
             cubes.append(parts.ravel())
             place += parts.size
             span.append(place)
@@ -56,27 +56,30 @@ def make_tables(register: Register) -> Tables:
     return Tables(
         dimension=len(basis),
         cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
-        spans=np.array(spans, dtype=np.int64).reshape(-1, MOST_EDGES + 1),
+        spans=np.array(spans, dtype=np.int64).reshape(-1, limit + 1),
         **_groups(basis),
     )
 
 
-def stages(classes: tuple[Edges, ...]) -> list[Edges]:
-    """Classes cut into stages of equal size, at most three edges each."""
+def stages(register: Register, limit: int) -> list[Edges]:
+    """Classes as they are where no state has more than `limit` acting edges, otherwise cut evenly."""
     cut: list[Edges] = []
-    for edges in classes:
-        pieces = -(-len(edges) // MOST_EDGES)
+    for edges in register.classes:
+        acting = min(len(edges), register.chosen, register.n - register.chosen)
+        pieces = 1 if acting <= limit else -(-len(edges) // limit)
         cut += [edges[len(edges) * i // pieces : len(edges) * (i + 1) // pieces] for i in range(pieces)]
     return cut
 
 
-def _hypercubes(basis: NDArray[np.int64], occupied: NDArray[np.bool_], stage: Edges, n: int) -> list[NDArray[np.int32]]:
-    """For P = 1, 2, 3 the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
+def _hypercubes(
+    basis: NDArray[np.int64], occupied: NDArray[np.bool_], stage: Edges, n: int, limit: int
+) -> list[NDArray[np.int32]]:
+    """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
     single = np.array([occupied[:, i] != occupied[:, j] for i, j in stage]).T
     first = np.array([occupied[:, i] for i, _ in stage]).T
     corner = (~single | first).all(axis=1)  # one state of each hypercube has its ones at the first ends
     found = []
-    for size in range(1, MOST_EDGES + 1):
+    for size in range(1, limit + 1):
         rows = np.flatnonzero(corner & (single.sum(axis=1) == size))
         members = np.empty((rows.size, 2**size), dtype=np.int32)
         active = np.nonzero(single[rows])[1].reshape(rows.size, size)

@@ -1,0 +1,95 @@
+"""The GPU backend: evaluations and gradients a second on small sectors, seconds on large ones. Needs CuPy and a GPU.
+
+Prints a table and writes JSON to the file given as the first argument (standard output otherwise).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.qaoa.mixers import mixer_classes
+from biselect.simulate.circuit import ENERGY, Layers, Observable, Register
+from biselect.simulate.gpu import GpuSimulator, require_cupy
+from biselect.simulate.gpu_batch import GpuBatch
+
+
+def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:
+    """A problem, its registers, layers and the layer angles behind them."""
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(
+        coupling=rng.exponential(size=(n, d)) * 0.3, sample_scores=rng.random(n), feature_scores=rng.random(d), k=k, m=m
+    )
+    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((n, k), (d, m))]
+    angles = rng.uniform(-1, 1, size=(p, 4))
+    layers = Layers(
+        sample=angles[:, :1] * problem.sample_scores,
+        feature=angles[:, 1:2] * problem.feature_scores,
+        pair=angles[:, 2, None, None] * problem.coupling,
+        mixing=angles[:, 3].copy(),
+    )
+    return problem, registers, layers
+
+
+def seconds(cp: Any, work: Any, repeats: int) -> float:
+    """Median time of a call on the device."""
+    work()
+    times = []
+    for _ in range(repeats):
+        begin, end = cp.cuda.Event(), cp.cuda.Event()
+        begin.record()
+        work()
+        end.record()
+        end.synchronize()
+        times.append(cp.cuda.get_elapsed_time(begin, end) / 1e3)
+    return float(np.median(times))
+
+
+def copy_rate(cp: Any) -> float:
+    """Bytes read and written a second by a plain copy on the device."""
+    source = cp.zeros(2**28, dtype=cp.float32)
+    target = cp.empty_like(source)
+    return 2 * source.nbytes / seconds(cp, lambda: cp.copyto(target, source), 10)
+
+
+def main() -> None:
+    """Run all cases."""
+    cp = require_cupy()
+    results: dict[str, Any] = {"device": cp.cuda.runtime.getDeviceProperties(0)["name"].decode()}
+    results["copy_bytes_per_second"] = copy_rate(cp)
+    for size, batch in (((12, 8, 3, 5, 5), 1024), ((14, 10, 3, 3, 8), 512)):
+        problem, registers, _ = case(*size)
+        runner = GpuBatch(problem, *registers)
+        angles = runner.on_device(np.random.default_rng(1).uniform(-1, 1, size=(batch, size[4], 4)))
+        for gradient in (False, True):
+            spent = seconds(cp, lambda g=gradient, r=runner, a=angles: r.run(a, gradient=g), 20)
+            results[f"{size} batch {batch} {'gradients' if gradient else 'evaluations'} per second"] = batch / spent
+    for size in ((20, 12, 5, 4, 3), (20, 16, 6, 5, 3), (24, 16, 8, 6, 3), (24, 18, 8, 6, 3)):
+        problem, registers, layers = case(*size)
+        cp.get_default_memory_pool().free_all_blocks()
+        simulator = GpuSimulator(problem, *registers)
+        amplitudes = simulator.rows * simulator.columns
+        repeats = 3 if amplitudes > 1e9 else 10
+        key = f"{size} {amplitudes:.3g} amplitudes"
+        evaluate = partial(simulator.expectation, layers, None, ENERGY)
+        results[f"{key} evaluation seconds"] = seconds(cp, evaluate, repeats)
+        one = Observable(kind="excess", threshold=1.0)  # min(E - 1, 0) = E - 1, as no energy exceeds 1
+        results[f"{key} norm error"] = abs(evaluate() - simulator.expectation(layers, None, one) - 1)
+        if 2 * simulator.psi.nbytes < 0.9 * cp.cuda.Device().mem_info[1]:
+            differentiate = partial(simulator.value_and_gradient, layers, None, ENERGY)
+            results[f"{key} value and gradient seconds"] = seconds(cp, differentiate, repeats)
+        del simulator, evaluate
+    text = json.dumps(results, indent=1)
+    print(text)
+    if len(sys.argv) > 1:
+        with open(sys.argv[1], "w") as file:
+            file.write(text + "\n")
+
+
+if __name__ == "__main__":
+    main()
