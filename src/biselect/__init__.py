@@ -11,17 +11,29 @@ from biselect._version import __version__
 if TYPE_CHECKING:
     from biselect.calibrate import Calibrator
     from biselect.core import Selection, SelectionProblem
+    from biselect.estimators import JointSelector, TailCalibrator
     from biselect.solvers import solve, solver_names
 
 _HOME = {
     "Calibrator": "biselect.calibrate",
+    "JointSelector": "biselect.estimators",
     "Selection": "biselect.core",
     "SelectionProblem": "biselect.core",
+    "TailCalibrator": "biselect.estimators",
     "solve": "biselect.solvers",
     "solver_names": "biselect.solvers",
 }
 
-__all__ = ["Calibrator", "Selection", "SelectionProblem", "__version__", "solve", "solver_names"]
+__all__ = [
+    "Calibrator",
+    "JointSelector",
+    "Selection",
+    "SelectionProblem",
+    "TailCalibrator",
+    "__version__",
+    "solve",
+    "solver_names",
+]
 
 
 def __getattr__(name: str) -> Any:

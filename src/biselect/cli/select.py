@@ -53,7 +53,9 @@ def select(
     exclude: Annotated[
         list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
     ] = None,
-    calibration: Annotated[str, typer.Option(help="How extremeness becomes a weight.")] = "ecdf",
+    calibration: Annotated[
+        str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
+    ] = "ecdf",
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
     cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
     marginals: options.Marginals = "bounded",
@@ -103,7 +105,7 @@ def select(
         m,
         title=f"What stands out in {pool.name}",
         files=files,
-        settings={"map": calibration, "center": center, "cap": cap, "missing": missing},
+        settings={"map": calibration, "center": center, "cap": cap, "missing": missing, "seed": seed},
         objective={"marginals": marginals, "coupling_weight": coupling_weight},
         solver=solver,
         time_limit=time_limit,
@@ -148,6 +150,8 @@ def select_from(
         if calibrator.facts.constant:
             note(f"Left out, constant in the reference: {', '.join(calibrator.facts.constant)}.")
         problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
+    if calibrator.facts.why:
+        note(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     extreme = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
     for j in np.flatnonzero(extreme > MOSTLY_EXTREME):
         name, share = problem.feature_name(int(j)), 100 * extreme[j]

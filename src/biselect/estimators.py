@@ -1,0 +1,242 @@
+"""The scikit-learn way in: TailCalibrator weighs cells, JointSelector chooses rows and columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin
+from sklearn.feature_selection import SelectorMixin
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.windows import FEWEST_ROWS
+from biselect.core import Selection, SelectionProblem
+from biselect.errors import InputError
+from biselect.solvers import solve
+
+OUTLIER, INLIER = -1, 1
+
+
+class _Checked(BaseEstimator):
+    """What both estimators ask of their input; `missing` says whether NaN may be in it."""
+
+    missing: str
+    random_state: int | np.random.RandomState | None
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing == "median"
+        return tags
+
+    def _checked(self, X: Any, *, reset: bool = False) -> NDArray[np.float64]:
+        return validate_data(
+            self,
+            X,
+            dtype=np.float64,
+            reset=reset,
+            ensure_all_finite="allow-nan" if self.missing == "median" else True,
+            ensure_min_samples=FEWEST_ROWS if reset else 1,
+        )
+
+    def _seed(self) -> int:
+        if isinstance(self.random_state, int | np.integer):
+            return int(self.random_state)
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
+
+class TailCalibrator(TransformerMixin, _Checked):
+    """Cells to bounded outlier weights; every row is kept, and its weights depend on it and the reference alone.
+
+    Columns that are constant in the reference are left out; `get_feature_names_out` says which remain.
+
+    Args:
+        map: see `biselect.Calibrator`.
+        center: see `biselect.Calibrator`.
+        cap: the largest weight.
+        missing: `error`, or `median` to fill NaN.
+        split: see `biselect.Calibrator`.
+        random_state: fixes every draw.
+
+    >>> weights = TailCalibrator().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
+    >>> weights.round(2).tolist()
+    [[0.02], [3.92]]
+    """
+
+    def __init__(
+        self,
+        map: str = "ecdf",
+        center: str = "median",
+        cap: float = 10.0,
+        missing: str = "error",
+        split: float | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ):
+        self.map = map
+        self.center = center
+        self.cap = cap
+        self.missing = missing
+        self.split = split
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> TailCalibrator:
+        """Learn from the reference X; y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map."""
+        X = self._checked(X, reset=True)
+        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, self._seed())
+        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
+        return self
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Weights of the rows of X."""
+        check_is_fitted(self)
+        return self.calibrator_.weights(self._checked(X))
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Names of the columns that vary in the reference."""
+        check_is_fitted(self)
+        return _names_in(self, input_features)[self.calibrator_.kept]
+
+
+class JointSelector(OutlierMixin, SelectorMixin, _Checked):
+    """k samples and m features, chosen together against a reference.
+
+    `fit` calibrates on the reference and chooses once, from `pool` or from the reference itself: that fixes the
+    columns `transform` keeps and the score from which `predict` calls a row an outlier, so both are the same for
+    a row in any batch. `select` answers the exact question for a new pool: exactly k rows and m columns of it.
+
+    Args:
+        k: how many samples.
+        m: how many features.
+        calibration: tail map, see `biselect.Calibrator`.
+        cap: the largest weight.
+        marginals: see `biselect.calibrate.marginals`.
+        coupling_weight: λ.
+        missing: `error`, or `median` to fill NaN.
+        solver: one of `biselect.solver_names()`.
+        time_limit: seconds for the solver.
+        n_jobs: workers of solvers that take any; None for the solver's own choice, -1 for all cores.
+        random_state: fixes every draw.
+
+    Attributes:
+        selection_: the choice made by `fit`.
+        sample_support_: which rows of the pool (or reference) `fit` chose.
+        offset_: `decision_function` is `score_samples` minus this.
+        calibrator_: the fitted `biselect.Calibrator`.
+
+    >>> reference = np.random.default_rng(0).normal(size=(200, 4))
+    >>> selector = JointSelector(k=2, m=1).fit(reference)
+    >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9]])
+    >>> selection.samples.tolist(), selection.features.tolist()
+    ([0, 2], [3])
+    """
+
+    def __init__(
+        self,
+        k: int = 1,
+        m: int = 1,
+        calibration: str = "ecdf",
+        cap: float = 10.0,
+        marginals: str = "bounded",
+        coupling_weight: float = 1.0,
+        missing: str = "error",
+        solver: str = "auto",
+        time_limit: float | None = None,
+        n_jobs: int | None = None,
+        random_state: int | np.random.RandomState | None = 0,
+    ):
+        self.k = k
+        self.m = m
+        self.calibration = calibration
+        self.cap = cap
+        self.marginals = marginals
+        self.coupling_weight = coupling_weight
+        self.missing = missing
+        self.solver = solver
+        self.time_limit = time_limit
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, pool: Any = None) -> JointSelector:
+        """Calibrate on the reference X and choose from the pool, or from X where there is none.
+
+        y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map; all other maps ignore it.
+        """
+        X = self._checked(X, reset=True)
+        self._solver_seed = self._seed()
+        calibrator = Calibrator(self.calibration, cap=self.cap, missing=self.missing, seed=self._solver_seed)
+        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.calibration))
+        candidates = X if pool is None else self._checked(pool)
+        self.selection_ = self._choose(candidates)
+        self.sample_support_ = np.zeros(len(candidates), dtype=bool)
+        self.sample_support_[self.selection_.samples] = True
+        self.offset_ = self._offset(self._scores(candidates))
+        return self
+
+    def select(self, pool: Any) -> Selection:
+        """Exactly k rows and m columns of this pool; what `fit` chose stays as it is."""
+        check_is_fitted(self)
+        return self._choose(self._checked(pool))
+
+    def score_samples(self, X: Any) -> NDArray[np.float64]:
+        """Minus what each row would add to the score, given the features that `fit` chose; low is unusual."""
+        check_is_fitted(self)
+        return self._scores(self._checked(X))
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """Negative for rows that would have been chosen by `fit`, given its features."""
+        return self.score_samples(X) - self.offset_
+
+    def predict(self, X: Any) -> NDArray[np.int64]:
+        """-1 for outliers, +1 for all others."""
+        return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
+
+    def _choose(self, pool: NDArray[np.float64]) -> Selection:
+        workers = {} if self.n_jobs is None else {"workers": effective_n_jobs(self.n_jobs)}
+        return solve(self._problem(pool), self.solver, seed=self._solver_seed, time_limit=self.time_limit, **workers)
+
+    def _problem(self, pool: NDArray[np.float64]) -> SelectionProblem:
+        problem = self.calibrator_.problem(
+            pool, self.k, self.m, marginals=self.marginals, coupling_weight=self.coupling_weight
+        )
+        return replace(problem, feature_names=tuple(_names_in(self, None)[self.calibrator_.kept]))
+
+    def _scores(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        W = self.calibrator_.weights(X)
+        alone = 0.0 if self.marginals == "none" else W.max(axis=1)
+        return -(alone + self.coupling_weight * W[:, self.selection_.features].sum(axis=1))
+
+    def _offset(self, scores: NDArray[np.float64]) -> float:
+        """Halfway between the last row chosen and the first left out; a row that ties with the last one is in."""
+        last = scores[self.sample_support_].max()
+        left_out = scores[scores > last]
+        return float((last + left_out.min()) / 2) if left_out.size else float(np.nextafter(last, np.inf))
+
+    def _get_support_mask(self) -> NDArray[np.bool_]:
+        check_is_fitted(self)
+        mask = np.zeros(self.n_features_in_, dtype=bool)
+        mask[self.calibrator_.kept[self.selection_.features]] = True
+        return mask
+
+
+def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:
+    """True for known anomalies, in either of the two ways to write them; only the logistic map has a use for y."""
+    if y is None or map != "logistic":
+        return None
+    marks = np.asarray(y)
+    values = set(np.unique(marks).tolist())
+    if values <= {0, 1}:
+        return marks == 1
+    if values <= {-1, 1}:
+        return marks == OUTLIER
+    raise InputError(f"y must hold 0 and 1 (anomaly), or -1 (anomaly) and +1; it holds {sorted(values)[:5]}")
+
+
+def _names_in(estimator: Any, input_features: Any) -> NDArray[np.object_]:
+    """Names of the input columns, as scikit-learn gives them."""
+    from sklearn.utils.validation import _check_feature_names_in
+
+    return _check_feature_names_in(estimator, input_features)

@@ -1,0 +1,164 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from biselect.calibrate import map_names
+from biselect.errors import InputError
+from biselect.report.monitor import render_monitor
+
+BUDGETS = ("-k", "3", "-m", "2", "--pool-rows", "30")
+NAMES = ("a", "b", "c", "d<i>")
+
+
+def write(path, rows, shift, seed=0, **more):
+    rng = np.random.default_rng(seed)
+    columns = {name: rng.normal(size=rows) for name in NAMES}
+    columns["d<i>"] += shift
+    pq.write_table(pa.table({**more, **columns}), path)
+    return path
+
+
+@pytest.fixture
+def references(tmp_path):
+    """An older reference, a newer one like it, and one in which column d has moved."""
+    return {
+        "older": write(tmp_path / "older.parquet", 400, 0.0),
+        "same": write(tmp_path / "same.parquet", 400, 0.0, seed=1),
+        "moved": write(tmp_path / "moved.parquet", 400, 3.0, seed=1),
+    }
+
+
+def test_a_steady_reference_passes_and_says_so(run, references):
+    outcome = run("monitor", references["same"], "--older", references["older"], *BUDGETS)
+    assert outcome.code == 0
+    assert "Within the threshold: the ecdf weights drift by" in outcome.out.replace("\n", " ")
+    assert all(name in outcome.out for name in map_names(supervised=False))
+
+
+def test_a_moved_feature_crosses_the_threshold_and_is_named(run, references, tmp_path):
+    arguments = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--json", "-q")
+    outcome = run(*arguments, "--out", tmp_path / "out", "--calibration", "laplace")
+    assert outcome.code == 1
+    answer = json.loads(outcome.out)
+    assert answer["crossed"] and answer["map"] == "laplace" and len(answer["points"]) == 1
+    drifts = answer["points"][0]["drifts"]
+    assert drifts[0]["map"] == "laplace" and len(drifts) == 8
+    features = {row["feature"]: row for row in drifts[0]["features"]}
+    assert max(features, key=lambda name: abs(features[name]["drift"])) == "d<i>"
+    assert features["d<i>"]["feature_first_eaten"] > 1 > drifts[0]["shares"]["row"]
+    assert (tmp_path / "out" / "monitor.json").read_text() == outcome.out
+    page = (tmp_path / "out" / "monitor.html").read_text()
+    assert "d&lt;i&gt;" in page and "d<i>" not in page and "Threshold crossed" in page
+    assert "http" not in page.replace("http-equiv", "") and "<script" not in page
+    assert run(*arguments, "--max-drift", "50").code == 0, "the threshold decides"
+    again = run(*arguments, "--out", tmp_path / "out", "--calibration", "laplace")
+    assert again.out == outcome.out
+
+
+def test_a_changed_selection_can_count_as_crossing(run, references):
+    base = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--max-drift", "50", "--json")
+    answer = json.loads(run(*base).out)
+    changed = answer["points"][0]["drifts"][0]["changes_selection"]
+    assert changed and not answer["crossed"]
+    assert run(*base, "--fail-on-change").code == 1
+
+
+def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
+    rng = np.random.default_rng(0)
+    shift = np.repeat([3.0, 3.0, 0.0, 0.0, 0.0], 200)
+    order = rng.permutation(1000)  # the file is not in the order of time; --time-column puts it there
+    columns = {name: rng.normal(size=1000) for name in NAMES}
+    columns["d<i>"] += shift
+    table = pa.table({"t": np.arange(1000.0), "fraud": np.zeros(1000, dtype=int), **columns}).take(order)
+    pa.csv.write_csv(table, tmp_path / "all.csv")
+    outcome = run(
+        *("monitor", tmp_path / "all.csv", "--window", "180", "--time-column", "t", "--label-column", "fraud"),
+        *(*BUDGETS, "--json", "--out", tmp_path / "out"),
+    )
+    answer = json.loads(outcome.out)
+    assert outcome.code == 1
+    drifts = [point["drifts"][0]["relative_drift"] for point in answer["points"]]
+    assert len(drifts) == 4 and min(drifts[:2]) > 0.5 > 2 * max(drifts[2:])
+    # thirty of the newest 180 rows are the pool, so the newest window takes in as many older ones
+    assert [point["when"] for point in answer["points"]] == ["249", "429", "609", "789"]
+    assert [point["end"] for point in answer["points"]] == [250, 430, 610, 790]
+    assert {row["feature"] for row in answer["points"][0]["drifts"][0]["features"]} == set(NAMES)
+    page = (tmp_path / "out" / "monitor.html").read_text()
+    assert page.count("<polyline") == 8 and page.count("<circle") == 8 * 4
+
+
+def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
+    pool = write(tables / "own.parquet", 12, 0.0, seed=9)
+    base = ("monitor", references["same"], "--older", references["older"], "-k", "2", "-m", "1")
+    answer = json.loads(run(*base, "--pool", pool, "--json").out)
+    assert answer["budgets"] == {"k": 2, "m": 1, "samples": 12}
+    assert [entry["name"] for entry in answer["reproduce"]["inputs"]] == [
+        "same.parquet",
+        "older.parquet",
+        "own.parquet",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ((), "either --older OLD, or --window ROWS"),
+        (("--window", "500"), "no older window of 500 rows"),
+        (("--window", "50", "--calibration", "logistic"), "needs a map without labels, one of ecdf"),
+        (("--window", "50", "--max-drift", "-1"), "--max-drift must not be negative"),
+        (("--window", "50", "--features", "q"), "no column 'q'"),
+        (("--window", "50", "--time-column", "t"), "same.parquet has no column 't'"),
+        (("--window", "50", "--pool-rows", "400"), "cannot draw a pool of 400 rows"),
+        (("--older", "nowhere.parquet"), "no such file"),
+        (("--older", "nowhere.parquet", "--step", "9"), "--step goes with --window"),
+    ],
+)
+def test_bad_input_is_told_from_a_crossed_threshold(run, references, more, message):
+    outcome = run("monitor", references["same"], *BUDGETS, *more)
+    assert outcome.code == 2 and message in outcome.err
+
+
+def test_a_page_is_made_of_monitor_summaries_only():
+    with pytest.raises(InputError, match="not a monitor summary"):
+        render_monitor({"format": "other"})
+
+
+def test_select_can_choose_the_map_and_says_why(run, tables):
+    write(tables / "long.parquet", 600, 0.0)
+    write(tables / "short.parquet", 20, 0.0, seed=3)
+    base = ("select", tables / "short.parquet", "--reference", tables / "long.parquet", "-k", "2", "-m", "1")
+    outcome = run(*base, "--calibration", "auto", "--out", tables / "out")
+    assert outcome.code == 0 and "the least of 8 maps" in outcome.err.replace("\n", " ")
+    report = json.loads((tables / "out" / "report.json").read_text())
+    chosen = report["calibration"]["map"]
+    assert chosen in map_names(supervised=False) and any(f"map {chosen}:" in note for note in report["notes"])
+
+
+@pytest.mark.browser
+@pytest.mark.parametrize("width", [390, 1200])
+def test_the_page_fits_phone_and_desk(run, tmp_path, chromium, width):
+    import html
+    import re
+    import subprocess
+
+    write(tmp_path / "all.parquet", 1000, np.repeat([2.0, 0.0], 500))
+    run("monitor", tmp_path / "all.parquet", "--window", "180", *BUDGETS, "--out", tmp_path, "-q")
+    page = html.escape((tmp_path / "monitor.html").read_text())
+    probe = tmp_path / "probe.html"
+    probe.write_text(
+        f'<iframe id="page" style="width: {width}px; height: 2000px; border: 0" srcdoc="{page}"></iframe>'
+        '<pre id="found"></pre><script>document.getElementById("page").onload = () => {'
+        'const root = document.getElementById("page").contentDocument.documentElement;'
+        'document.getElementById("found").textContent = JSON.stringify('
+        '[root.clientWidth, root.scrollWidth, root.querySelector("svg").getBoundingClientRect().height]); };</script>'
+    )
+    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
+    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
+    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom", probe.as_uri()]
+    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
+    client, scroll, height = json.loads(re.search(r'<pre id="found">(.*?)</pre>', dom).group(1))
+    assert scroll <= client <= width and height > 100

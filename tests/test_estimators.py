@@ -1,0 +1,168 @@
+import joblib
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import make_scorer
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import biselect as bs
+from biselect.calibrate import map_names
+from biselect.errors import InputError
+from biselect.estimators import JointSelector, TailCalibrator
+
+NAMES = ["a", "b", "c", "flat"]
+
+
+@parametrize_with_checks(
+    [TailCalibrator(), TailCalibrator(map="gaussian", missing="median"), JointSelector(), JointSelector(k=2)]
+)
+def test_scikit_learns_own_checks(estimator, check):
+    check(estimator)
+
+
+def data(seed=0, rows=80):
+    rng = np.random.default_rng(seed)
+    return np.column_stack([rng.normal(size=(rows, 3)), np.ones(rows)])
+
+
+def pool():
+    X = data(1, rows=12)
+    X[[2, 5], 1] = [9.0, -9.0]
+    return X
+
+
+MAKERS = {
+    "numpy": lambda X: X,
+    "pandas": lambda X: pd.DataFrame(X, columns=NAMES),
+    "polars": lambda X: pl.DataFrame(X, schema=NAMES),
+}
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_tables_of_every_make_give_the_same_weights_and_names(make):
+    frame = MAKERS[make]
+    calibrator = TailCalibrator(map="laplace").fit(frame(data()))
+    plain = bs.Calibrator("laplace").fit(data())
+    np.testing.assert_array_equal(calibrator.transform(frame(pool())), plain.weights(pool()))
+    names = NAMES[:3] if make != "numpy" else ["x0", "x1", "x2"]
+    assert calibrator.get_feature_names_out().tolist() == names
+    for output in ("pandas", "polars"):
+        shown = clone(calibrator).set_output(transform=output).fit(frame(data())).transform(frame(pool()))
+        assert list(shown.columns) == names and len(shown) == 12
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_the_selector_chooses_exactly_from_any_table(make):
+    frame = MAKERS[make]
+    selector = JointSelector(k=2, m=1).fit(frame(data()))
+    selection = selector.select(frame(pool()))
+    assert selection.samples.tolist() == [2, 5] and selection.proven_optimal
+    assert selection.feature_names == (["b"] if make != "numpy" else ["x1"])
+    fitted = JointSelector(k=2, m=1).fit(frame(data()), pool=frame(pool()))
+    assert fitted.selection_.to_dict() == selection.to_dict()
+    assert np.flatnonzero(fitted.sample_support_).tolist() == [2, 5]
+    assert fitted.get_support(indices=True).tolist() == [1]
+    assert np.asarray(fitted.transform(frame(pool()))).shape == (12, 1)
+    np.testing.assert_array_equal(fitted.predict(frame(pool())) == -1, fitted.sample_support_)
+    assert (fitted.decision_function(frame(pool())) < 0).sum() == 2
+
+
+def test_support_counts_the_columns_that_calibration_left_out():
+    X = data()[:, ::-1]  # the constant column first
+    chosen = JointSelector(k=2, m=1).fit(X, pool=pool()[:, ::-1])
+    assert chosen.get_support().tolist() == [False, False, True, False]
+    assert chosen.get_feature_names_out().tolist() == ["x2"] and chosen.select(pool()[:, ::-1]).feature_names == ["x2"]
+
+
+def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
+    for marginals in ("none", "bounded"):
+        selector = JointSelector(k=3, m=2, coupling_weight=0.5, marginals=marginals).fit(data(), pool=pool())
+        problem = selector.selection_.problem
+        adds = problem.sample_scores + 0.5 * problem.coupling[:, selector.selection_.features].sum(axis=1)
+        np.testing.assert_allclose(selector.score_samples(pool()), -adds)
+        np.testing.assert_array_equal(selector.score_samples(pool()[4:5]), selector.score_samples(pool())[4:5])
+
+
+def test_rows_that_tie_with_the_last_one_chosen_are_outliers_too():
+    tied = np.zeros((5, 4))
+    tied[:3, 0] = 50.0
+    selector = JointSelector(k=2, m=1).fit(data(), pool=tied)
+    assert selector.sample_support_.sum() == 2
+    assert selector.predict(tied).tolist() == [-1, -1, -1, 1, 1]
+
+
+def test_clone_joblib_and_the_same_answer_for_any_number_of_jobs(tmp_path):
+    selector = JointSelector(k=3, m=2, calibration="conformal", n_jobs=1, random_state=4).fit(data(), pool=pool())
+    joblib.dump(selector, tmp_path / "selector.joblib")
+    loaded = joblib.load(tmp_path / "selector.joblib")
+    np.testing.assert_array_equal(loaded.decision_function(pool()), selector.decision_function(pool()))
+    again = clone(selector).set_params(n_jobs=2).fit(data(), pool=pool())
+    assert again.selection_.to_dict() == selector.selection_.to_dict()
+    other = clone(selector).set_params(random_state=5).fit(data(), pool=pool())
+    assert (other.score_samples(pool()) != selector.score_samples(pool())).any(), "another split of the reference"
+    clone(selector).set_params(random_state=None).fit(data())
+
+
+def test_pipelines_keep_columns_and_rows():
+    X, y = data(), np.arange(80) % 2
+    pipeline = make_pipeline(StandardScaler(), JointSelector(k=5, m=2), LogisticRegression()).fit(X, y)
+    assert pipeline.predict(pool()).shape == (12,) and pipeline[-1].coef_.shape == (1, 2)
+    weighed = make_pipeline(TailCalibrator(), LogisticRegression()).fit(X, y)
+    assert weighed[-1].coef_.shape == (1, 3)
+    ending = make_pipeline(TailCalibrator(), JointSelector(k=2, m=1)).fit(X)
+    assert set(ending.predict(pool())) <= {-1, 1}
+
+
+def hits(y, predicted):
+    return np.mean((predicted == -1) == (y == 1))
+
+
+def test_grid_search_over_the_map_and_the_coupling_weight():
+    X, y = data(2, rows=120), np.zeros(120, dtype=int)
+    y[::10] = 1
+    X[::10, 1] += 6.0
+    search = GridSearchCV(
+        JointSelector(k=8, m=1),
+        {"calibration": ["ecdf", "conformal", "mad-z", "logistic"], "coupling_weight": [0.5, 2.0]},
+        scoring=make_scorer(hits),
+        cv=3,
+        error_score="raise",
+    ).fit(X, y)
+    assert len(search.cv_results_["params"]) == 8 and search.best_score_ > 0.9
+
+
+@pytest.mark.parametrize("name", map_names())
+def test_every_map_fits_through_the_estimators(name):
+    y = np.arange(80) % 4 == 0
+    assert TailCalibrator(map=name).fit(data(), y).transform(pool()).shape == (12, 3)
+    JointSelector(calibration=name).fit(data(), np.where(y, -1, 1))
+
+
+def test_labels_are_read_in_both_ways_and_refused_otherwise():
+    y = np.arange(80) % 4 == 0
+    one = TailCalibrator(map="logistic").fit(data(), y.astype(int)).transform(pool())
+    np.testing.assert_array_equal(TailCalibrator(map="logistic").fit(data(), np.where(y, -1, 1)).transform(pool()), one)
+    with pytest.raises(InputError, match="y must hold 0 and 1"):
+        TailCalibrator(map="logistic").fit(data(), np.arange(80))
+
+
+def test_missing_values_are_filled_where_asked():
+    X = data()
+    X[3, 0] = np.nan
+    assert np.isfinite(TailCalibrator(missing="median").fit(X).transform(X)).all()
+    JointSelector(k=2, m=1, missing="median").fit(X).select(X)
+    with pytest.raises(ValueError, match="NaN"):
+        TailCalibrator().fit(X)
+
+
+def test_unusable_budgets_and_options_say_what_to_do():
+    with pytest.raises(InputError, match="m"):
+        JointSelector(k=1, m=9).fit(data())
+    with pytest.raises(InputError, match="no option 'workers'"):
+        JointSelector(solver="feature-first", n_jobs=2).fit(data())
