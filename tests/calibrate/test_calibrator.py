@@ -19,21 +19,33 @@ REFERENCES = arrays(np.float64, st.tuples(st.integers(10, 30), st.integers(1, 3)
 def varying(reference):
     """The same table with a first column that is never constant."""
     reference = reference.copy()
-    reference[0, :] += 1 + np.abs(reference).max()
+    reference[0, :] = 1 + np.abs(reference).max()
     return reference
 
 
 def ecdf_weight_in_words(reference, x, cap):
-    """Eq. tail-calibration and Eq. weights for one entry, on raw values."""
+    """Eq. tail-calibration and Eq. weights for one entry, on raw values; ties but one count in the upper tail too."""
     n = len(reference)
-    cdf = (sum(r <= x for r in reference) + 0.5) / (n + 1)
-    cdf = min(max(cdf, 1 / (n + 1)), n / (n + 1))
-    return min(max(-np.log(2 * min(cdf, 1 - cdf)), 0), cap)
+    rank, ties = sum(r <= x for r in reference), sum(r == x for r in reference)
+
+    def smoothed(count):
+        return min(max((count + 0.5) / (n + 1), 1 / (n + 1)), n / (n + 1))
+
+    return min(max(-np.log(2 * min(smoothed(rank), smoothed(n - rank + max(0, ties - 1)))), 0), cap)
+
+
+def test_without_ties_the_weight_is_the_papers_to_the_letter():
+    reference = np.random.default_rng(0).normal(size=(40, 1))
+    calibrator = Calibrator().fit(reference)
+    pool = np.concatenate([reference, np.linspace(-4, 4, 50)[:, None]])
+    for x, weight in zip(pool[:, 0], calibrator.weights(pool)[:, 0], strict=True):
+        cdf = np.clip((np.sum(reference <= x) + 0.5) / 41, 1 / 41, 40 / 41)
+        assert weight == pytest.approx(max(0.0, -np.log(2 * min(cdf, 1 - cdf))), abs=1e-12)
 
 
 @given(REFERENCES, st.data())
 @settings(deadline=None)
-def test_ecdf_weights_are_the_papers_row_by_row(reference, data):
+def test_ecdf_weights_are_as_defined_row_by_row(reference, data):
     reference = varying(reference)
     pool = data.draw(arrays(np.float64, (4, reference.shape[1]), elements=VALUES))
     calibrator = Calibrator(cap=1.5).fit(reference)
@@ -137,6 +149,25 @@ def test_missing_values_are_refused_or_filled_by_the_reference_median():
         filled.weights([[np.inf, 1.0]])
 
 
+def test_default_frames_and_repeated_columns():
+    frame = pd.DataFrame(np.random.default_rng(0).normal(size=(20, 3)))  # columns named 0, 1, 2
+    assert Calibrator().fit(frame).feature_names == ("0", "1", "2")
+    with pytest.raises(InputError, match="several columns of one name"):
+        Calibrator().fit(pd.concat([frame, frame], axis=1))
+
+
+def test_absent_entries_are_remembered():
+    reference = np.column_stack([np.arange(21.0), np.arange(21.0), np.ones(21)])
+    calibrator = Calibrator(missing="median").fit(reference)
+    assert calibrator.absent([[np.nan, 3.0, np.nan]]).tolist() == [[True, False]]
+
+
+def test_tied_shares_count_every_entry_that_equals_another():
+    table = np.column_stack([np.repeat(np.arange(10.0), 2), np.arange(20.0)])
+    facts = Calibrator().fit(table).facts
+    assert facts.tied == {"0": 1.0, "1": 0.0}
+
+
 def test_reference_counts_are_strict():
     calibrator = Calibrator().fit(np.repeat(np.arange(5.0), 4)[:, None])
     below, above = calibrator.reference_counts(calibrator.residuals([[3.0], [9.0]]))
@@ -221,8 +252,8 @@ def test_windows_that_cannot_be_are_refused():
 def test_integer_and_boolean_references_weigh_ties_as_documented():
     flags = np.array([False] * 30 + [True] * 10)[:, None]
     ecdf = Calibrator().fit(flags).weights(flags)
-    # ranks count ties as below, so the common value is not free of weight and the top value weighs most
-    assert ecdf[0, 0] == pytest.approx(-np.log(2 * (1 - 30.5 / 41))) and ecdf[-1, 0] == pytest.approx(np.log(41 / 2))
+    # a tie counts in both tails, so the common value is free of weight and the rare one weighs as rare as it is
+    assert ecdf[0, 0] == 0 and ecdf[-1, 0] == pytest.approx(-np.log(2 * 9.5 / 41))
     conformal = Calibrator(map="conformal").fit(flags).weights(flags)
     assert conformal[0, 0] == 0 and conformal[-1, 0] > 1
 

@@ -160,12 +160,17 @@ def test_nothing_is_left_behind_where_writing_fails(calibrated, plain, tmp_path)
         (100, 0, "higher than all 100 reference rows"),
         (0, 100, "lower than all 100 reference rows"),
         (99, 1, "higher than 99.00 % of 100 reference rows"),
-        (3, 90, "lower than 90.00 % of 100 reference rows"),
+        (3, 90, "lower than 90.00 % of 100 reference rows, equal to 7.00 %"),
+        (10, 89, "lower than 89.00 % of 100 reference rows"),
         (50, 50, "in the middle of 100 reference rows"),
     ],
 )
 def test_evidence_in_words(below, above, words):
     assert Evidence(value=1.0, below=below, above=above, rows=100).words == words
+
+
+def test_missing_values_are_not_shown_as_seen():
+    assert Evidence(value=1.0, below=9, above=90, rows=100, absent=True).words.startswith("missing")
 
 
 def test_shares_are_never_rounded_up_to_all():

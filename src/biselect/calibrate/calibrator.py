@@ -172,6 +172,12 @@ class Calibrator:
         refuse_unusable(X, self._names, where="the pool", missing=self.missing)
         return self._filled(X)
 
+    def absent(self, pool: Any) -> NDArray[np.bool_]:
+        """Which of `values` were missing in the pool and stand filled by the median."""
+        self._require_fit()
+        X, names = as_matrix(pool)
+        return np.isnan(align(X, names, self._names, named=self._named, where="the pool")[:, self.kept])
+
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
         self._require_fit()
@@ -250,7 +256,7 @@ class Calibrator:
 
     def _facts(self, name: str, why: str, windows: Windows) -> CalibrationFacts:
         far = np.full((1, self.kept.size), np.finfo(np.float64).max)
-        ties = [float((np.diff(column.values) == 0).mean()) for column in self._columns[-1]]
+        ties = [column.tied_share for column in self._columns[-1]]
         ranked = windows.calibration[0].size
         return CalibrationFacts(
             reference_rows=windows.fit[0].size + (ranked if windows.split else 0),

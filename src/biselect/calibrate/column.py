@@ -41,6 +41,13 @@ class Column:
         """How many entries each knot stands for."""
         return np.diff(self.counts, prepend=0)
 
+    @property
+    def tied_share(self) -> float:
+        """Share of entries that equal another one."""
+        same = self.values[1:] == self.values[:-1]
+        tied = np.append(same, False) | np.append(False, same)
+        return float(self.weights[tied].sum() / self.size)
+
     def below(self, x: ArrayLike) -> NDArray[np.int64]:
         """Entries strictly below x."""
         return self._counted(np.searchsorted(self.values, x, side="left"))

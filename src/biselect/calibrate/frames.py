@@ -15,12 +15,15 @@ def as_matrix(table: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
 
     Booleans and integers become floats, missing entries NaN; text, dates and nested values are refused by name.
     """
-    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the table has several columns of one name; rename them ({error})") from error
     if isinstance(frame, nw.DataFrame):
         for name, kind in frame.schema.items():
             if not (kind.is_numeric() or kind == nw.Boolean):
                 raise InputError(f"column {name!r} holds {kind}, not numbers; leave it out or convert it")
-        columns = [frame[name].cast(nw.Float64).to_numpy() for name in frame.columns]
+        columns = [column.cast(nw.Float64).to_numpy() for column in frame.iter_columns()]
         matrix = np.column_stack(columns) if columns else np.empty((len(frame), 0))
         return matrix.astype(np.float64, copy=False), tuple(str(name) for name in frame.columns)
     try:

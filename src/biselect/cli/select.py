@@ -172,6 +172,7 @@ def select_from(
             evidence=gather_evidence(selection, calibrator, pool.candidates),
             calibration=calibrator.facts,
             cap=calibrator.cap,
+            filled_pool=int(calibrator.absent(pool.candidates).sum()),
             labels=pool.labels,
             notes=notes,
         )

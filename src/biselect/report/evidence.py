@@ -21,12 +21,14 @@ class Evidence:
         below: reference rows strictly below it.
         above: reference rows strictly above it.
         rows: reference rows in all.
+        absent: whether the pool has no value here, so that the reference median stands in.
     """
 
     value: float
     below: int
     above: int
     rows: int
+    absent: bool = False
 
     @property
     def direction(self) -> str:
@@ -47,14 +49,22 @@ class Evidence:
         >>> Evidence(value=3.0, below=11998, above=1, rows=12000).words
         'higher than 99.98 % of 12,000 reference rows'
         """
+        if self.absent:
+            return "missing; the reference median stands in"
+        equal = self.rows - self.below - self.above
+        also = f", equal to {_percent(equal, self.rows)}" if equal > 1 else ""
         if self.direction == "middle":
-            return f"in the middle of {self.rows:,} reference rows"
+            return f"in the middle of {self.rows:,} reference rows{also}"
         beyond = max(self.below, self.above)
         side = "higher" if self.direction == "high" else "lower"
         if beyond == self.rows:
             return f"{side} than all {self.rows:,} reference rows"
-        percent = floor(10_000 * beyond / self.rows) / 100  # never rounded up to 100
-        return f"{side} than {percent:.2f} % of {self.rows:,} reference rows"
+        return f"{side} than {_percent(beyond, self.rows)} of {self.rows:,} reference rows{also}"
+
+
+def _percent(part: int, whole: int) -> str:
+    """Two digits, never rounded up to 100."""
+    return f"{floor(10_000 * part / whole) / 100:.2f} %"
 
 
 def gather_evidence(selection: Selection, calibrator: Calibrator, pool: Any) -> list[list[Evidence]]:
@@ -62,10 +72,17 @@ def gather_evidence(selection: Selection, calibrator: Calibrator, pool: Any) -> 
     block = np.ix_(selection.samples, selection.features)
     values, residuals = calibrator.values(pool)[block], calibrator.residuals(pool)
     below, above = (counts[block] for counts in calibrator.reference_counts(residuals))
+    absent = calibrator.absent(pool)[block]
     rows = calibrator.facts.reference_rows
     return [
         [
-            Evidence(value=float(values[i, j]), below=int(below[i, j]), above=int(above[i, j]), rows=rows)
+            Evidence(
+                value=float(values[i, j]),
+                below=int(below[i, j]),
+                above=int(above[i, j]),
+                rows=rows,
+                absent=bool(absent[i, j]),
+            )
             for j in range(values.shape[1])
         ]
         for i in range(values.shape[0])

@@ -31,6 +31,7 @@ def summarise(
     evidence: Sequence[Sequence[Evidence]] | None = None,
     calibration: CalibrationFacts | None = None,
     cap: float | None = None,
+    filled_pool: int = 0,
     labels: NDArray[np.bool_] | None = None,
     notes: Sequence[str] = (),
 ) -> dict[str, Any]:
@@ -43,6 +44,7 @@ def summarise(
         evidence: for each chosen cell how extreme it is; None for a problem that no table stands behind.
         calibration: facts about the reference.
         cap: w_max, to say how much of the pool is clipped.
+        filled_pool: missing entries of the pool that the median replaced.
         labels: known positives among the samples; shown, never used.
         notes: what else the reader must know.
     """
@@ -64,7 +66,7 @@ def summarise(
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
         "heatmap": _heatmap(selection, why),
-        "calibration": None if calibration is None else _calibration(calibration, selection, cap),
+        "calibration": None if calibration is None else _calibration(calibration, selection, cap, filled_pool),
         "labels": None if labels is None else _label_facts(selection, labels),
         "notes": list(notes),
         "reproduce": {**reproduce, "problem_hash": problem.digest},
@@ -148,7 +150,7 @@ def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
 
 
-def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | None) -> dict[str, Any]:
+def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | None, filled_pool: int) -> dict[str, Any]:
     weights = selection.problem.coupling
     chosen = weights[np.ix_(selection.samples, selection.features)]
     top = facts.largest_weight
@@ -158,6 +160,7 @@ def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | Non
         "constant": list(facts.constant),
         "zero_mad": list(facts.zero_mad),
         "cap": cap,
+        "filled_pool": filled_pool,
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
         "clipped_block": float((chosen >= top).mean()),

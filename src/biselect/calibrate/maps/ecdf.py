@@ -32,8 +32,30 @@ def smoothed_cdf(ranks: ArrayLike, n: int) -> NDArray[np.float64]:
 
 
 def tail_steps(column: Column) -> Steps:
-    """-log 2·min(F̂, 1 - F̂) as a function of the residual."""
+    """-log 2·min(F̂, 1 - F̂) as a function of the residual.
+
+    By the paper's rank alone the most common value of a tied feature would be among the most extreme: of a flag that
+    is set in half of the reference, every set one. A value that stands t > 1 times in the reference therefore counts
+    t - 1 of these in its upper tail as well. Where nothing is tied the score is the paper's.
+    """
+    n, values = column.size, column.values
     ranks = np.concatenate([[0], column.counts])
-    # 1 - F̂ is F̂ of the mirrored rank; taken so, both ends have the very same largest weight
-    tail = np.minimum(smoothed_cdf(ranks, column.size), smoothed_cdf(column.size - ranks, column.size))
-    return Steps(values=column.values, levels=-np.log(2 * tail), inclusive=True)
+    levels = _score(ranks, n - ranks, n)
+    last_equal = np.flatnonzero(np.append(values[1:] != values[:-1], True))
+    first_equal = np.append(0, last_equal[:-1] + 1)
+    tied = last_equal > first_equal
+    last, first = last_equal[tied], first_equal[tied]
+    others = ranks[last + 1] - ranks[first] - 1
+    beyond = levels[last + 1]
+    levels[last + 1] = _score(ranks[last + 1], n - ranks[last + 1] + others, n)
+    # a knot right above a tied value ends its own level
+    return Steps(
+        values=np.insert(values, last + 1, np.nextafter(values[last], np.inf)),
+        levels=np.insert(levels, last + 2, beyond),
+        inclusive=True,
+    )
+
+
+def _score(lower: NDArray[np.int64], upper: NDArray[np.int64], n: int) -> NDArray[np.float64]:
+    """-log 2·min of both tails, each from its own rank, so that both ends have the very same largest weight."""
+    return -np.log(2 * np.minimum(smoothed_cdf(lower, n), smoothed_cdf(upper, n)))
