@@ -43,7 +43,7 @@ def ties(axes) -> None:
         weights = Calibrator(name).fit(counts).weights(np.arange(6.0)[:, None])[:, 0]
         axes.bar(np.arange(6) + 0.2 * (place - 1.5), weights, width=0.19, color=STYLES[name][0], label=name)
     axes.set(xlabel="value (1,000 reference rows, 900 of them zero)", ylabel="weight")
-    axes.set_title("Ties: ecdf gives weight to the commonest value", loc="left", fontsize=11)
+    axes.set_title("Ties: ranks give no weight to the commonest value", loc="left", fontsize=11)
     axes.legend(fontsize=8, frameon=False, loc="upper left")
 
 

@@ -123,7 +123,7 @@ def test_bad_input_is_told_from_a_crossed_threshold(run, references, more, messa
 
 
 def test_a_page_is_made_of_monitor_summaries_only():
-    with pytest.raises(InputError, match="not a monitor summary"):
+    with pytest.raises(InputError, match="not a summary of this version"):
         render_monitor({"format": "other"})
 
 

@@ -57,7 +57,7 @@ def test_solve_refuses_what_is_no_problem(run, tmp_path, name, content, message)
 def test_report_needs_a_folder_we_wrote(run, tmp_path):
     assert run("report", tmp_path).code == 2
     (tmp_path / "report.json").write_text("{}")
-    assert "not a report summary" in run("report", tmp_path).err
+    assert "not a summary of this version" in run("report", tmp_path).err
     (tmp_path / "report.json").write_text("[")
     assert "cannot be read as a report" in run("report", tmp_path).err
 

@@ -149,7 +149,7 @@ def test_nothing_is_left_behind_where_writing_fails(calibrated, plain, tmp_path)
         write_outputs(blocked / "folder", selection, summary)
     with pytest.raises(InputError, match="cannot write there"):
         write_text(tmp_path / "absent" / "page.html", "x")
-    with pytest.raises(InputError, match="not a report summary"):
+    with pytest.raises(InputError, match="not a summary of this version"):
         render_html({"format": "other"})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 

@@ -47,26 +47,16 @@ def monitor(
     fail_on_change: Annotated[
         bool, typer.Option("--fail-on-change", help="Exit with 1 if the selection would change.")
     ] = False,
-    time_column: Annotated[
-        str | None, typer.Option(help="Column that orders the rows; never a feature.", show_default=False)
-    ] = None,
-    label_column: Annotated[
-        str | None, typer.Option(help="Known positives: never a feature.", show_default=False)
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column that names the rows: never a feature.", show_default=False)
-    ] = None,
-    features: Annotated[
-        list[str] | None, typer.Option(help="Columns to use; repeat or separate by commas.", show_default=False)
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
-    ] = None,
+    time_column: options.TimeColumn = None,
+    label_column: options.LabelColumn = None,
+    id_column: options.IdColumn = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
     calibration: Annotated[str, typer.Option(help="The map in use; the others are shown beside it.")] = "ecdf",
-    cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
+    cap: options.Cap = 10.0,
     marginals: options.Marginals = "bounded",
-    coupling_weight: Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")] = 1.0,
-    missing: Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")] = "error",
+    coupling_weight: options.CouplingWeight = 1.0,
+    missing: options.Missing = "error",
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
     folder: Annotated[
@@ -145,13 +135,12 @@ def _read(
     exclude: list[str] | None,
 ) -> tuple[pa.Table, Any, Any, list[Any] | None]:
     """Feature columns of the newer table, the older one and the pool, and the times of the newer one."""
-    from biselect.cli.select import _names
     from biselect.data.pools import Roles
     from biselect.data.tables import numeric, read_table, require_columns
 
     newest, times = _in_time(read_table(table), special["time_column"], table.name)
     known = newest.column_names
-    roles = Roles(**special, features=_names(features, known) or None, exclude=_names(exclude, known))
+    roles = Roles(**special, features=options.listed(features, known) or None, exclude=options.listed(exclude, known))
     columns = roles.feature_columns(newest)
 
     def others(path: Path | None) -> pa.Table | None:

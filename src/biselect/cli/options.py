@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -19,3 +20,29 @@ Out = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
+TimeColumn = Annotated[
+    str | None, typer.Option(help="Column that orders the rows; never a feature.", show_default=False)
+]
+IdColumn = Annotated[
+    str | None, typer.Option(help="Column that names the rows; otherwise their position.", show_default=False)
+]
+LabelColumn = Annotated[
+    str | None, typer.Option(help="Known positives (0/1): shown with the answer, never used.", show_default=False)
+]
+Features = Annotated[
+    list[str] | None, typer.Option(help="Columns to use; repeat or separate by commas.", show_default=False)
+]
+Exclude = Annotated[
+    list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
+]
+Cap = Annotated[float, typer.Option(help="Largest weight, w_max.")]
+CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")]
+Missing = Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")]
+
+
+def listed(given: list[str] | None, known: Iterable[str]) -> list[str]:
+    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole."""
+    columns = set(known)
+    parts = [[entry] if entry in columns else entry.split(",") for entry in given or []]
+    return [name.strip() for part in parts for name in part if name.strip()]

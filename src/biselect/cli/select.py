@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,9 +27,7 @@ def select(
     reference: Annotated[
         Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
     ] = None,
-    time_column: Annotated[
-        str | None, typer.Option(help="Column that orders the rows; never a feature.", show_default=False)
-    ] = None,
+    time_column: options.TimeColumn = None,
     reference_until: Annotated[
         str | None,
         typer.Option(
@@ -41,26 +38,18 @@ def select(
     pool_last: Annotated[
         int | None, typer.Option(help="Of the rows after the reference keep only the latest.", show_default=False)
     ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column that names the rows; otherwise their position.", show_default=False)
-    ] = None,
-    label_column: Annotated[
-        str | None, typer.Option(help="Known positives (0/1): shown with the answer, never used.", show_default=False)
-    ] = None,
-    features: Annotated[
-        list[str] | None, typer.Option(help="Columns to use; repeat or separate by commas.", show_default=False)
-    ] = None,
-    exclude: Annotated[
-        list[str] | None, typer.Option(help="Columns to leave out; repeat or separate by commas.", show_default=False)
-    ] = None,
+    id_column: options.IdColumn = None,
+    label_column: options.LabelColumn = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
     calibration: Annotated[
         str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
     ] = "ecdf",
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
-    cap: Annotated[float, typer.Option(help="Largest weight, w_max.")] = 10.0,
+    cap: options.Cap = 10.0,
     marginals: options.Marginals = "bounded",
-    coupling_weight: Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")] = 1.0,
-    missing: Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")] = "error",
+    coupling_weight: options.CouplingWeight = 1.0,
+    missing: options.Missing = "error",
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -92,8 +81,8 @@ def select(
             id_column=id_column,
             label_column=label_column,
             time_column=time_column,
-            features=_names(features, known) or None,
-            exclude=_names(exclude, known),
+            features=options.listed(features, known) or None,
+            exclude=options.listed(exclude, known),
         )
         if reference_until is None:
             candidates = from_two_tables(tables[1], tables[0], roles)
@@ -178,10 +167,3 @@ def select_from(
         )
 
     answer(problem, summary, seed=seed, steps=steps, **rest)
-
-
-def _names(given: list[str] | None, known: Iterable[str]) -> list[str]:
-    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole."""
-    columns = set(known)
-    parts = [[entry] if entry in columns else entry.split(",") for entry in given or []]
-    return [name.strip() for part in parts for name in part if name.strip()]

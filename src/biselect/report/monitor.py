@@ -6,12 +6,9 @@ from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from biselect._version import __version__
 from biselect.calibrate.sweeps import Point
-from biselect.errors import InputError
-from biselect.report.render import _number, _percent
+from biselect.report.render import render_page
 
 FORMAT = "biselect-monitor-1"
 PAIR = "Older against newer reference"
@@ -77,19 +74,9 @@ def summarise_monitor(
 
 def render_monitor(summary: Mapping[str, Any]) -> str:
     """The page of a summary made by `summarise_monitor`."""
-    if summary.get("format") != FORMAT:
-        raise InputError(f"not a monitor summary of this version (format {summary.get('format')!r}, not {FORMAT!r})")
-    environment = Environment(
-        loader=PackageLoader("biselect.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(number=_number, percent=_percent, eaten=eaten)
-    return environment.get_template("monitor.html").render(
-        **summary, plot=_plot(summary) if len(summary["points"]) > 1 else None, carpet=_carpet(summary)
-    )
+    plot = _plot(summary) if len(summary.get("points", ())) > 1 else None
+    carpet = _carpet(summary) if "points" in summary else None
+    return render_page("monitor.html", summary, FORMAT, plot=plot, carpet=carpet, eaten=eaten)
 
 
 def eaten(share: float | None) -> str:

@@ -11,8 +11,13 @@ from biselect.report.summary import FORMAT
 
 def render_html(summary: Mapping[str, Any]) -> str:
     """The page of a summary made by `summarise`."""
-    if not isinstance(summary, Mapping) or summary.get("format") != FORMAT:
-        raise InputError(f"not a report summary of this version ({FORMAT})")
+    return render_page("report.html", summary, FORMAT)
+
+
+def render_page(template: str, summary: Mapping[str, Any], format_: str, **more: Any) -> str:
+    """A page of ours from plain data of the format it expects."""
+    if not isinstance(summary, Mapping) or summary.get("format") != format_:
+        raise InputError(f"not a summary of this version ({format_})")
     environment = Environment(
         loader=PackageLoader("biselect.report"),
         autoescape=True,
@@ -22,9 +27,9 @@ def render_html(summary: Mapping[str, Any]) -> str:
     )
     environment.filters.update(number=_number, percent=_percent, heat=_heat)
     try:
-        return environment.get_template("report.html").render(**summary)
+        return environment.get_template(template).render(**summary, **more)
     except (TemplateError, TypeError) as error:
-        raise InputError(f"the report summary is damaged: {error}") from error
+        raise InputError(f"the summary is damaged: {error}") from error
 
 
 def _number(value: float) -> str:
