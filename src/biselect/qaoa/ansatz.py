@@ -61,6 +61,9 @@ class Ansatz:
         self.backend = backend
         self._standard = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
+        self._sample_terms = np.array([group.sample for group in self.groups])
+        self._feature_terms = np.array([group.feature for group in self.groups])
+        self._pair_terms = np.array([group.pair for group in self.groups])
         names = COMPONENTS if groups is None else tuple(group.name for group in self.groups)
         self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
         if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
@@ -98,9 +101,9 @@ class Ansatz:
         table = self.schedule.expand(angles)
         gammas = table[:, :-1]
         return Layers(
-            sample=gammas @ np.array([group.sample for group in self.groups]),
-            feature=gammas @ np.array([group.feature for group in self.groups]),
-            pair=np.tensordot(gammas, np.array([group.pair for group in self.groups]), axes=1),
+            sample=gammas @ self._sample_terms,
+            feature=gammas @ self._feature_terms,
+            pair=np.tensordot(gammas, self._pair_terms, axes=1),
             mixing=np.ascontiguousarray(table[:, -1]),
         )
 
@@ -113,13 +116,10 @@ class Ansatz:
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
         value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
-        by_sample, by_feature = found.sample(self.problem.m), found.feature(self.problem.k)
-        by_layer = np.empty((self.schedule.depth, len(self.groups) + 1))
-        for g, group in enumerate(self.groups):
-            by_layer[:, g] = by_sample @ group.sample + by_feature @ group.feature
-            by_layer[:, g] += np.tensordot(found.pair, group.pair, axes=2)
-        by_layer[:, -1] = found.mixing
-        return value, self.schedule.pull_back(by_layer)
+        by_group = found.sample(self.problem.m) @ self._sample_terms.T
+        by_group += found.feature(self.problem.k) @ self._feature_terms.T
+        by_group += np.tensordot(found.pair, self._pair_terms, axes=((1, 2), (1, 2)))
+        return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
