@@ -2,8 +2,9 @@
 
     python benchmarks/bench_sector.py [--large] [OUT.json]
 
-`make bench` gives it peers and one thread. Peers that are not installed are left out, with a word. `--large` adds the 36-qubit sector against the machine's own
-copy speed, and a 40-qubit sector. Ratios are theirs over ours, medians of repeats.
+`make bench` gives it peers and one thread. Peers that are not installed are left out, with a word. `--large` adds the
+36-qubit sector against the machine's own copy speed, and a 40-qubit sector. Ratios are theirs over ours, medians of
+repeats.
 """
 
 from __future__ import annotations
@@ -189,7 +190,7 @@ def large_sectors() -> dict[str, Any]:
     floor = passes * 2 * ansatz.problem.sector.size * 8 / copy
     results["36 qubits, share of the copy-bandwidth floor"] = floor / spent
     del ansatz
-    ansatz, angles = case(23, 17, 6, 6, 2, np.complex64)
+    ansatz, angles = case(20, 20, 6, 6, 2, np.complex64)
     results["40 qubits, amplitudes"] = ansatz.problem.sector.size
     start = time.perf_counter()
     energy = ansatz.expectation(angles)

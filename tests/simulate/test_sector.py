@@ -174,3 +174,20 @@ def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
     for wrong in ({"backend": "magic"}, {"dtype": np.float64}, {"threads": 0}):
         with pytest.raises(InputError, match="must be"):
             make_simulator(problem, *registers, **wrong)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
+    from biselect.simulate import compiled
+
+    monkeypatch.setattr(compiled, "LOOK_EVERY", 1e-4)
+    rng = np.random.default_rng(0)
+    n, d, p = 14, 10, 8
+    problem = SelectionProblem(coupling=rng.random((n, d)), k=5, m=4)
+    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((n, 5), (d, 4))]
+    layers = Layers(sample=np.zeros((p, n)), feature=np.zeros((p, d)), pair=np.ones((p, n, d)), mixing=np.ones(p))
+    seen: list[float] = []
+    watched = make_simulator(problem, *registers, backend="compiled", threads=threads, progress=seen.append)
+    quiet = make_simulator(problem, *registers, backend="compiled")
+    assert watched.expectation(layers, None, ENERGY) == pytest.approx(quiet.expectation(layers, None, ENERGY))
+    assert seen == sorted(seen) and 0 <= seen[0] < seen[-1] <= 1

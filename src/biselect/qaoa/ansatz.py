@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ class Ansatz:
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         seed: for start `random`.
+        progress: called with the done share of a long evaluation, 0 to 1 (compiled backend).
 
     >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
     >>> ansatz = Ansatz(problem, depth=1, schedule="tied")
@@ -56,6 +57,7 @@ class Ansatz:
         dtype: Any = np.complex128,
         threads: int = 1,
         seed: int | np.random.Generator | None = 0,
+        progress: Callable[[float], None] | None = None,
     ) -> None:
         self.problem = problem
         self.backend = backend
@@ -80,7 +82,7 @@ class Ansatz:
         )
         self.start = start_state(problem, start, seed)
         self._simulator = make_simulator(
-            problem, self.samples, self.features, backend=backend, dtype=dtype, threads=threads
+            problem, self.samples, self.features, backend=backend, dtype=dtype, threads=threads, progress=progress
         )
         self._energies: NDArray[np.float64] | None = None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from typing import Any, Protocol
 
 import numpy as np
@@ -41,6 +42,7 @@ def make_simulator(
     backend: str = "auto",
     dtype: Any = np.complex128,
     threads: int = 1,
+    progress: Callable[[float], None] | None = None,
 ) -> Simulator:
     """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
     if backend not in BACKENDS:
@@ -65,7 +67,7 @@ def make_simulator(
         return ContinuousSimulator(problem, samples, features, dtype)
     from biselect.simulate.compiled import CompiledSimulator  # loads numba
 
-    return CompiledSimulator(problem, samples, features, dtype, threads)
+    return CompiledSimulator(problem, samples, features, dtype, threads, progress)
 
 
 def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from biselect.simulate.simd import BYTES
 from biselect.simulate.tables import Tables, make_tables
 
 KINDS = {"energy": 0, "hit": 1, "excess": 2}
+LOOK_EVERY = 0.2  # seconds between two words on progress
 SMALLEST_COSINE = {4: 1e-6, 8: 0.0}  # single precision overflows on tan³ β right at β = π/2
 
 
@@ -28,11 +30,19 @@ class CompiledSimulator:
         features: the feature register and its mixer.
         dtype: complex64 or complex128.
         threads: how many threads share a run.
+        progress: called now and then with the done share of a run.
     """
 
     def __init__(
-        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, threads: int
+        self,
+        problem: SelectionProblem,
+        samples: Register,
+        features: Register,
+        dtype: Any,
+        threads: int,
+        progress: Callable[[float], None] | None = None,
     ) -> None:
+        self.progress = progress
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
         self.lanes = BYTES // np.dtype(self.real).itemsize
         rows, columns = samples.subsets, features.subsets
@@ -96,7 +106,7 @@ class CompiledSimulator:
                 *shares[thread],
             )
 
-        self._share(work)
+        self._share(work, counter, (1 if given else p + 1) + p)
         if not given:
             value = float(sum(share[0][0] for share in shares))
         pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
@@ -129,18 +139,24 @@ class CompiledSimulator:
                 outs[thread],
             )
 
-        self._share(work)
+        self._share(work, counter, layers.depth + 1)
         return float(outs[:, 0].sum())
 
     def _threshold(self, observable: Observable) -> float:
         return observable.threshold + (observable.slack(self.real) if observable.kind == "hit" else 0.0)
 
-    def _share(self, work: Any) -> None:
-        if self.threads == 1:
+    def _share(self, work: Callable[[int], None], counter: NDArray[np.int64], passes: int) -> None:
+        """Run the work on all threads; tell whoever watches how many passes are done."""
+        if self.threads == 1 and self.progress is None:
             work(0)
-        else:
-            with ThreadPoolExecutor(self.threads) as pool:
-                list(pool.map(work, range(self.threads)))
+            return
+        with ThreadPoolExecutor(self.threads) as pool:
+            running = [pool.submit(work, thread) for thread in range(self.threads)]
+            while wait(running, timeout=None if self.progress is None else LOOK_EVERY).not_done:
+                if self.progress is not None:
+                    self.progress(min(1.0, int(counter[0]) / (self.threads * passes)))
+            for done in running:
+                done.result()  # an error in a thread is an error here
 
     def _program(self, layers: Layers) -> Program:
         cosine = np.cos(layers.mixing)

@@ -38,11 +38,10 @@ class Team(NamedTuple):
 
 @njit(**INNER)
 def _wait(team: Any, passes: int) -> int:
-    """Wait until all threads have finished this many passes."""
-    if team.threads > 1:
-        arrive(team.counter)
-        while arrived(team.counter) < team.threads * (passes + 1):
-            pass
+    """Count a finished pass (whoever watches reads the counter) and wait until all threads have finished it."""
+    arrive(team.counter)
+    while arrived(team.counter) < team.threads * (passes + 1):
+        pass
     return passes + 1
 
 
