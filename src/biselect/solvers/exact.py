@@ -34,8 +34,9 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
         workers: threads at most; None for one per core. The answer does not depend on it.
     """
     task = cheaper_side(problem)
-    climb = coordinate_ascent(problem, replace(run, progress=None), starts=16)
+    climb = coordinate_ascent(problem, _quiet(run), starts=16)
     score = problem.score(climb.samples, climb.features)
+    run.improved(0, -score)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are, "subsets": task.subsets}
     run.report(0.0, -score)
     if task.cells <= INSTANT_CELLS:
@@ -70,6 +71,7 @@ def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[st
         walked_score = task.score(walked, task.respond(walked))
         if walked_score > score:
             subset, score = walked, walked_score
+            run.improved(1, -score)
         run.report(0.2, -score)
     if root.raw <= score + root.slack:
         return _answer(task, subset, proven=True, info=info)
@@ -78,6 +80,7 @@ def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[st
     info.update(found.info)
     if found.subset is not None:
         subset = found.subset
+        run.improved(1 + found.info["nodes"], -task.score(subset, task.respond(subset)))
     return _answer(task, subset, bound=-found.bound, proven=found.complete, info=info)
 
 
@@ -101,8 +104,12 @@ def _walk(
         line_scores=task.line_scores[lines],
         line_limits=task.line_limits.keep(lines),
     )
-    quiet = replace(run, progress=None)
-    return lines[anneal_lines(smaller, quiet, restarts=restarts, steps=steps, workers=workers).subset]
+    return lines[anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers).subset]
+
+
+def _quiet(run: Run) -> Run:
+    """The same run without the watchers, for a step on the way."""
+    return replace(run, progress=None, trajectory=None)
 
 
 def _answer(task: OneSided, subset: NDArray[np.int64], **rest: Any) -> Answer:
