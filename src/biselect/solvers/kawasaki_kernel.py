@@ -61,7 +61,7 @@ def ring_walk(
             gain = a[y] - a[x]
             for j in range(d):
                 if in_f[j]:
-                    gain += weight * (W[y, j] - W[x, j])
+                    gain += weight * (np.float64(W[y, j]) - W[x, j])
         else:
             x, y = edge - n, (edge - n + 1) % d
             if in_f[x] == in_f[y]:
@@ -71,7 +71,7 @@ def ring_walk(
             gain = b[y] - b[x]
             for i in range(n):
                 if in_s[i]:
-                    gain += weight * (W[i, y] - W[i, x])
+                    gain += weight * (np.float64(W[i, y]) - W[i, x])
         if gain < 0 and next_unit(state) > np.exp(gain / temperature):
             continue
         score += gain

@@ -97,7 +97,7 @@ def swap_walk(
             gain += columns[order_f[q_in]] - columns[order_f[q]]
         if swap_sample and swap_feature:
             x, y, u, v = order_s[p], order_s[p_in], order_f[q], order_f[q_in]
-            gain += weight * (W[y, v] - W[y, u] - W[x, v] + W[x, u])
+            gain += weight * (np.float64(W[y, v]) - W[y, u] - W[x, v] + W[x, u])
         if gain < 0 and next_unit(state) > np.exp(gain / temperatures[step]):
             continue
         accepted += 1
@@ -107,10 +107,10 @@ def swap_walk(
             order_s[p], order_s[p_in] = y, x
             rows[p] = value_in
             for j in range(d):
-                columns[j] += weight * (W[y, j] - W[x, j])
+                columns[j] += weight * (np.float64(W[y, j]) - W[x, j])
         if swap_feature:
             u, v = order_f[q], order_f[q_in]
             order_f[q], order_f[q_in] = v, u
             for r in range(k):
-                rows[r] += weight * (W[order_s[r], v] - W[order_s[r], u])
+                rows[r] += weight * (np.float64(W[order_s[r], v]) - W[order_s[r], u])
     return best, noted, accepted
