@@ -172,7 +172,7 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
     working = WORKING_ROWS + k
     if width <= 4 * working:
         return _row_tops(task, beta)[0]
-    sample = _over(task, np.arange(0, width, width // 256))
+    sample = _over(task, np.arange(0, width, max(1, width // 256)))
     priced = sample.scale * sample.lines + (sample.line_scores / k - beta)[:, None]
     theta = float(np.partition(priced, priced.shape[0] - m, axis=0)[priced.shape[0] - m].mean())
     bounds = _row_reaches(task, beta, theta, workers)
