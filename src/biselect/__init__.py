@@ -10,18 +10,31 @@ from biselect._version import __version__
 
 if TYPE_CHECKING:
     from biselect.calibrate import Calibrator
-    from biselect.core import Selection, SelectionProblem
+    from biselect.core import Group, Rules, Selection, SelectionProblem, groups_by
     from biselect.solvers import solve, solver_names
 
 _HOME = {
     "Calibrator": "biselect.calibrate",
+    "Group": "biselect.core",
+    "Rules": "biselect.core",
     "Selection": "biselect.core",
     "SelectionProblem": "biselect.core",
+    "groups_by": "biselect.core",
     "solve": "biselect.solvers",
     "solver_names": "biselect.solvers",
 }
 
-__all__ = ["Calibrator", "Selection", "SelectionProblem", "__version__", "solve", "solver_names"]
+__all__ = [
+    "Calibrator",
+    "Group",
+    "Rules",
+    "Selection",
+    "SelectionProblem",
+    "__version__",
+    "groups_by",
+    "solve",
+    "solver_names",
+]
 
 
 def __getattr__(name: str) -> Any:

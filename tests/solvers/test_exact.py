@@ -39,10 +39,15 @@ def test_exact_finds_what_brute_force_finds(problem):
 
 
 @settings(max_examples=1500, deadline=None)
-@given(problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6), st.integers(1, 200))
-def test_branch_and_bound_finds_what_brute_force_finds(problem, dive_cells):
+@given(
+    problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6),
+    st.integers(1, 200),
+    st.sampled_from([1, 1000]),
+)
+def test_branch_and_bound_finds_what_brute_force_finds(problem, dive_cells, most_families):
     with only_branching() as patch:
         patch.setattr(branch_and_bound, "DIVE_CELLS", dive_cells)  # single nodes and dives alike
+        patch.setattr(branch_and_bound, "MOST_FAMILIES", most_families)  # best bound first, and deepest first
         best = bs.solve(problem, "exact", workers=1)
     assert best.proven_optimal
     assert problem.obeys(best.samples, best.features)

@@ -126,7 +126,7 @@ def test_swap_sa_is_its_slow_twin(seed, bias):
 
     def draw(count, length, value):
         leaves, enters = next_below(state, count), count + next_below(state, length - count)
-        if next_unit(state) <= bias:
+        if bias > 0 and next_unit(state) <= bias:
             other, other_in = next_below(state, count), count + next_below(state, length - count)
             leaves = other if value(other) < value(leaves) else leaves
             enters = other_in if value(other_in) > value(enters) else enters

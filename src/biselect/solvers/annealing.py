@@ -6,10 +6,8 @@ turns most proposals down in one pass; only those that survive are selected exac
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -46,35 +44,35 @@ def annealing(
     if restarts < 1 or (steps is not None and steps < 1):
         raise InputError(f"restarts and steps must be at least 1, got {restarts} and {steps}")
     task = cheaper_side(problem)
-    walk = anneal_lines(task, run, restarts=restarts, steps=steps, workers=workers)
-    samples, features = task.order(walk.subset, task.respond(walk.subset))
-    info = {"walked": task.lines_are, "restarts": walk.restarts, "steps": walk.steps}
+    steps = steps or default_steps(task)
+    subset, finished = anneal_lines(task, run, restarts=restarts, steps=steps, workers=workers)
+    samples, features = task.order(subset, task.respond(subset))
+    info = {"walked": task.lines_are, "restarts": finished, "steps": finished * steps}
     return Answer(samples=samples, features=features, info=info)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Walk:
-    """Where annealing came: the best lines, their score, and how far it walked."""
-
-    subset: NDArray[np.int64]
-    score: float
-    restarts: int
-    steps: int
-    improved: list[tuple[int, float]]
+def default_steps(task: OneSided) -> int:
+    """40 proposals for every possible swap."""
+    return max(1, 40 * task.choose * (task.lines.shape[0] - task.choose))
 
 
-def anneal_lines(task: OneSided, run: Run, *, restarts: int, steps: int | None, workers: int | None) -> Walk:
-    """The best of several walks over a task's lines; on a tie the earlier walk wins."""
-    n, choose = task.lines.shape[0], task.choose
-    steps = steps or max(1, 40 * choose * (n - choose))
-    seeds = run.rng().integers(0, 2**63, size=restarts)
+def anneal_lines(
+    task: OneSided, run: Run, *, restarts: int, steps: int, workers: int | None
+) -> tuple[NDArray[np.int64], int]:
+    """The best lines of several walks, and how many walks there was time for; on a tie the earlier walk wins."""
+    seeds = run.rng().integers(0, 2**63, size=restarts).tolist()
     spread = task.scale * _spread(task.lines) * np.sqrt(task.keep) or 1.0
     temperatures = spread * HOT * (COLD / HOT) ** (np.arange(steps) / steps)
-    best: Walk | None = None
-    walk = partial(_walk, task, run, temperatures)
+
+    def walk(index: int) -> _Walk | None:
+        if index and run.expired():
+            return None
+        return _walk(task, run, temperatures, seeds[index])
+
+    best: _Walk | None = None
     finished = 0
     with ThreadPoolExecutor(workers) as pool:
-        for found in pool.map(walk, [(int(seed), index == 0) for index, seed in enumerate(seeds)]):
+        for found in pool.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:
@@ -84,23 +82,28 @@ def anneal_lines(task: OneSided, run: Run, *, restarts: int, steps: int | None, 
                 best = found
             run.report(finished / restarts, -best.score)
     assert best is not None
-    return Walk(subset=np.sort(best.subset), score=best.score, restarts=finished, steps=finished * steps, improved=[])
+    return np.sort(best.subset), finished
 
 
-def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed_and_first: tuple[int, bool]) -> Walk | None:
-    """One walk; None where the deadline strikes before it starts, unless it is the first."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Walk:
+    """The best lines of one walk, their score, and its improvements as (step, score)."""
+
+    subset: NDArray[np.int64]
+    score: float
+    improved: list[tuple[int, float]]
+
+
+def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int) -> _Walk:
     from biselect.solvers.annealing_kernel import anneal  # loads numba, and compiles on first use
 
-    seed, first = seed_and_first
-    if not first and run.expired():
-        return None
     order = _random_order(task, np.random.default_rng(seed))
     state = np.array([seed], dtype=np.uint64)
     best, best_lines = -np.inf, order[: task.choose].copy()
     noted = np.empty((MOST_NOTED, 2))
     improved: list[tuple[int, float]] = []
-    begin = 0
-    for part in _slices(temperatures, max(1, SLICE_CELLS // task.base.size)):
+    part = max(1, SLICE_CELLS // task.base.size)
+    for begin in range(0, temperatures.size, part):
         best, count = anneal(
             task.lines,
             task.scale,
@@ -113,22 +116,16 @@ def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed_and_
             task.base_limits.group_of,
             task.base_limits.room,
             order,
-            part,
+            temperatures[begin : begin + part],
             state,
             best,
             best_lines,
             noted,
         )
         improved += [(begin + int(step), float(score)) for step, score in noted[:count]]
-        begin += part.size
         if run.expired():
             break
-    return Walk(subset=best_lines, score=best, restarts=1, steps=begin, improved=improved)
-
-
-def _slices(temperatures: NDArray[np.float64], size: int) -> Iterator[NDArray[np.float64]]:
-    for begin in range(0, temperatures.size, size):
-        yield temperatures[begin : begin + size]
+    return _Walk(subset=best_lines, score=best, improved=improved)
 
 
 def _random_order(task: OneSided, rng: np.random.Generator) -> NDArray[np.int64]:

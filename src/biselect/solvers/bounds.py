@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.solvers.forced import without_forced
 from biselect.solvers.one_sided import OneSided, by_features, by_samples
 from biselect.solvers.registry import Run
 from biselect.solvers.response import top
@@ -63,8 +64,6 @@ def certified(selection: Selection, *, time_limit: float = np.inf) -> Selection:
     >>> found.gap, certified(found).gap < 0.3
     (inf, True)
     """
-    from biselect.solvers.forced import without_forced
-
     reduced = without_forced(selection.problem)
     if reduced.rest is None or selection.proven_optimal:
         return selection

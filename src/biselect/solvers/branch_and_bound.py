@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number of threads
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
+MOST_FAMILIES = 200_000  # beyond this the deepest are finished first, so that the queue stops growing
 TABLE_BYTES = 1 << 30  # reach tables beyond this are not built
 
 
@@ -196,12 +197,18 @@ def _best_first(
             run.report((root.raw - open_bound) / max(root.raw - best, tree.slack), -best)
             if left_open or run.expired():
                 return best, found, open_bound, nodes
-            batch = _most_promising(queue, best + tree.slack)
+            batch = _next_nodes(queue, best + tree.slack)
     return best, found, best, nodes
 
 
-def _most_promising(queue: list[Family], closed_at: float) -> list[tuple[float, tuple[int, ...]]]:
-    """The next nodes to open, with their bounds: the largest bounds of all families."""
+def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tuple[int, ...]]]:
+    """The nodes to open next, with their bounds: those with the largest bounds, or a deepest family of a long queue."""
+    if len(queue) > MOST_FAMILIES:
+        deepest = max(range(len(queue)), key=lambda position: len(queue[position][1]))
+        queue[deepest], queue[-1] = queue[-1], queue[deepest]
+        _, parent, order, bounds = queue.pop()
+        heapq.heapify(queue)
+        return [(float(bound), (*parent, int(child))) for child, bound in zip(order, bounds, strict=True)]
     batch: list[tuple[float, tuple[int, ...]]] = []
     while queue and len(batch) < NODES_PER_ROUND and -queue[0][0] > closed_at:
         minus_bound, parent, order, bounds = heapq.heappop(queue)

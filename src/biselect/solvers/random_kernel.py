@@ -27,5 +27,5 @@ def next_unit(state: Any) -> float:
 
 @njit(cache=True, nogil=True)
 def next_below(state: Any, n: int) -> Any:
-    """Uniform in 0..n-1; the bias of the scaled draw is below n·2⁻⁵³."""
-    return min(n - 1, np.int64(np.float64(next_bits(state) >> np.uint64(11)) * 2.0**-53 * n))
+    """Uniform in 0..n-1 for n < 2³²; the bias of the scaled draw is below n·2⁻³²."""
+    return np.int64(((next_bits(state) >> np.uint64(32)) * np.uint64(n)) >> np.uint64(32))

@@ -14,9 +14,9 @@ from biselect.solvers.random_kernel import next_below, next_unit
 
 @njit(cache=True, nogil=True)
 def _sample_value(W: Any, weight: float, a: Any, order_f: Any, m: int, sample: int) -> float:
-    total = 0.0
-    for q in range(m):
-        total += W[sample, order_f[q]]
+    row, total = W[sample], 0.0
+    for feature in order_f[:m]:
+        total += row[feature]
     return a[sample] + weight * total
 
 
@@ -78,7 +78,7 @@ def swap_walk(
         if swap_sample:
             p, p_in = next_below(state, k), k + next_below(state, n - k)
             value_in = _sample_value(W, weight, a, order_f, m, order_s[p_in])
-            if next_unit(state) <= bias:
+            if bias > 0.0 and next_unit(state) <= bias:
                 other, other_in = next_below(state, k), k + next_below(state, n - k)
                 other_value = _sample_value(W, weight, a, order_f, m, order_s[other_in])
                 if rows[other] < rows[p]:
@@ -88,7 +88,7 @@ def swap_walk(
             gain += value_in - rows[p]
         if swap_feature:
             q, q_in = next_below(state, m), m + next_below(state, d - m)
-            if next_unit(state) <= bias:
+            if bias > 0.0 and next_unit(state) <= bias:
                 other, other_in = next_below(state, m), m + next_below(state, d - m)
                 if columns[order_f[other]] < columns[order_f[q]]:
                     q = other
@@ -106,8 +106,9 @@ def swap_walk(
             x, y = order_s[p], order_s[p_in]
             order_s[p], order_s[p_in] = y, x
             rows[p] = value_in
+            entering, leaving = W[y], W[x]
             for j in range(d):
-                columns[j] += weight * (np.float64(W[y, j]) - W[x, j])
+                columns[j] += weight * (np.float64(entering[j]) - leaving[j])
         if swap_feature:
             u, v = order_f[q], order_f[q_in]
             order_f[q], order_f[q_in] = v, u
