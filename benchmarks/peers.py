@@ -6,7 +6,6 @@ import numpy as np
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.solvers.milp import constraints
 
 Outcome = tuple[float, bool, float]
 
@@ -54,20 +53,17 @@ def cp_sat(problem: SelectionProblem, limit: float) -> Outcome:
 
 
 def gurobi(problem: SelectionProblem, limit: float) -> Outcome | None:
-    """Gurobi, the same formulation; None where its size-limited licence does not reach."""
+    """Gurobi with the quadratic objective; None where its size-limited licence does not reach."""
     import gurobipy
 
     begin = time.perf_counter()
     n, d = problem.n_samples, problem.n_features
     try:
         with gurobipy.Env(params={"OutputFlag": 0, "TimeLimit": limit}) as env, gurobipy.Model(env=env) as model:
-            bits = model.addMVar(n + d + n * d, ub=1.0, vtype=["B"] * (n + d) + ["C"] * (n * d))
-            matrix, low, high = constraints(problem)
-            equal = low == high
-            model.addMConstr(matrix[equal], bits, "=", high[equal])
-            model.addMConstr(matrix[~equal], bits, "<", high[~equal])
-            costs = np.concatenate([np.zeros(n + d), problem.coupling.ravel()])
-            model.setObjective(costs @ bits, gurobipy.GRB.MAXIMIZE)
+            s, f = model.addMVar(n, vtype="B"), model.addMVar(d, vtype="B")
+            model.addConstr(s.sum() == problem.k)
+            model.addConstr(f.sum() == problem.m)
+            model.setObjective(s @ problem.coupling @ f, gurobipy.GRB.MAXIMIZE)
             model.optimize()
             return time.perf_counter() - begin, model.Status == gurobipy.GRB.OPTIMAL, model.ObjVal
     except gurobipy.GurobiError as error:

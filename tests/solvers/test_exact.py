@@ -28,7 +28,7 @@ def close_to(optimum, problem):
     return pytest.approx(optimum, rel=0, abs=1e-13 * problem.k * problem.m * (problem.k + problem.m) * largest)
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(problems(max_samples=5, max_features=5) | ruled_problems(max_samples=6, max_features=5))
 def test_exact_finds_what_brute_force_finds(problem):
     best = bs.solve(problem, "exact")
@@ -38,7 +38,7 @@ def test_exact_finds_what_brute_force_finds(problem):
     assert best.bound <= best.energy
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=1000, deadline=None)
 @given(
     problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6),
     st.integers(1, 200),

@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from biselect.solvers.random_kernel import next_below, next_unit
-from biselect.solvers.select_kernel import has_room, limited_top_sum, top_sum
+from biselect.solvers.select_kernel import copy_into, has_room, limited_top_sum, top_sum
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -30,7 +30,7 @@ def _response(values: Any, keep: int, group: Any, room: Any, floor: float, scrat
         scratch[count] = x  # no branch: a value that is not kept is overwritten by the next
         count += 1 if x > floor else 0
     if count < keep:
-        scratch[:-1] = values
+        copy_into(scratch, values, values.size)
         count = values.size
     return top_sum(scratch, count, keep)
 
@@ -67,7 +67,7 @@ def anneal(
     extra, score, tau, floor = 0.0, 0.0, 0.0, -np.inf
     for step in range(temperatures.size):
         if fresh:  # sum from scratch after every accepted swap: nothing drifts
-            values[:] = base
+            copy_into(values, base, base.size)
             extra = 0.0
             for q in range(choose):
                 line = lines[order[q]]
@@ -80,7 +80,7 @@ def anneal(
             fresh = False
             if score > best:
                 best = score
-                best_lines[:] = order[:choose]
+                copy_into(best_lines, order, choose)
                 if noted < improved.shape[0]:
                     improved[noted, 0] = step
                     improved[noted, 1] = score

@@ -12,13 +12,13 @@ Group limits are left out: the bound holds without them, and so with them.
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.solvers.crew import Crew
 from biselect.solvers.forced import without_forced
 from biselect.solvers.one_sided import OneSided, by_features, by_samples
 from biselect.solvers.registry import Run
@@ -79,13 +79,14 @@ def score_bound(problem: SelectionProblem, run: Run, *, floor: float) -> Root:
     return root_bound(task, run, floor=floor)
 
 
-def root_bound(task: OneSided, run: Run, *, floor: float, workers: int | None = None) -> Root:
+def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, workers: int | None = None) -> Root:
     """Push the bound down until it meets `floor`, no step helps, or the deadline strikes: it is valid at any time.
 
     Args:
         task: what is bounded; its lines are priced.
         run: the deadline.
         floor: score of a known choice; step lengths aim at it.
+        rounds: passes over all rows that steps are taken between; 0 for the bound at β = 0.
         workers: threads at most; None for one per core.
     """
     width = task.base.size
@@ -93,7 +94,7 @@ def root_bound(task: OneSided, run: Run, *, floor: float, workers: int | None = 
     best = _certify(task, beta, 0, workers)
     rows = top(best.row_values, min(width, WORKING_ROWS + task.keep))
     steps = 0
-    for _ in range(ROUNDS):
+    for _ in range(rounds):
         if run.expired() or best.raw <= floor + best.slack:
             break
         beta, taken = _descend(_over(task, rows), best.beta, floor, run)
@@ -176,7 +177,8 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
     theta = float(np.partition(priced, priced.shape[0] - m, axis=0)[priced.shape[0] - m].mean())
     bounds = _row_reaches(task, beta, theta, workers)
     bounds += task.base + m * theta
-    bounds += 2 * task.lines.shape[0] * float(np.finfo(np.float64).eps) * np.abs(bounds).max()  # of sums over all lines
+    lines, size = task.lines.shape[0], task.scale * task.largest + float(np.abs(task.line_scores / k - beta).max())
+    bounds += lines * (lines + 8) * float(np.finfo(np.float64).eps) * (size + abs(theta))  # rounding of those sums
     first = top(bounds, working)
     bounds[first] = _row_tops(_over(task, first), beta)[0]
     kth = np.partition(bounds[first], working - k)[working - k]
@@ -196,8 +198,8 @@ def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, worker
     def block(begin: int) -> None:
         row_reaches(task.lines, task.scale, offsets, theta, begin, min(begin + BLOCK, reaches.size), reaches)
 
-    with ThreadPoolExecutor(workers) as pool:
-        list(pool.map(block, range(0, reaches.size, BLOCK)))
+    with Crew(workers) as crew:
+        list(crew.map(block, range(0, reaches.size, BLOCK)))
     return reaches
 
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from math import comb
 from threading import local
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.solvers.bounds import Root
+from biselect.solvers.crew import Crew
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 
@@ -93,23 +94,22 @@ def _useful_lines(
     """
     d, choose, keep = weights.shape[1], task.choose, task.keep
     used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
-    smallest_used, row_values = used[:, 0], used.sum(axis=1)
+    columns = np.ascontiguousarray(weights.T)
+    forced = used.sum(axis=1) - np.maximum(used[:, 0] - columns, 0.0)
     prices = np.sort(root.beta)[::-1]
-    useful, usefulness = [], []
-    for j in range(d):
-        forced = row_values - np.maximum(smallest_used - weights[:, j], 0.0)
-        price = keep * (prices[: choose - 1].sum() + min(root.beta[j], prices[choose - 1]))
-        if _top_sum(forced, keep, tau) + price > score + root.slack:
-            useful.append(j)
-            usefulness.append(_top_sum(weights[:, j], keep, tau / choose) + keep * root.beta[j])
-    return np.array(useful, dtype=np.int64)[np.argsort(-np.array(usefulness), kind="stable")]
+    reached = _top_sums(forced, keep, tau)
+    reached += keep * (prices[: choose - 1].sum() + np.minimum(root.beta, prices[choose - 1]))
+    useful = np.flatnonzero(reached > score + root.slack)
+    usefulness = _top_sums(columns[useful], keep, tau / choose) + keep * root.beta[useful]
+    return useful[np.argsort(-usefulness, kind="stable")]
 
 
-def _top_sum(values: NDArray[np.float64], keep: int, fill: float) -> float:
-    """Sum of the `keep` largest values, with any number of `fill` beside them."""
-    if values.size > keep:
-        values = np.partition(values, values.size - keep)[values.size - keep :]
-    return float(np.maximum(values, fill).sum() + (keep - values.size) * fill)
+def _top_sums(values: NDArray[np.float64], keep: int, fill: float) -> NDArray[np.float64]:
+    """For each row of values the sum of its `keep` largest, with any number of `fill` beside them."""
+    width = values.shape[1]
+    if width > keep:
+        values = np.partition(values, width - keep, axis=1)[:, width - keep :]
+    return np.maximum(values, fill).sum(axis=1) + max(0, keep - width) * fill
 
 
 def search(
@@ -162,6 +162,7 @@ def _tree(task: OneSided, root: Root, rest: Rest) -> Tree:
         keep=task.keep,
         tau=rest.tau,
         slack=root.slack,
+        row_slack=root.slack / task.keep,  # `rounding` allows each of the rows in a choice that much
     )
 
 
@@ -177,9 +178,9 @@ def _best_first(
     best, found, nodes = score, None, 0
     queue: list[Family] = []
     batch: list[tuple[float, tuple[int, ...]]] = [(root.raw, ())]
-    with ThreadPoolExecutor(workers) as pool:
+    with Crew(workers) as crew:
         while batch:
-            answers = pool.map(explore, [node for _, node in batch], [best] * len(batch))
+            answers = crew.map(partial(explore, best), [node for _, node in batch])
             left_open: list[float] = []
             for (bound, node), seen in zip(batch, answers, strict=True):
                 if seen is None:
@@ -221,14 +222,14 @@ def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tupl
 Explored = tuple[float, NDArray[np.int64], NDArray[np.float64], int]
 
 
-def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[tuple[int, ...], float], Explored | None]:
+def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[float, tuple[int, ...]], Explored | None]:
     """A function that opens one node, each thread with its own scratch space."""
     from biselect.solvers.branch_kernel import explore
 
     n, d = tree.weights.shape
     own = local()
 
-    def open_node(prefix: tuple[int, ...], best: float) -> Explored | None:
+    def open_node(best: float, prefix: tuple[int, ...]) -> Explored | None:
         if run.expired():
             return None
         left = choose - len(prefix)

@@ -4,7 +4,8 @@ Rows are items of the side that responds, columns the lines that are branched on
 `depth` columns, in ascending order, and needs `left` more.
 
 For every τ, Σ of the k largest values ≤ kτ + Σ max(value - τ, 0). Rows that cannot rise above τ add nothing to the
-right side, at this node or below it, so a node carries only the others: a handful near the leaves.
+right side, at this node or below it, so a node carries only the others: a handful near the leaves. (A row that
+rounding drops was above τ by `row_slack` at most, and k of them are inside `slack`.)
 """
 
 from typing import Any, NamedTuple
@@ -12,7 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from biselect.solvers.select_kernel import has_room, limited_top_sum, top_sum
+from biselect.solvers.select_kernel import copy_into, has_room, limited_top_sum, top_sum
+
+EPS = float(np.finfo(np.float64).eps)
 
 
 class Tree(NamedTuple):
@@ -32,6 +35,7 @@ class Tree(NamedTuple):
         keep: how many rows respond.
         tau: τ.
         slack: bounds and scores closer than this are equal up to rounding.
+        row_slack: what rounding can do to the value of one row.
     """
 
     weights: Any
@@ -51,6 +55,7 @@ class Tree(NamedTuple):
     keep: Any
     tau: Any
     slack: Any
+    row_slack: Any
 
 
 @njit(cache=True, nogil=True)
@@ -83,7 +88,8 @@ def reach_tables(weights: Any, choose: int) -> Any:
 def _child_bounds(reach: Any, rows: Any, sums: Any, count: int, tau: float, first: int, stop: int, out: Any) -> None:
     """out[j] = Σ_i max(sums_i + reach_ij - τ, 0) for first ≤ j < stop."""
     target = out[first:stop]
-    target[:] = 0.0
+    for j in range(target.size):
+        target[j] = 0.0
     for q in range(count):
         line = reach[rows[q], first:stop]
         x = sums[q] - tau
@@ -95,7 +101,8 @@ def _child_bounds(reach: Any, rows: Any, sums: Any, count: int, tau: float, firs
 @njit(cache=True, nogil=True)
 def _score(tree: Any, chosen: Any) -> float:
     """The score of a full choice of columns with its best response, from the weights as given."""
-    values = tree.base.copy()
+    values = np.empty(tree.base.size)
+    copy_into(values, tree.base, values.size)
     extra = 0.0
     for column in chosen:
         line = tree.lines[tree.columns[column]]
@@ -170,15 +177,20 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
     """Open the node `prefix`; finish its whole subtree, or only bound its children.
 
     `rows` and `sums` are scratch space, one line per depth. Returns the best score found above `best`, its columns
-    (-1 where there is none), the bounds of the children (-inf for those that are closed) and the nodes opened.
+    (-1 first where there is none), the bounds of the children (-inf for those that are closed) and the nodes opened.
     """
     n, d = tree.weights.shape
     choose = tree.price_reach.shape[0]
     tau, closed = tree.tau, best + tree.slack
     base = prefix.size
     chosen = np.empty(choose, np.int64)
-    found = np.full(choose, -1, np.int64)
-    bounds = np.full((choose, d), -np.inf)
+    found = np.zeros(choose, np.int64)
+    found[0] = -1
+    bounds = np.empty((choose + 1, d))
+    closed_children = bounds[choose]
+    for q in range(choose + 1):
+        for j in range(d):
+            bounds[q, j] = -np.inf
     paid = np.zeros(choose + 1)
     counts = np.zeros(choose + 1, np.int64)
     following = np.zeros(choose, np.int64)
@@ -213,9 +225,11 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
         left = choose - depth
         first, stop = following[depth], d - left + 1
         level = tau if left == 1 else max(tau, kth)
+        sum_slack = 1.0 + counts[depth] * EPS  # a sum of n numbers ≥ 0 loses less than n·eps of itself
         _child_bounds(tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, bounds[depth])
         for j in range(first, stop):
-            x = bounds[depth, j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
+            x = bounds[depth, j] * sum_slack + counts[depth] * tree.row_slack
+            x += tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
             fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
             bounds[depth, j] = min(x, bound) if fits and x > closed else -np.inf
         if not to_the_end:
@@ -254,10 +268,10 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
                 score = bound if exact else _score(tree, chosen)
                 if score > closed:
                     best, closed = score, score + tree.slack
-                    found[:] = chosen
+                    copy_into(found, chosen, choose)
                 continue
             paid[depth + 1] = paid[depth] + tree.prices[column]
             depth += 1
             following[depth] = column + 1
             entered = True
-    return best, found, np.full(d, -np.inf), opened
+    return best, found, closed_children, opened

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.solvers.annealing import anneal_lines
-from biselect.solvers.bounds import Root, root_bound, rounding
+from biselect.solvers.bounds import ROUNDS, Root, root_bound, rounding
 from biselect.solvers.branch_and_bound import eliminate, search
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import visit
@@ -19,6 +19,7 @@ from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 
 INSTANT_CELLS = 2_000_000  # enumerated in a fraction of the time that compiled kernels take to load
+SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_SHARE = 0.05  # and its share of a full search, so that easy searches do not wait for it
 
@@ -61,7 +62,8 @@ def _enumerate(
 
 def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     subset = start.features if task.lines_are == "features" else start.samples
-    root = root_bound(task, run, floor=score, workers=workers)
+    rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
+    root = root_bound(task, run, floor=score, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
     info["bound_iterations"] = root.iterations
     run.report(0.1, -score)

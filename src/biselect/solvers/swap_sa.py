@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.solvers.crew import Crew
 from biselect.solvers.greedy import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
@@ -77,8 +77,8 @@ def swap_sa(
             return None
         return _walk(problem, run, seeds[index], start, temperatures, cumulative, bias, refine_every)
 
-    with ThreadPoolExecutor(workers) as pool:
-        for found in pool.map(walk, range(restarts)):
+    with Crew(workers) as crew:
+        for found in crew.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:
