@@ -190,6 +190,7 @@ def _best_first(
                 nodes += opened
                 if child_best > best:
                     best, found = child_best, columns
+                bounds = np.minimum(bounds, bound)
                 order = np.argsort(-bounds, kind="stable")
                 order = order[: np.count_nonzero(bounds > best + tree.slack)]
                 if order.size:

@@ -17,6 +17,7 @@ from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import visit
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
+from biselect.solvers.response import has_room
 
 INSTANT_CELLS = 2_000_000  # enumerated in a fraction of the time that compiled kernels take to load
 SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
@@ -93,11 +94,10 @@ def _walk(
     rest = eliminate(task, root, subset, score)
     lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
     width = task.base.size
-    cells = min(
-        WALK_CELLS, int(WALK_SHARE * comb(lines.size, task.choose) * (width if rest is None else rest.rows.size))
-    )
+    search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
+    cells = min(WALK_CELLS, int(WALK_SHARE * search_cells))
     steps = min(40 * task.choose * (lines.size - task.choose), cells // width)
-    if steps < 1:
+    if steps < 1 or _most_lines(task, lines) < task.choose:
         return subset
     restarts = min(8, cells // (steps * width))
     smaller = replace(
@@ -108,6 +108,11 @@ def _walk(
     )
     found, _ = anneal_lines(smaller, _quiet(run), restarts=restarts, steps=steps, workers=workers)
     return lines[found]
+
+
+def _most_lines(task: OneSided, lines: NDArray[np.int64]) -> int:
+    """How many of these lines the limits allow together."""
+    return int(has_room(lines, task.line_limits).sum()) if task.line_limits else lines.size
 
 
 def _quiet(run: Run) -> Run:

@@ -100,7 +100,7 @@ def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float6
     high = [np.array([k, m]), np.zeros(n + d), np.zeros(2 * n * d)]
     for position, rules, length in ((0, problem.sample_rules, n), (1, problem.feature_rules, d)):
         if rules.groups:
-            blocks.append([members_matrix(rules, length) if slot == position else None for slot in range(3)])
+            blocks.append([_members(rules, length) if slot == position else None for slot in range(3)])
             low.append(np.full(len(rules.groups), -np.inf))
             high.append(rules.limits.astype(np.float64))
     widths = [n, d, n * d]
@@ -121,7 +121,7 @@ def _height(row: Sequence[object]) -> int:
     return next(int(block.shape[0]) for block in row if block is not None)  # type: ignore[attr-defined]
 
 
-def members_matrix(rules: Rules, length: int) -> NDArray[np.float64]:
+def _members(rules: Rules, length: int) -> NDArray[np.float64]:
     """One row for each group, 1 at its members."""
     matrix = np.zeros((len(rules.groups), length))
     for row, group in zip(matrix, rules.groups, strict=True):
