@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-slow test-gpu bench-gpu lint clean
+.PHONY: demo test test-slow test-gpu lint bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -37,5 +37,19 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
+# Peers have an environment of their own; results go to benchmarks/results/ and docs/benchmarks-solvers.md.
+BENCH := .venv-bench
+BENCH_READY := $(BENCH)/.ready
+
+bench: $(BENCH_READY)
+	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
+	$(BENCH)/bin/python -m benchmarks
+
+$(BENCH_READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(BENCH)
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . \
+		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization
+	touch $(BENCH_READY)
+
 clean:
-	rm -rf $(VENV) demo-report
+	rm -rf $(VENV) $(BENCH) demo-report

@@ -10,27 +10,33 @@ from biselect._version import __version__
 
 if TYPE_CHECKING:
     from biselect.calibrate import Calibrator
-    from biselect.core import Selection, SelectionProblem
+    from biselect.core import Group, Rules, Selection, SelectionProblem, groups_by
     from biselect.estimators import JointSelector, TailCalibrator
     from biselect.solvers import solve, solver_names
 
 _HOME = {
     "Calibrator": "biselect.calibrate",
+    "Group": "biselect.core",
     "JointSelector": "biselect.estimators",
+    "Rules": "biselect.core",
     "Selection": "biselect.core",
     "SelectionProblem": "biselect.core",
     "TailCalibrator": "biselect.estimators",
+    "groups_by": "biselect.core",
     "solve": "biselect.solvers",
     "solver_names": "biselect.solvers",
 }
 
 __all__ = [
     "Calibrator",
+    "Group",
     "JointSelector",
+    "Rules",
     "Selection",
     "SelectionProblem",
     "TailCalibrator",
     "__version__",
+    "groups_by",
     "solve",
     "solver_names",
 ]

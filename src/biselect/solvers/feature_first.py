@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.top import folded, top
+from biselect.solvers.response import folded, top
 
 AGGREGATES: dict[str, Callable[..., NDArray[Any]]] = {"max": np.max, "sum": np.sum, "median": np.median}
 
@@ -19,7 +19,7 @@ def feature_first(problem: SelectionProblem, run: Run, *, aggregate: str = "sum"
 
     Args:
         problem: what to solve; marginals are folded into the weights.
-        run: not needed: nothing is drawn, and there is one pass.
+        run: nothing is drawn, and there is one pass.
         aggregate: max, sum or median, used for columns and rows alike; or `best`, which keeps the one of the
             three with the highest score (the first of them on a tie).
     """
@@ -27,7 +27,9 @@ def feature_first(problem: SelectionProblem, run: Run, *, aggregate: str = "sum"
         raise InputError(f"aggregate must be one of {', '.join(AGGREGATES)} or best, got {aggregate!r}")
     weights = folded(problem)
     answers = [_one_pass(problem, weights, name) for name in (AGGREGATES if aggregate == "best" else [aggregate])]
-    return min(answers, key=lambda answer: problem.energy(answer.samples, answer.features))
+    best = min(answers, key=lambda answer: problem.energy(answer.samples, answer.features))
+    run.improved(0, problem.energy(best.samples, best.features))
+    return best
 
 
 def _one_pass(problem: SelectionProblem, weights: NDArray[np.float64], name: str) -> Answer:

@@ -24,6 +24,7 @@ def random_choice(problem: SelectionProblem, run: Run, *, draws: int = 1000) -> 
         lowest = int(np.argmin(energies))
         if energies[lowest] < best_energy:
             best_energy, best = float(energies[lowest]), (samples[lowest], features[lowest])
+            run.improved(drawn + lowest, best_energy)
         drawn += count
         run.report(drawn / draws, best_energy)
     assert best is not None

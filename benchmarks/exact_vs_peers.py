@@ -1,0 +1,53 @@
+"""Proven optima: ours against HiGHS, CP-SAT and Gurobi, side by side."""
+
+import statistics
+
+from benchmarks.cases import Size, instance
+from benchmarks.peers import cp_sat, gurobi, highs, ours
+from benchmarks.record import Line, seconds
+
+PEERS = {"HiGHS": highs, "CP-SAT": cp_sat, "Gurobi": gurobi}
+CASES: list[tuple[Size, str, dict[str, float | None]]] = [
+    ((80, 12, 8, 4), "noise", {"HiGHS": None, "Gurobi": None}),
+    ((50, 38, 5, 4), "planted", {"HiGHS": None, "CP-SAT": None, "Gurobi": None}),
+    ((50, 38, 5, 4), "noise", {"HiGHS": 1000, "CP-SAT": 1000, "Gurobi": None}),
+    ((2000, 60, 20, 6), "twice-wide", {"HiGHS": 50}),
+]
+
+
+def run(seeds: int, limit: float) -> list[Line]:
+    """Every case with its peers; `limit` stops a peer, never us."""
+    lines = []
+    ours(instance("noise", (300, 30, 5, 5), 0), 60)  # load the kernels
+    for size, kind, peers in CASES:
+        problems = [instance(kind, size, seed) for seed in range(seeds)]
+        own = [ours(problem, 600) for problem in problems]
+        assert all(proven for _, proven, _ in own)
+        for name, wanted in peers.items():
+            found = [PEERS[name](problem, limit) for problem in problems]
+            theirs = [outcome for outcome in found if outcome is not None]
+            if not theirs:
+                continue
+            for (_, _, score), (_, proven, peer_score) in zip(own, theirs, strict=True):
+                assert not proven or abs(score - peer_score) <= 1e-5 * abs(score), "two proofs, two optima"
+            ratios = [other[0] / mine[0] for mine, other in zip(own, theirs, strict=True)]
+            stopped = sum(not proven for _, proven, _ in theirs)
+            at_least = "≥ " if stopped > len(theirs) / 2 else ""
+            ratio = statistics.median(ratios)
+            lines.append(
+                Line(
+                    what=f"exact against {name}",
+                    case=f"{size} {kind}",
+                    ours=seconds(statistics.median(outcome[0] for outcome in own)),
+                    peer=f"{at_least}{seconds(statistics.median(outcome[0] for outcome in theirs))}",
+                    ratio=f"{at_least}{ratio:,.0f}×",
+                    wanted="" if wanted is None else f"{wanted:,.0f}×",
+                    met=None if wanted is None else ratio >= wanted,
+                    seeds=seeds,
+                    detail=[
+                        f"{own_[0]:.4f} s, {name} {theirs_[0]:.2f} s" for own_, theirs_ in zip(own, theirs, strict=True)
+                    ],
+                )
+            )
+            print(lines[-1].what, lines[-1].case, lines[-1].ours, lines[-1].peer, lines[-1].ratio, flush=True)
+    return lines
