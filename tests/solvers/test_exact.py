@@ -17,8 +17,9 @@ def only_branching():
     """Small problems go the way of large ones."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(exact, "INSTANT_CELLS", -1)
+        patch.setattr(exact, "INSTANT_LIMITED_CELLS", -1)
         patch.setattr(exact, "WALK_CELLS", 100)  # a poor start leaves more to the search
-        patch.setattr(exact, "WALK_SHARE", 10)
+        patch.setattr(exact, "WALK_PART", 1)
         yield patch
 
 
@@ -196,3 +197,29 @@ def test_the_bound_is_the_same_compiled_and_over_a_working_set(seed):
         partial = score_bound(problem, Run(), floor=found.score)
     assert compiled.score == pytest.approx(plain.score, rel=1e-3)
     assert min(plain.score, compiled.score, partial.score) >= found.score
+
+
+@pytest.mark.parametrize("forbidden", [-1e9, -1e14, -1e200])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_a_forbidden_cell_does_not_drown_the_proof(forbidden, dtype):
+    rng = np.random.default_rng(0)
+    weights = rng.normal(size=(300, 20)).astype(dtype)
+    plain = bs.solve(SelectionProblem(coupling=weights, k=20, m=4), "exact")
+    weights[0, 0] = max(forbidden, -1e30)
+    scores = np.zeros(20)
+    scores[7] = forbidden
+    with_walls = SelectionProblem(coupling=weights, feature_scores=scores, k=20, m=4)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "INSTANT_CELLS", -1)
+        found = bs.solve(with_walls, "exact")
+    slow = bs.solve(with_walls, "exact")
+    assert found.proven_optimal and 7 not in found.features
+    assert found.energy == pytest.approx(slow.energy, rel=1e-9)
+    assert found.score <= plain.score + 1e-9
+
+
+def test_budgets_beyond_any_float_still_get_an_answer_and_a_bound():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((1200, 1200)), k=600, m=600)
+    for name in ("auto", "exact"):
+        found = bs.solve(problem, name, time_limit=2)
+        assert np.isfinite(found.bound) and found.bound <= found.energy

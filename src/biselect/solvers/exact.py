@@ -18,11 +18,13 @@ from biselect.solvers.enumeration import visit
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
+from biselect.solvers.tame import tamed
 
-INSTANT_CELLS = 2_000_000  # enumerated in a fraction of the time that compiled kernels take to load
+INSTANT_CELLS = 20_000_000  # enumerated by NumPy before compiled kernels would have been made
+INSTANT_LIMITED_CELLS = 2_000_000  # the same where group limits are looked at subset by subset
 SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
-WALK_SHARE = 0.05  # and its share of a full search, so that easy searches do not wait for it
+WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 
 
 def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
@@ -35,13 +37,13 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
         run: seed, deadline, progress.
         workers: threads at most; None for one per core. The answer does not depend on it.
     """
-    task = cheaper_side(problem)
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
     score = problem.score(climb.samples, climb.features)
+    task = cheaper_side(tamed(problem, score))
     run.improved(0, -score)
-    info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are, "subsets": task.subsets}
+    info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -score)
-    if task.cells <= INSTANT_CELLS:
+    if task.cells <= (INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS):
         return _enumerate(task, climb, score, run, info, workers)
     return _branch(task, climb, score, run, info, workers)
 
@@ -51,7 +53,7 @@ def _enumerate(
 ) -> Answer:
     seen = visit(task, run, floor=score - rounding(task, np.zeros(1)))
     info["steps"].append("enumeration")
-    info["visited"] = seen.visited
+    info["subsets"], info["visited"] = task.subsets, seen.visited
     if seen.complete and seen.subset is not None:
         return _answer(task, seen.subset, proven=True, info=info)
     bound = -root_bound(task, run, floor=score, workers=workers).score
@@ -95,7 +97,7 @@ def _walk(
     lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
     width = task.base.size
     search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
-    cells = min(WALK_CELLS, int(WALK_SHARE * search_cells))
+    cells = min(WALK_CELLS, search_cells // WALK_PART)
     steps = min(40 * task.choose * (lines.size - task.choose), cells // width)
     if steps < 1 or _most_lines(task, lines) < task.choose:
         return subset
