@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.column import exact_column
 from biselect.calibrate.marginals import marginals
 from biselect.calibrate.scale import fit_scale
 from biselect.errors import InputError
@@ -61,7 +62,7 @@ def test_weights_grow_with_extremeness():
     calibrator = Calibrator().fit(np.random.default_rng(0).normal(size=(500, 1)))
     outwards = calibrator.weights(np.linspace(0, 6, 50)[:, None])[:, 0]
     assert (np.diff(outwards)[1:] >= 0).all()
-    assert outwards[-1] == calibrator.facts.largest_weight == pytest.approx(np.log(501 / 2))
+    assert outwards[-1] == pytest.approx(calibrator.facts.largest_weight) == pytest.approx(np.log(501 / 2))
 
 
 def test_residuals_use_median_and_scaled_mad_or_mean_and_deviation():
@@ -150,6 +151,8 @@ def test_reference_counts_are_strict():
         ({"cap": 0}, "cap"),
         ({"cap": np.nan}, "cap"),
         ({"missing": "zero"}, "missing must be one of"),
+        ({"split": 1.0}, "split must be a share"),
+        ({"split": 0.5, "map": "gaussian"}, "takes no ranks, so there is nothing to split"),
     ],
 )
 def test_wrong_settings_are_refused(settings_, message):
@@ -179,4 +182,45 @@ def test_unusable_references_and_pools_are_refused():
 
 def test_a_tiny_but_real_spread_is_not_constant():
     X = np.column_stack([1e9 + np.arange(20) * 1e-6])
-    assert not fit_scale(X, "median").constant.any()
+    assert not fit_scale([exact_column(X[:, 0])], "median").constant.any()
+
+
+def test_a_split_reference_ranks_among_rows_that_nothing_was_fit_on():
+    rng = np.random.default_rng(0)
+    reference, pool = rng.normal(size=(60, 2)), rng.normal(size=(8, 2))
+    split = Calibrator(split=0.25, seed=3).fit(reference)
+    assert (split.facts.reference_rows, split.facts.calibration_rows) == (60, 15)
+    aside = np.random.default_rng(3).permuted(np.tile(np.arange(20) < 5, (3, 1)), axis=1).ravel()
+    explicit = Calibrator().fit(reference[~aside], calibration=reference[aside])
+    np.testing.assert_array_equal(split.weights(pool), explicit.weights(pool))
+    np.testing.assert_array_equal(split.residuals(pool), Calibrator().fit(reference[~aside]).residuals(pool))
+    counts = split.reference_counts(split.residuals(pool))
+    np.testing.assert_array_equal(counts[0][0], (reference < pool[0]).sum(axis=0))
+    other = Calibrator(split=0.25, seed=4).fit(reference)
+    assert (other.weights(pool) != split.weights(pool)).any(), "the seed decides the split"
+
+
+def test_windows_that_cannot_be_are_refused():
+    table = np.random.default_rng(0).normal(size=(24, 1))
+    with pytest.raises(InputError, match="leaves 20 rows to fit on and 4 to rank among"):
+        Calibrator(split=0.2).fit(table)
+    with pytest.raises(InputError, match="either split or a calibration table"):
+        Calibrator(split=0.5).fit(table, calibration=table)
+    with pytest.raises(InputError, match="no use for a calibration table"):
+        Calibrator(map="laplace").fit(table, calibration=table)
+    with pytest.raises(InputError, match="calibration window has 2 columns"):
+        Calibrator().fit(table, calibration=np.ones((20, 2)))
+
+
+def test_integer_and_boolean_references_weigh_ties_as_documented():
+    flags = np.array([False] * 30 + [True] * 10)[:, None]
+    ecdf = Calibrator().fit(flags).weights(flags)
+    # ranks count ties as below, so the common value is not free of weight and the top value weighs most
+    assert ecdf[0, 0] == pytest.approx(-np.log(2 * (1 - 30.5 / 41))) and ecdf[-1, 0] == pytest.approx(np.log(41 / 2))
+    conformal = Calibrator(map="conformal").fit(flags).weights(flags)
+    assert conformal[0, 0] == 0 and conformal[-1, 0] > 1
+
+
+def test_a_reference_of_one_row_is_refused_like_any_too_short_one():
+    with pytest.raises(InputError, match="has 1 rows"):
+        Calibrator().fit([[1.0, 2.0]])

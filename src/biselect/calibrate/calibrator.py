@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from biselect.calibrate.frames import as_matrix
-from biselect.calibrate.maps import make_map
+from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.maps import Reference, make_map
 from biselect.calibrate.marginals import marginals as marginal_scores
 from biselect.calibrate.scale import CENTERS, fit_scale
+from biselect.calibrate.streams import MEMORY
+from biselect.calibrate.windows import Windows, windows_of
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 
-FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 MISSING = ("error", "median")
 
 
@@ -25,13 +27,17 @@ class CalibrationFacts:
     """What a reader should know about a fitted calibration.
 
     Attributes:
-        reference_rows: n.
+        reference_rows: n, all rows of the reference.
         features: how many features are in use.
         constant: features dropped because the reference holds one value only.
         zero_mad: features scaled by the standard deviation because their MAD is zero.
         tied: share of reference entries that equal another entry of their feature, by feature.
         filled: missing reference entries that the median replaced.
         largest_weight: the weight of an entry beyond everything in the reference.
+        map: the tail map in use.
+        why: why `map="auto"` chose it; empty where the caller chose.
+        calibration_rows: rows that ranks are taken among; fewer than n where the reference is split.
+        rank_error: no rank is wrong by more than this share of the rows; 0 unless the reference was sketched.
     """
 
     reference_rows: int
@@ -41,6 +47,10 @@ class CalibrationFacts:
     tied: dict[str, float]
     filled: int
     largest_weight: float
+    map: str
+    why: str
+    calibration_rows: int
+    rank_error: float
 
 
 class Calibrator:
@@ -50,10 +60,15 @@ class Calibrator:
     are constant in the reference are left out of all results; `feature_names` says which remain.
 
     Args:
-        map: tail map, one of `biselect.calibrate.map_names()`.
-        center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation).
+        map: tail map, one of `biselect.calibrate.map_names()`; or `auto`, which takes the rows of the reference
+            as ordered in time and picks the map that drifts least between its older and its newer part.
+        center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation) for the residuals. Maps fit
+            their own location and scale, so weights do not depend on it.
         cap: w_max, the largest weight.
         missing: `error`, or `median` to fill missing entries with the reference median.
+        split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while
+            all else is fit on the others; None for the map's own habit (½ for `conformal`, none for the rest).
+        seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
     >>> calibrator = Calibrator().fit(rng.normal(size=(1000, 3)))
@@ -61,57 +76,70 @@ class Calibrator:
     [[0.1, 0.0, 6.2]]
     """
 
-    def __init__(self, map: str = "ecdf", center: str = "median", cap: float = 10.0, missing: str = "error"):
+    def __init__(
+        self,
+        map: str = "ecdf",
+        center: str = "median",
+        cap: float = 10.0,
+        missing: str = "error",
+        split: float | None = None,
+        seed: int = 0,
+    ):
         if center not in CENTERS:
             raise InputError(f"center must be one of {', '.join(CENTERS)}, got {center!r}")
         if missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
         if not (np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        make_map(map)  # refuses an unknown name now rather than at fit
+        if split is not None and not 0 <= split < 1:
+            raise InputError(f"split must be a share from 0 to below 1, got {split!r}")
+        if map != "auto" and not make_map(map).takes_ranks and split:
+            raise InputError(f"map {map!r} takes no ranks, so there is nothing to split; leave split out")
         self.map = map
         self.center = center
         self.cap = float(cap)
         self.missing = missing
+        self.split = split
+        self.seed = seed
 
-    def fit(self, reference: Any) -> Calibrator:
-        """Learn location, scale and tails from the reference table."""
-        X, names = as_matrix(reference)
-        if X.shape[0] < FEWEST_ROWS:
-            raise InputError(f"the reference has {X.shape[0]} rows; calibration needs at least {FEWEST_ROWS}")
-        if X.shape[1] == 0:
-            raise InputError("the reference has no feature columns")
-        self._named = names is not None
-        self._columns = names or tuple(str(j) for j in range(X.shape[1]))
-        self._medians = _column_medians(X, self._columns)
-        filled = int(np.isnan(X).sum())
-        X = self._complete(X, "the reference")
-        scale = fit_scale(X, self.center)
-        self.kept: NDArray[np.int64] = np.flatnonzero(~scale.constant)
-        if self.kept.size == 0:
-            raise InputError("every feature is constant in the reference: there is nothing to calibrate")
-        self.scale = fit_scale(X[:, self.kept], self.center) if scale.constant.any() else scale
-        self.sorted_reference: NDArray[np.float64] = np.sort(self.scale.residuals(X[:, self.kept]), axis=0)
-        self._map = make_map(self.map)
-        self._map.fit(self.sorted_reference)
-        ties = (np.diff(self.sorted_reference, axis=0) == 0).mean(axis=0)
-        extreme = np.full((1, self.kept.size), np.finfo(np.float64).max)
-        self.facts = CalibrationFacts(
-            reference_rows=X.shape[0],
-            features=self.kept.size,
-            constant=tuple(self._columns[j] for j in np.flatnonzero(scale.constant)),
-            zero_mad=tuple(self._columns[j] for j in np.flatnonzero(scale.fell_back)),
-            tied={name: float(share) for name, share in zip(self.feature_names, ties, strict=True)},
-            filled=filled,
-            largest_weight=float(min(self.cap, self._map.surprise(extreme).max())),
-        )
-        return self
+    def fit(self, reference: Any, *, labels: ArrayLike | None = None, calibration: Any = None) -> Calibrator:
+        """Learn location, scale and tails from the reference table.
+
+        Args:
+            reference: rows before the period in which the weights are used.
+            labels: one per row, true for a known anomaly; only the logistic map looks at them.
+            calibration: a second table that ranks are taken among, in place of a seeded split.
+        """
+        if calibration is not None and self.split:
+            raise InputError("give either split or a calibration table, not both")
+        name, why = self._resolve(reference)
+        windows = self._windows(name, [reference], memory=None, calibration=calibration)
+        marks = None
+        if make_map(name).needs_labels:
+            if labels is None:
+                raise InputError(f"map {name!r} is supervised: fit(reference, labels=...)")
+            marks = _as_labels(labels, windows.fit[0].size)
+        return self._learn(name, why, windows, reference, marks)
+
+    def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Calibrator:
+        """Learn from a reference that does not fit into memory, one block of rows after the other.
+
+        Ranks are exact while all entries fit into `memory` bytes; beyond that they come from sketches, and
+        `facts.rank_error` bounds how wrong any of them can be.
+
+        Args:
+            blocks: tables with the same columns, such as `biselect.calibrate.parquet_blocks(path)`.
+            memory: bytes that the sketches may hold.
+        """
+        if self.map == "auto" or make_map(self.map).needs_labels:
+            raise InputError(f"map {self.map!r} needs the whole reference at once: use fit on a part of the rows")
+        return self._learn(self.map, "", self._windows(self.map, blocks, memory=memory), None, None)
 
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features in use, in the order of the columns of `weights`."""
         self._require_fit()
-        return tuple(self._columns[j] for j in self.kept)
+        return tuple(self._names[j] for j in self.kept)
 
     def residuals(self, pool: Any) -> NDArray[np.float64]:
         """Z of the pool, for the features in use."""
@@ -119,26 +147,27 @@ class Calibrator:
         return self.scale.residuals(values)
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
-        """W = clip(-log p, 0, w_max) of the pool, for the features in use (Eq. weights)."""
+        """W of the pool, from 0 to w_max, for the features in use (Eq. weights)."""
         return self._weigh(self.residuals(pool))
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's own values for the features in use, missing entries filled as agreed."""
         self._require_fit()
         X, names = as_matrix(pool)
-        X = self._align(X, names)
+        X = align(X, names, self._names, named=self._named, where="the pool")
         if X.shape[0] == 0:
             raise InputError("the pool has no rows")
-        return self._complete(X, "the pool")[:, self.kept]
+        refuse_unusable(X, self._names, where="the pool", missing=self.missing)
+        return self._filled(X)
 
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
         self._require_fit()
-        below, above = np.empty(Z.shape, dtype=np.int64), np.empty(Z.shape, dtype=np.int64)
-        for j in range(Z.shape[1]):
-            column = self.sorted_reference[:, j]
-            below[:, j] = np.searchsorted(column, Z[:, j], side="left")
-            above[:, j] = column.size - np.searchsorted(column, Z[:, j], side="right")
+        below, above = np.zeros(Z.shape, dtype=np.int64), np.zeros(Z.shape, dtype=np.int64)
+        for columns in self._columns:
+            for j, column in enumerate(columns):
+                below[:, j] += column.below(Z[:, j])
+                above[:, j] += column.size - column.at_most(Z[:, j])
         return below, above
 
     def problem(
@@ -166,42 +195,84 @@ class Calibrator:
             feature_names=self.feature_names if self._named else None,
         )
 
+    def _resolve(self, reference: Any) -> tuple[str, str]:
+        """The map to use, and why where it was chosen here."""
+        if self.map != "auto":
+            return self.map, ""
+        from biselect.calibrate.choose import choose_map  # compares calibrators, so it cannot be imported above
+
+        make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
+        choice = choose_map(reference, calibrator=make, seed=self.seed)
+        return choice.map, choice.why
+
+    def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
+        kind = make_map(name)
+        split = kind.split if self.split is None else self.split * kind.takes_ranks
+        if calibration is not None:
+            if not kind.takes_ranks:
+                raise InputError(f"map {name!r} takes no ranks; it has no use for a calibration table")
+            split = 0.0
+        return windows_of(
+            blocks, missing=self.missing, split=split, seed=self.seed, memory=memory, calibration=calibration
+        )
+
+    def _learn(self, name: str, why: str, windows: Windows, table: Any, labels: NDArray[np.bool_] | None) -> Calibrator:
+        self._names, self._named = windows.names, windows.named
+        varies = np.array([column.varies for column in windows.fit])
+        if not varies.any():
+            raise InputError("every feature is constant in the reference: there is nothing to calibrate")
+        self.kept: NDArray[np.int64] = np.flatnonzero(varies)
+        fit = [windows.fit[j] for j in self.kept]
+        self.scale = fit_scale(fit, self.center)
+        self._medians = np.array([column.quantile(0.5) for column in fit])
+        units = list(zip(self.kept, self.scale.location, self.scale.scale, strict=True))
+        self._columns = [
+            tuple(window[j].scaled(location, scale) for j, location, scale in units)
+            for window in ((windows.fit, windows.calibration) if windows.split else (windows.fit,))
+        ]
+        rows = None if labels is None else self.scale.residuals(self._filled(as_matrix(table)[0]))
+        self._map = make_map(name)
+        self._map.fit(Reference(fit=self._columns[0], calibration=self._columns[-1], rows=rows, labels=labels))
+        self.facts = self._facts(name, why, windows)
+        return self
+
+    def _facts(self, name: str, why: str, windows: Windows) -> CalibrationFacts:
+        far = np.full((1, self.kept.size), np.finfo(np.float64).max)
+        ties = [float((np.diff(column.values) == 0).mean()) for column in self._columns[-1]]
+        ranked = windows.calibration[0].size
+        return CalibrationFacts(
+            reference_rows=windows.fit[0].size + (ranked if windows.split else 0),
+            features=self.kept.size,
+            constant=tuple(name for name, column in zip(windows.names, windows.fit, strict=True) if not column.varies),
+            zero_mad=tuple(self.feature_names[j] for j in np.flatnonzero(self.scale.fell_back)),
+            tied=dict(zip(self.feature_names, ties, strict=True)),
+            filled=windows.filled,
+            largest_weight=float(max(self._weigh(far).max(), self._weigh(-far).max())),
+            map=name,
+            why=why,
+            calibration_rows=ranked,
+            rank_error=max(column.rank_error / column.size for column in windows.fit + windows.calibration),
+        )
+
     def _weigh(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.clip(self._map.surprise(Z), 0.0, self.cap)
+        with np.errstate(over="ignore"):
+            scores = self._map.surprise(Z)
+        return np.clip(scores, 0.0, self.cap, out=scores)
 
-    def _align(self, X: NDArray[np.float64], names: tuple[str, ...] | None) -> NDArray[np.float64]:
-        """Columns of the pool in the order of the reference; extra columns are ignored."""
-        if names is not None and self._named:
-            if absent := [name for name in self._columns if name not in names]:
-                raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
-            return X[:, [names.index(name) for name in self._columns]]
-        if X.shape[1] != len(self._columns):
-            raise InputError(f"the pool has {X.shape[1]} columns, the reference had {len(self._columns)}")
-        return X
-
-    def _complete(self, X: NDArray[np.float64], where: str) -> NDArray[np.float64]:
-        """X without missing entries, or an error that says where the first one is."""
-        if np.isfinite(X).all():
-            return X
-        unusable = np.isinf(X) if self.missing == "median" else ~np.isfinite(X)
-        if unusable.any():
-            row, column = np.argwhere(unusable)[0]
-            kind = "an infinite value" if np.isinf(X[row, column]) else "a missing value"
-            raise InputError(
-                f"{where} has {kind} in column {self._columns[column]!r}, row {row} "
-                f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-                + ("" if self.missing == "median" else ", or fill missing values: missing='median' (--missing median)")
-            )
-        return np.where(np.isnan(X), self._medians, X)
+    def _filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The features in use, missing entries replaced by the medians of the reference."""
+        X = X if self.kept.size == X.shape[1] else X[:, self.kept]
+        return np.where(np.isnan(X), self._medians, X) if np.isnan(X).any() else X
 
     def _require_fit(self) -> None:
         if not hasattr(self, "kept"):
             raise InputError("this Calibrator has not been fit; call fit(reference) first")
 
 
-def _column_medians(X: NDArray[np.float64], columns: Sequence[str]) -> NDArray[np.float64]:
-    """Medians that ignore missing entries; a column without any entry is refused."""
-    empty = np.isnan(X).all(axis=0)
-    if empty.any():
-        raise InputError(f"column {columns[int(np.argmax(empty))]!r} of the reference holds no value at all")
-    return np.nanmedian(X, axis=0)
+def _as_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
+    marks = np.asarray(labels)
+    if marks.shape != (rows,):
+        raise InputError(f"labels must be one per reference row ({rows}), got shape {marks.shape}")
+    if not np.isin(marks, [0, 1]).all():
+        raise InputError("labels must be 0 (normal) or 1 (anomaly)")
+    return marks.astype(bool)

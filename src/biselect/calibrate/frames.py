@@ -1,5 +1,6 @@
 """Tables of any make (NumPy, pandas, polars, Arrow, nested lists) as one float matrix with names."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import narwhals as nw
@@ -29,3 +30,42 @@ def as_matrix(table: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     if matrix.ndim != 2:
         raise InputError(f"the table must have rows and columns, got shape {matrix.shape}")
     return matrix, None
+
+
+def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:
+    """Some rows of a table, of the same make."""
+    frame = nw.from_native(table, eager_only=True, pass_through=True)
+    return frame[rows, :].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(table)[rows]
+
+
+def refuse_unusable(
+    X: NDArray[np.float64], columns: Sequence[str], *, where: str, missing: str, first_row: int = 0
+) -> None:
+    """An error that says where the first infinite entry is, or the first missing one unless those are filled."""
+    if np.isfinite(X).all():
+        return
+    unusable = np.isinf(X) if missing == "median" else ~np.isfinite(X)
+    if unusable.any():
+        row, column = np.argwhere(unusable)[0]
+        kind = "an infinite value" if np.isinf(X[row, column]) else "a missing value"
+        raise InputError(
+            f"{where} has {kind} in column {columns[column]!r}, row {first_row + row} "
+            f"({int(unusable.sum())} such entries in all); drop those rows or columns"
+            + ("" if missing == "median" else ", or fill missing values: missing='median' (--missing median)")
+        )
+
+
+def align(
+    X: NDArray[np.float64], names: tuple[str, ...] | None, columns: tuple[str, ...], *, named: bool, where: str
+) -> NDArray[np.float64]:
+    """X with these columns in this order: by name where both sides have names, by position otherwise.
+
+    By name, extra columns are ignored.
+    """
+    if names is not None and named:
+        if absent := [name for name in columns if name not in names]:
+            raise InputError(f"{where} lacks columns of the reference: {', '.join(map(repr, absent))}")
+        return X if names == columns else X[:, [names.index(name) for name in columns]]
+    if X.shape[1] != len(columns):
+        raise InputError(f"{where} has {X.shape[1]} columns, the reference had {len(columns)}")
+    return X

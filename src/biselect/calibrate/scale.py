@@ -1,12 +1,16 @@
 """Location and scale of each feature, fit on the reference alone (Eq. zscore)."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate.column import Column
+
 MAD_TO_SIGMA = 1.4826  # makes the median absolute deviation agree with σ under a normal model
 CENTERS = ("median", "mean")
+LARGEST_RESIDUAL = 1e100  # of the reference; a MAD so small that one would be larger counts as zero
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -16,7 +20,8 @@ class Scale:
     Attributes:
         location: μ̂, the median or the mean.
         scale: σ̂, 1.4826·MAD or the standard deviation; 0 only where the feature is constant.
-        fell_back: features whose MAD is zero although they vary, where the standard deviation stands in.
+        fell_back: features whose MAD is zero (or next to it) although they vary, where the standard deviation
+            stands in.
     """
 
     location: NDArray[np.float64]
@@ -29,17 +34,23 @@ class Scale:
         return np.equal(self.scale, 0)
 
     def residuals(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Z = (X - μ̂) / σ̂."""
-        return (X - self.location) / self.scale
+        """Z = (X - μ̂) / σ̂; a value too far away for a float becomes infinite, and its weight the cap."""
+        with np.errstate(over="ignore"):
+            Z = X - self.location
+            Z /= self.scale
+        return Z
 
 
-def fit_scale(X: NDArray[np.float64], center: str) -> Scale:
+def fit_scale(columns: Sequence[Column], center: str) -> Scale:
     """Fit by median and MAD, or by mean and standard deviation."""
-    varies = X.max(axis=0) > X.min(axis=0)
-    deviation = np.where(varies, X.std(axis=0), 0.0)
+    varies = np.array([column.varies for column in columns])
+    deviation = np.where(varies, [column.deviation for column in columns], 0.0)
     if center == "mean":
-        return Scale(location=X.mean(axis=0), scale=deviation, fell_back=np.zeros(X.shape[1], dtype=bool))
-    location = np.median(X, axis=0)
-    mad = MAD_TO_SIGMA * np.median(np.abs(X - location), axis=0)
-    fell_back = (mad == 0) & varies
+        location = np.array([column.mean for column in columns])
+        return Scale(location=location, scale=deviation, fell_back=np.zeros(len(columns), dtype=bool))
+    location = np.array([column.quantile(0.5) for column in columns])
+    folded = [column.folded(middle) for column, middle in zip(columns, location, strict=True)]
+    mad = MAD_TO_SIGMA * np.array([column.quantile(0.5) for column in folded])
+    reach = np.array([column.values[-1] for column in folded])
+    fell_back = varies & (mad <= reach / LARGEST_RESIDUAL)
     return Scale(location=location, scale=np.where(fell_back, deviation, mad), fell_back=fell_back)

@@ -1,0 +1,209 @@
+"""How far weights move between an older and a newer reference, and whether that can change the selection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate.calibrator import Calibrator
+from biselect.calibrate.decompose import Decomposition, decompose
+from biselect.calibrate.marginals import marginals
+from biselect.calibrate.validity import feature_first_margin_loss, joint_margin_loss
+from biselect.core import Selection, SelectionProblem
+from biselect.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Question:
+    """What is held fixed while the calibration changes.
+
+    Attributes:
+        pool: the rows to choose from.
+        k: how many samples.
+        m: how many features.
+        select: the solver, such as `biselect.solve`.
+        coupling_weight: λ.
+        marginals: see `biselect.calibrate.marginals`.
+    """
+
+    pool: Any
+    k: int
+    m: int
+    select: Callable[[SelectionProblem], Selection]
+    coupling_weight: float = 1.0
+    marginals: str = "bounded"
+
+    def problem(self, calibrator: Calibrator, features: list[str]) -> SelectionProblem:
+        """The selection problem under one calibration, on these features."""
+        columns = [calibrator.feature_names.index(name) for name in features]
+        W, Z = calibrator.weights(self.pool)[:, columns], calibrator.residuals(self.pool)[:, columns]
+        a, b = marginals(W, Z, self.marginals)
+        return SelectionProblem(
+            coupling=W,
+            sample_scores=a,
+            feature_scores=b,
+            k=self.k,
+            m=self.m,
+            coupling_weight=self.coupling_weight,
+            feature_names=tuple(features),
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Margin:
+    """A lead of the last feature chosen over the first left out, and what drift can take from it."""
+
+    lead: float
+    loss: float
+
+    @property
+    def eaten(self) -> float:
+        """Share of the lead that drift can take; from 1 on the choice of features can change. 0 without drift."""
+        if self.loss == 0:
+            return 0.0
+        return self.loss / self.lead if self.lead > 0 else np.inf
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Drift:
+    """Older weights minus newer weights of one pool, under one map.
+
+    Attributes:
+        map: the map that both references were calibrated with.
+        features: names, in the order of `parts.feature`; only those that vary in both references.
+        parts: the difference in global, row, feature and residual parts.
+        spread: standard deviation of the newer weights, the unit of `relative`.
+        tilt: largest |column mean - grand mean| of the older weights on the pool: a stale reference shows here
+            without any newer one at hand.
+        feature_first: lead in column sums over the whole pool, and the 2Nη that feature drift η can take.
+        joint: lead per chosen sample at the joint optimum, and the 2η that feature drift η can take.
+        older: the selection under the older reference.
+        newer: the selection under the newer reference.
+    """
+
+    map: str
+    features: tuple[str, ...]
+    parts: Decomposition = field(repr=False)
+    spread: float
+    tilt: float
+    feature_first: Margin
+    joint: Margin
+    older: Selection = field(repr=False)
+    newer: Selection = field(repr=False)
+
+    @property
+    def feature_drift(self) -> float:
+        """η: the largest feature-aligned drift."""
+        return self.parts.largest["feature"]
+
+    @property
+    def relative(self) -> float:
+        """Feature-aligned drift in units of the spread of the weights, which makes maps comparable."""
+        return self.feature_drift / self.spread if self.spread > 0 else 0.0
+
+    @property
+    def replaced_samples(self) -> int:
+        """How many of the k samples differ between the two selections."""
+        return self.newer.samples.size - int(np.isin(self.older.samples, self.newer.samples).sum())
+
+    @property
+    def replaced_features(self) -> int:
+        """How many of the m features differ between the two selections."""
+        return self.newer.features.size - int(np.isin(self.older.features, self.newer.features).sum())
+
+    @property
+    def changes_selection(self) -> bool:
+        """Whether the older reference selects anything else than the newer one."""
+        return self.replaced_samples + self.replaced_features > 0
+
+    def per_feature(self) -> list[dict[str, Any]]:
+        """Each feature's drift, its share of the feature-aligned part, and what it alone can take of the leads."""
+        squares = self.parts.feature**2
+        shares = squares / squares.sum() if squares.any() else squares
+        n_samples = self.parts.row.size
+        return [
+            {
+                "feature": name,
+                "drift": float(drift),
+                "share": float(share),
+                "feature_first_eaten": _finite(
+                    Margin(lead=self.feature_first.lead, loss=feature_first_margin_loss(abs(drift), n_samples)).eaten
+                ),
+                "joint_eaten": _finite(Margin(lead=self.joint.lead, loss=joint_margin_loss(abs(drift))).eaten),
+            }
+            for name, drift, share in zip(self.features, self.parts.feature, shares, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; null stands for a share without bound."""
+        return {
+            "map": self.map,
+            "feature_drift": self.feature_drift,
+            "relative_drift": self.relative,
+            "tilt": self.tilt,
+            "shares": self.parts.shares,
+            "largest": self.parts.largest,
+            "feature_first": _margin_dict(self.feature_first),
+            "joint": _margin_dict(self.joint),
+            "changes_selection": self.changes_selection,
+            "replaced_samples": self.replaced_samples,
+            "replaced_features": self.replaced_features,
+            "older_features": self.older.feature_names,
+            "newer_features": self.newer.feature_names,
+            "features": self.per_feature(),
+        }
+
+
+def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
+    """The drift between two fitted calibrators of one map."""
+    if older.facts.map != newer.facts.map:
+        raise InputError(f"drift compares references, not maps: {older.facts.map!r} against {newer.facts.map!r}")
+    features = [name for name in newer.feature_names if name in older.feature_names]
+    if len(features) < question.m:
+        raise InputError(f"only {len(features)} features vary in both references, {question.m} are to be chosen")
+    before, after = (question.problem(calibrator, features) for calibrator in (older, newer))
+    parts = decompose(before.coupling - after.coupling)
+    was, now = question.select(before), question.select(after)
+    eta = parts.largest["feature"]
+    columns = before.coupling.mean(axis=0)
+    return Drift(
+        map=newer.facts.map,
+        features=tuple(features),
+        parts=parts,
+        spread=float(after.coupling.std()),
+        tilt=float(np.abs(columns - columns.mean()).max()),
+        feature_first=Margin(
+            lead=_lead(after.coupling.sum(axis=0), question.m),
+            loss=feature_first_margin_loss(eta, before.n_samples),
+        ),
+        joint=Margin(
+            lead=_chosen_lead(after.coupling[now.samples].mean(axis=0), now.features), loss=joint_margin_loss(eta)
+        ),
+        older=was,
+        newer=now,
+    )
+
+
+def _lead(values: NDArray[np.float64], chosen: int) -> float:
+    """How far the last of the best `chosen` values is above the next; without a next, out of reach."""
+    if chosen == values.size:
+        return np.inf
+    ranked = np.sort(values)[::-1]
+    return float(ranked[chosen - 1] - ranked[chosen])
+
+
+def _chosen_lead(values: NDArray[np.float64], chosen: NDArray[np.int64]) -> float:
+    left_out = np.delete(values, chosen)
+    return float(values[chosen].min() - left_out.max()) if left_out.size else np.inf
+
+
+def _margin_dict(margin: Margin) -> dict[str, float | None]:
+    return {"lead": _finite(margin.lead), "loss": margin.loss, "eaten": _finite(margin.eaten)}
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

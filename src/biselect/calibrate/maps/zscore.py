@@ -1,0 +1,32 @@
+"""`abs-z` and `mad-z`: plain distances in units of spread, without a probability."""
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.scale import fit_scale
+
+
+class AbsoluteZMap:
+    """|x - mean| / standard deviation."""
+
+    takes_ranks: ClassVar[bool] = False
+    split: ClassVar[float] = 0.0
+    needs_labels: ClassVar[bool] = False
+    center: ClassVar[str] = "mean"
+
+    def fit(self, reference: Reference) -> None:
+        """Fit location and scale."""
+        self.scale = fit_scale(reference.fit, self.center)
+
+    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The distance from the location."""
+        return np.abs(self.scale.residuals(Z))
+
+
+class MadZMap(AbsoluteZMap):
+    """|x - median| / 1.4826·MAD; the standard deviation stands in where the MAD is zero."""
+
+    center: ClassVar[str] = "median"

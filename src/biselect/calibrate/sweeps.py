@@ -1,0 +1,120 @@
+"""Drift over time and over the size of the reference: the analyses behind `monitor` and the choice of a map."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from biselect.calibrate.calibrator import Calibrator
+from biselect.calibrate.drift import Drift, Question, measure
+from biselect.calibrate.frames import rows_of
+from biselect.calibrate.maps import map_names
+from biselect.errors import InputError
+
+FRACTIONS = (0.5, 0.25, 0.1, 0.05)  # of the reference, as in the paper's reference-window sweep
+REPEATS = 5
+
+MakeCalibrator = Callable[[str], Calibrator]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Point:
+    """The drift of every map at one place of a sweep.
+
+    Attributes:
+        start: first row of the older window.
+        end: one past its last row.
+        drifts: one per map.
+    """
+
+    start: int
+    end: int
+    drifts: tuple[Drift, ...]
+
+
+def draw_pool(table: Any, rows: int, seed: int) -> tuple[Any, Any]:
+    """A seeded draw of so many rows as a pool, and the table without them; both keep the order of the rows."""
+    total = len(table)
+    if not 0 < rows < total:
+        raise InputError(f"cannot draw a pool of {rows} rows from a table of {total}")
+    chosen = np.random.default_rng(seed).permutation(total) < rows
+    return rows_of(table, np.flatnonzero(chosen)), rows_of(table, np.flatnonzero(~chosen))
+
+
+def compare(
+    older: Any,
+    newer: Any,
+    question: Question,
+    *,
+    maps: Sequence[str] | None = None,
+    calibrator: MakeCalibrator = Calibrator,
+) -> tuple[Drift, ...]:
+    """Drift between two reference tables, one per map; every map without labels where none are named."""
+    return _drifts(older, _fitted(newer, maps, calibrator), question, calibrator)
+
+
+def lag_sweep(
+    reference: Any,
+    question: Question,
+    *,
+    window: int,
+    step: int | None = None,
+    maps: Sequence[str] | None = None,
+    calibrator: MakeCalibrator = Calibrator,
+) -> list[Point]:
+    """Drift of ever older windows against the newest one, oldest first.
+
+    Args:
+        reference: rows in the order of time.
+        question: pool, budgets and solver.
+        window: rows per window; the newest window ends with the last row.
+        step: rows between the ends of neighbouring windows; the window itself where None.
+        maps: every map without labels where None.
+        calibrator: makes an unfitted calibrator of a map's name.
+    """
+    total = len(reference)
+    step = window if step is None else step
+    if window < 1 or step < 1:
+        raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
+    ends = list(range(total - step, window - 1, -step))
+    if not ends:
+        raise InputError(f"{total} rows hold no older window of {window} rows beside the newest; use a shorter window")
+    newest = _fitted(rows_of(reference, slice(total - window, total)), maps, calibrator)
+    return [
+        Point(
+            start=end - window,
+            end=end,
+            drifts=_drifts(rows_of(reference, slice(end - window, end)), newest, question, calibrator),
+        )
+        for end in reversed(ends)
+    ]
+
+
+def shrink_sweep(
+    reference: Any,
+    question: Question,
+    *,
+    fractions: Iterable[float] = FRACTIONS,
+    repeats: int = REPEATS,
+    maps: Sequence[str] | None = None,
+    seed: int = 0,
+) -> Iterator[tuple[float, tuple[Drift, ...]]]:
+    """Drift of random parts of the reference against all of it: (fraction, drifts), `repeats` times a fraction."""
+    rng = np.random.default_rng(seed)
+    total = len(reference)
+    whole = _fitted(reference, maps, Calibrator)
+    for fraction in fractions:
+        for _ in range(repeats):
+            rows = np.sort(rng.choice(total, size=round(fraction * total), replace=False))
+            yield fraction, _drifts(rows_of(reference, rows), whole, question, Calibrator)
+
+
+def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Calibrator]:
+    return [calibrator(name).fit(reference) for name in maps or map_names(supervised=False)]
+
+
+def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
+    return tuple(measure(calibrator(one.map).fit(older), one, question) for one in newer)

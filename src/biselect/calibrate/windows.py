@@ -1,0 +1,143 @@
+"""Blocks of reference rows in, one column per feature out, for the fit window and the calibration window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate.column import Column
+from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.sketch import RankSketch
+from biselect.errors import InputError
+
+FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
+HAND = 20  # rows dealt at a time, so that short references are split evenly too
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Windows:
+    """The reference, feature by feature.
+
+    Attributes:
+        names: one per column.
+        named: whether the names are the table's own rather than positions.
+        fit: the window that parameters are fit on.
+        calibration: the window that ranks are taken among; `fit` itself where the reference is not split.
+        filled: missing entries that the fit window's median replaced.
+    """
+
+    names: tuple[str, ...]
+    named: bool
+    fit: tuple[Column, ...]
+    calibration: tuple[Column, ...]
+    filled: int
+
+    @property
+    def split(self) -> bool:
+        """Whether the two windows are apart."""
+        return self.calibration is not self.fit
+
+
+class WindowBuilder:
+    """Takes in blocks of rows, with memory for so many bytes; `None` keeps every entry.
+
+    Rows are dealt to the two windows by a seeded draw, twenty at a time in the right proportion. The windows do
+    not depend on how the rows come in blocks.
+    """
+
+    def __init__(self, *, missing: str, split: float, seed: int, memory: int | None):
+        self.missing, self.split, self.memory = missing, split, memory
+        self.rng = np.random.default_rng(seed)
+        self.names: tuple[str, ...] | None = None
+        self.rows = 0
+        self._deck = np.empty(0, dtype=bool)
+
+    def add(self, block: Any, *, calibration: bool = False) -> None:
+        """Take in a block, all of it into the calibration window where the caller says so."""
+        where = "the calibration window" if calibration else "the reference"
+        X, names = as_matrix(block)
+        if self.names is None:
+            self._start(X.shape[1], names)
+        assert self.names is not None
+        X = align(X, names, self.names, named=self.named, where=where)
+        refuse_unusable(X, self.names, where=where, missing=self.missing, first_row=0 if calibration else self.rows)
+        aside = np.ones(len(X), dtype=bool) if calibration else self._deal(len(X))
+        for window, chosen in ((0, ~aside), (1, aside)):
+            if not chosen.any():
+                continue
+            entries = X if chosen.all() else X[chosen]
+            for j in range(X.shape[1]):
+                known = ~np.isnan(entries[:, j])
+                self.sketches[window][j].add(entries[known, j])
+                self.absent[window, j] += len(entries) - int(known.sum())
+        self.rows += 0 if calibration else len(X)
+
+    def windows(self) -> Windows:
+        """What has been taken in."""
+        if self.names is None:
+            raise InputError("the reference has no blocks")
+        if self.rows < FEWEST_ROWS:
+            raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
+        medians: list[float] = []
+        fit = self._columns(0, medians)
+        aside = self.sketches[1][0].size + int(self.absent[1, 0])
+        if aside and min(aside, fit[0].size) < FEWEST_ROWS:
+            raise InputError(
+                f"the split leaves {fit[0].size} rows to fit on and {aside} to rank among; "
+                f"each window needs at least {FEWEST_ROWS}"
+            )
+        return Windows(
+            names=self.names,
+            named=self.named,
+            fit=fit,
+            calibration=self._columns(1, medians) if aside else fit,
+            filled=int(self.absent.sum()),
+        )
+
+    def _deal(self, rows: int) -> NDArray[np.bool_]:
+        """Which of the next rows go to the calibration window."""
+        hands = -(-max(0, rows - self._deck.size) // HAND)
+        hand = np.arange(HAND) < round(self.split * HAND)
+        self._deck = np.append(self._deck, self.rng.permuted(np.tile(hand, (hands, 1)), axis=1))
+        dealt, self._deck = self._deck[:rows], self._deck[rows:]
+        return dealt
+
+    def _start(self, width: int, names: tuple[str, ...] | None) -> None:
+        if width == 0:
+            raise InputError("the reference has no feature columns")
+        self.named = names is not None
+        self.names = names or tuple(str(j) for j in range(width))
+        number = 2 * width if self.split else width
+        entries = None if self.memory is None else self.memory // (8 * number)
+        self.sketches = [[RankSketch(entries) for _ in range(width)] for _ in range(2)]
+        self.absent = np.zeros((2, width), dtype=np.int64)
+
+    def _columns(self, window: int, medians: list[float]) -> tuple[Column, ...]:
+        """The window's columns, missing entries filled by the fit window's medians; frees the sketches."""
+        columns: list[Column] = []
+        assert self.names is not None
+        for j, name in enumerate(self.names):
+            sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
+            if sketch.size == 0:
+                raise InputError(f"column {name!r} of the reference holds no value at all")
+            column = sketch.column()
+            if window == 0:
+                medians.append(column.quantile(0.5))
+            columns.append(column.with_entries(medians[j], int(self.absent[window, j])))
+        return tuple(columns)
+
+
+def windows_of(
+    blocks: Iterable[Any], *, missing: str, split: float, seed: int, memory: int | None, calibration: Any = None
+) -> Windows:
+    """The windows of a reference that comes in blocks, and of a calibration table where there is one."""
+    builder = WindowBuilder(missing=missing, split=split, seed=seed, memory=memory)
+    for block in blocks:
+        builder.add(block)
+    if calibration is not None:
+        builder.add(calibration, calibration=True)
+    return builder.windows()

@@ -1,0 +1,221 @@
+import json
+import os
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+from biselect import solve
+from biselect.calibrate import (
+    Calibrator,
+    Question,
+    choose_map,
+    compare,
+    draw_pool,
+    lag_sweep,
+    map_names,
+    measure,
+    shrink_sweep,
+)
+from biselect.errors import InputError
+
+NAMES = ["a", "b", "c", "d"]
+
+
+def table(rng, rows, shift=0.0):
+    """Normal columns, of which the last is shifted: a drift of one feature."""
+    X = rng.normal(size=(rows, 4))
+    X[:, 3] += shift
+    return pd.DataFrame(X, columns=NAMES)
+
+
+def question(pool, **settings):
+    return Question(pool=pool, k=3, m=2, select=partial(solve, solver="exact"), **settings)
+
+
+def test_nothing_drifts_between_equal_references():
+    rng = np.random.default_rng(0)
+    reference, pool = table(rng, 300), table(rng, 20)
+    for drift in compare(reference, reference, question(pool)):
+        assert drift.feature_drift == drift.relative == 0 and not drift.changes_selection
+        assert drift.feature_first.eaten == drift.joint.eaten == 0
+        json.dumps(drift.to_dict(), allow_nan=False)
+
+
+@pytest.mark.parametrize("name", map_names(supervised=False))
+def test_a_shifted_feature_is_named_and_can_turn_the_selection(name):
+    rng = np.random.default_rng(1)
+    older, newer, pool = table(rng, 2000), table(rng, 2000, shift=3.0), table(rng, 40, shift=3.0)
+    pool.loc[:2, ["a", "b"]] = 2.5  # what the newer reference finds
+    (drift,) = compare(older, newer, question(pool, marginals="none"), maps=[name])
+    features = {row["feature"]: row for row in drift.per_feature()}
+    assert max(features, key=lambda one: abs(features[one]["drift"])) == "d"
+    assert features["d"]["share"] > 0.6 and features["d"]["drift"] > 0
+    assert sum(row["share"] for row in features.values()) == pytest.approx(1)
+    assert drift.parts.shares["feature"] > drift.parts.shares["row"]
+    assert drift.feature_first.eaten > 1 and drift.changes_selection
+    assert "d" in drift.older.feature_names and drift.newer.feature_names == ["a", "b"]
+    assert drift.tilt > 0.5 * drift.feature_drift
+
+
+def test_margins_by_hand():
+    rng = np.random.default_rng(2)
+    older, newer, pool = table(rng, 300), table(rng, 300, shift=0.5), table(rng, 12)
+    (drift,) = compare(older, newer, question(pool, marginals="none"), maps=["mad-z"])
+    before, after = (Calibrator(map="mad-z").fit(reference).weights(pool) for reference in (older, newer))
+    eta = np.abs((before - after).mean(axis=0) - (before - after).mean()).max()
+    sums = np.sort(after.sum(axis=0))
+    assert drift.feature_drift == pytest.approx(eta)
+    assert drift.feature_first.lead == pytest.approx(sums[2] - sums[1])
+    assert drift.feature_first.loss == pytest.approx(2 * 12 * eta) and drift.joint.loss == pytest.approx(2 * eta)
+    chosen = after[drift.newer.samples].mean(axis=0)
+    lead = chosen[drift.newer.features].min() - np.delete(chosen, drift.newer.features).max()
+    assert drift.joint.lead == pytest.approx(lead) and lead >= 0
+    assert drift.joint.eaten == pytest.approx(2 * eta / lead)
+    assert drift.relative == pytest.approx(eta / after.std())
+
+
+def test_drift_within_the_margin_cannot_turn_the_chosen_features():
+    """A pure feature bias below the joint lead leaves the features of a fixed sample set where they are."""
+    rng = np.random.default_rng(3)
+    for _ in range(20):
+        older, newer, pool = table(rng, 400), table(rng, 400, shift=rng.uniform(0, 0.3)), table(rng, 15)
+        (drift,) = compare(older, newer, question(pool, marginals="none"), maps=["laplace"])
+        W = Calibrator(map="laplace").fit(newer).weights(pool)
+        biased = W + drift.parts.feature
+        if drift.joint.eaten < 1:
+            values = biased[drift.newer.samples].sum(axis=0)
+            assert set(np.argsort(-values)[:2]) == set(drift.newer.features)
+        if drift.feature_first.eaten < 1:
+            assert set(np.argsort(-biased.sum(axis=0))[:2]) == set(np.argsort(-W.sum(axis=0))[:2])
+
+
+def test_all_features_chosen_leave_no_margin_to_eat():
+    rng = np.random.default_rng(4)
+    pool = table(rng, 10)
+    ask = Question(pool=pool, k=2, m=4, select=solve)
+    drift = measure(Calibrator().fit(table(rng, 50)), Calibrator().fit(table(rng, 50, shift=1)), ask)
+    assert drift.feature_first.eaten == drift.joint.eaten == 0 and drift.to_dict()["joint"]["lead"] is None
+
+
+def test_a_feature_that_is_constant_on_one_side_is_left_out():
+    rng = np.random.default_rng(5)
+    older, newer, pool = table(rng, 50).assign(b=1.0), table(rng, 50), table(rng, 10)
+    (drift,) = compare(older, newer, question(pool), maps=["ecdf"])
+    assert drift.features == ("a", "c", "d")
+    with pytest.raises(InputError, match="only 1 features vary in both references, 2 are to be chosen"):
+        compare(older.assign(a=1.0, c=1.0), newer, question(pool), maps=["ecdf"])
+    with pytest.raises(InputError, match="references, not maps"):
+        measure(Calibrator().fit(newer), Calibrator(map="laplace").fit(newer), question(pool))
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))])
+def test_older_windows_drift_more(make):
+    rng = np.random.default_rng(6)
+    history = pd.concat([table(rng, 500, shift=shift) for shift in (3.0, 2.0, 1.0, 0.0)], ignore_index=True)
+    points = lag_sweep(make(history), question(make(table(rng, 30))), window=500, maps=["ecdf", "gaussian"])
+    assert [(point.start, point.end) for point in points] == [(0, 500), (500, 1000), (1000, 1500)]
+    for one in range(2):
+        drifts = [point.drifts[one].feature_drift for point in points]
+        assert drifts[0] > drifts[2] > 0
+    overlapping = lag_sweep(make(history), question(make(table(rng, 30))), window=1000, step=250, maps=["ecdf"])
+    assert [point.end for point in overlapping] == [1000, 1250, 1500, 1750]
+
+
+def test_smaller_parts_of_a_reference_differ_more_and_mostly_by_residual():
+    rng = np.random.default_rng(7)
+    found = list(shrink_sweep(table(rng, 4000), question(table(rng, 30)), maps=["ecdf"], repeats=3))
+    assert [fraction for fraction, _ in found[::3]] == [0.5, 0.25, 0.1, 0.05]
+    norm = [np.sqrt((drifts[0].parts.residual ** 2).mean()) for _, drifts in found]
+    assert np.mean(norm[-3:]) > np.mean(norm[:3])
+    assert np.mean([drifts[0].parts.shares["residual"] for _, drifts in found]) > 0.5
+
+
+def test_sweeps_that_cannot_be_are_refused():
+    rng = np.random.default_rng(0)
+    frame = table(rng, 100)
+    with pytest.raises(InputError, match="no older window of 60 rows"):
+        lag_sweep(frame, question(frame), window=60)
+    with pytest.raises(InputError, match="positive numbers of rows"):
+        lag_sweep(frame, question(frame), window=0)
+    with pytest.raises(InputError, match="cannot draw a pool of 100 rows"):
+        draw_pool(frame, 100, seed=0)
+
+
+def test_a_drawn_pool_leaves_the_table_without_it():
+    frame = table(np.random.default_rng(0), 50)
+    pool, rest = draw_pool(frame, 8, seed=1)
+    assert (len(pool), len(rest)) == (8, 42) and not set(pool["a"]) & set(rest["a"])
+    assert pool.equals(draw_pool(frame, 8, seed=1)[0]) and not pool.equals(draw_pool(frame, 8, seed=2)[0])
+
+
+def heavy_with_wandering_scale(seed):
+    """Tails too heavy for moments, a spread that doubles: ranks forget the spread, distances do not."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_t(2, size=(2500, 5))
+    X[:, 0] *= np.linspace(1, 4, 2500)
+    return X
+
+
+def test_auto_chooses_the_map_that_drifts_least_and_says_why():
+    reference = heavy_with_wandering_scale(0)
+    choice = choose_map(reference)
+    assert choice.relative_drift[choice.map] == min(choice.relative_drift.values())
+    assert set(choice.relative_drift) == set(map_names(supervised=False))
+    calibrator = Calibrator(map="auto").fit(reference)
+    assert calibrator.facts.map == choice.map and calibrator.facts.why == choice.why
+    assert f"{choice.relative_drift[choice.map]:.2f} of the spread" in choice.why
+    plain = Calibrator(map=choice.map).fit(reference)
+    np.testing.assert_array_equal(calibrator.weights(reference[:50]), plain.weights(reference[:50]))
+    assert plain.facts.why == ""
+    assert choose_map(reference, seed=0) == choice
+
+
+def test_auto_scores_are_the_mean_relative_drift_of_the_older_fifths():
+    reference = heavy_with_wandering_scale(1)[:1000]
+    fifths = np.split(reference, 5)
+    pool = fifths[4]
+    newest = Calibrator(map="gaussian").fit(fifths[3]).weights(pool)
+    expected = []
+    for older in fifths[:3]:
+        delta = Calibrator(map="gaussian").fit(older).weights(pool) - newest
+        expected.append(np.abs(delta.mean(axis=0) - delta.mean()).max() / newest.std())
+    assert choose_map(reference).relative_drift["gaussian"] == pytest.approx(np.mean(expected))
+
+
+def test_auto_needs_rows_and_a_table():
+    with pytest.raises(InputError, match="needs 200 rows, not 100"):
+        Calibrator(map="auto").fit(np.random.default_rng(0).normal(size=(100, 2)))
+    with pytest.raises(InputError, match="'auto' needs the whole reference"):
+        Calibrator(map="auto").fit_blocks([np.ones((500, 2))])
+
+
+CREDIT_CARD = Path(os.environ.get("BISELECT_DATA", "")) / "creditcard.parquet"
+
+
+@pytest.mark.skipif(not CREDIT_CARD.is_file(), reason="needs creditcard.parquet in the folder BISELECT_DATA names")
+def test_credit_card_lags_are_more_feature_aligned_than_shrinkage():
+    """The mechanism of the paper's Section S4, on the real table, with one pool of each size."""
+    frame = pd.read_parquet(CREDIT_CARD)
+    names = [f"V{j}" for j in range(1, 13)]
+    reference, test = frame[names].iloc[:227845], frame.iloc[227845:]
+    rng = np.random.default_rng(0)
+    lag, shrink, relative = [], [], []
+    for size, k in ((20, 3), (50, 5), (80, 8)):
+        frauds = rng.choice(np.flatnonzero(test["Class"] == 1), k, replace=False)
+        normals = rng.choice(np.flatnonzero(test["Class"] == 0), size - k, replace=False)
+        pool = test[names].iloc[np.concatenate([frauds, normals])]
+        ask = Question(pool=pool, k=k, m=4, select=partial(solve, solver="coordinate-ascent"), marginals="none")
+        oldest = lag_sweep(reference, ask, window=40_000, maps=["conformal", "gaussian"])[0]
+        lag.append(oldest.drifts[0].parts.shares)
+        relative.append([drift.relative for drift in oldest.drifts])
+        shrink += [drifts[0].parts.shares for _, drifts in shrink_sweep(reference, ask, maps=["conformal"], repeats=1)]
+    mean = {name: np.mean([shares[name] for shares in lag]) for name in lag[0]}
+    assert mean["feature"] > mean["row"]
+    assert mean["feature"] > np.mean([shares["feature"] for shares in shrink])
+    assert np.mean([shares["residual"] for shares in shrink]) > 0.5
+    conformal, gaussian = np.mean(relative, axis=0)
+    assert gaussian < conformal

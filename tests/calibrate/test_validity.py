@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.maps.ecdf import smoothed_cdf
+from biselect.calibrate.validity import (
+    angle_bound,
+    coupling_bound,
+    ecdf_band,
+    feature_first_margin_loss,
+    joint_margin_loss,
+    super_uniform_excess,
+    super_uniform_noise,
+    tail_band,
+)
+from biselect.core import SelectionProblem
+from biselect.core.conventions import rzz_angle
+from biselect.errors import InputError
+
+
+@pytest.mark.parametrize(("n", "delta"), [(20, 0.2), (200, 0.2), (200, 0.05)])
+def test_the_band_covers_as_often_as_it_says(n, delta):
+    rng = np.random.default_rng(0)
+    grid = np.linspace(0, 1, 2001)
+    distances = []
+    for _ in range(1000):
+        reference = np.sort(rng.random(n))
+        smoothed = smoothed_cdf(np.searchsorted(reference, grid, side="right"), n)
+        distances.append(np.abs(smoothed - grid).max())
+    missed = np.mean(np.array(distances) > ecdf_band(n, delta))
+    assert missed <= delta + 3 * np.sqrt(delta * (1 - delta) / 1000)
+    assert np.mean(np.array(distances) > ecdf_band(n, delta) / 3) > 0.5, "the band is of the right size"
+
+
+def test_smoothing_and_clipping_move_a_rank_by_at_most_one_in_n_plus_one():
+    for n in (1, 2, 17, 500):
+        ranks = np.arange(n + 1)
+        assert np.abs(smoothed_cdf(ranks, n) - ranks / n).max() <= 1 / (n + 1) + 1e-15
+
+
+def test_split_ecdf_tail_probabilities_are_uniform_within_the_band():
+    rng = np.random.default_rng(1)
+    calibrator = Calibrator(split=0.5, cap=100).fit(rng.standard_t(3, size=(800, 1)))
+    p = np.exp(-calibrator.weights(rng.standard_t(3, size=(200_000, 1)))[:, 0])
+    grid = np.linspace(0, 1, 101)
+    distance = np.abs(np.searchsorted(np.sort(p), grid, side="right") / p.size - grid).max()
+    assert distance <= tail_band(400, 0.01)
+
+
+def test_super_uniformity_is_measured_and_its_noise_bounded():
+    rng = np.random.default_rng(2)
+    noise = super_uniform_noise(500, 0.1)
+    excesses = [super_uniform_excess(rng.random(500)) for _ in range(400)]
+    assert np.mean(np.array(excesses) > noise) <= 0.1 + 3 * np.sqrt(0.09 / 400)
+    assert super_uniform_excess(rng.random(500) ** 2) > noise, "anti-conservative p-values are caught"
+    assert super_uniform_excess(np.sqrt(rng.random(500))) <= noise
+    with pytest.raises(InputError, match="no p-values"):
+        super_uniform_excess([])
+
+
+def test_conformal_p_values_of_fresh_rows_have_no_excess_but_noise():
+    rng = np.random.default_rng(3)
+    p = []
+    for seed in range(400):
+        draw = rng.lognormal(size=(121, 1))
+        p.append(np.exp(-Calibrator(map="conformal", cap=50, seed=seed).fit(draw[:120]).weights(draw[120:])[0, 0]))
+    assert super_uniform_excess(p) <= super_uniform_noise(400, 0.01)
+
+
+def test_coefficients_and_angles_stay_within_their_bounds():
+    cap, weight, gamma = 3.0, 0.7, -1.3
+    W = np.array([[cap, 0.0], [1.0, cap]])
+    ising = SelectionProblem(coupling=W, k=1, m=1, coupling_weight=weight).ising()
+    couplings = np.abs(ising.couplings)
+    assert couplings.max() == pytest.approx(coupling_bound(cap, weight)) == pytest.approx(weight * cap / 4)
+    angles = np.abs(rzz_angle(gamma, ising.couplings))
+    assert angles.max() == pytest.approx(angle_bound(gamma, cap, weight)) == pytest.approx(1.3 * weight * cap / 2)
+
+
+def test_margin_losses_are_reached_by_the_worst_error():
+    W = np.array([[4.0, 1.0], [2.0, 1.0], [3.0, 2.0]])
+    eta = 0.5
+    worst = W + np.array([-eta, eta])
+    before, after = (np.diff(matrix.sum(axis=0))[0] for matrix in (W, worst))
+    assert after - before == pytest.approx(feature_first_margin_loss(eta, 3))
+    block = [0, 1]
+    gain = np.diff(worst[block].mean(axis=0))[0] - np.diff(W[block].mean(axis=0))[0]
+    assert gain == pytest.approx(joint_margin_loss(eta))
+
+
+@pytest.mark.parametrize(("n", "delta", "message"), [(0, 0.1, "one reference row"), (5, 0.0, "between 0 and 1")])
+def test_bands_that_cannot_be_are_refused(n, delta, message):
+    with pytest.raises(InputError, match=message):
+        ecdf_band(n, delta)
