@@ -1,36 +1,73 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core import SelectionProblem
-from biselect.errors import InputError
-from biselect.solvers import Run, enumeration, score_bound
+from biselect.core import Rules, SelectionProblem, groups_by
+from biselect.solvers import Run, bounds, branch_and_bound, certified, enumeration, exact, score_bound
 from biselect.testing import all_selections, brute_force
-from biselect.testing.strategies import problems
+from biselect.testing.strategies import problems, ruled_problems
 
 
-@settings(max_examples=2000, deadline=None)
-@given(problems(max_samples=5, max_features=5))
+@contextmanager
+def only_branching():
+    """Small problems go the way of large ones."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(exact, "INSTANT_CELLS", -1)
+        patch.setattr(exact, "WALK_CELLS", 2000)  # a poor start leaves more to the search
+        yield patch
+
+
+def close_to(optimum, problem):
+    """Equal up to what rounding can do to sums of this size."""
+    largest = problem.coupling_weight * np.abs(problem.coupling).max()
+    largest += np.abs(problem.sample_scores).max() + np.abs(problem.feature_scores).max()
+    return pytest.approx(optimum, rel=0, abs=1e-13 * problem.k * problem.m * (problem.k + problem.m) * largest)
+
+
+@settings(max_examples=1500, deadline=None)
+@given(problems(max_samples=5, max_features=5) | ruled_problems(max_samples=6, max_features=5))
 def test_exact_finds_what_brute_force_finds(problem):
     best = bs.solve(problem, "exact")
-    optimum = brute_force(problem)
     assert best.proven_optimal
-    assert best.energy == pytest.approx(optimum, rel=1e-12, abs=1e-12)
+    assert problem.obeys(best.samples, best.features)
+    assert best.energy == close_to(brute_force(problem), problem)
     assert best.bound <= best.energy
 
 
-@settings(max_examples=300, deadline=None)
-@given(problems(), st.integers(1, 7))
-def test_the_compiled_kernel_is_its_slow_twin(problem, chunk):
+@settings(max_examples=1500, deadline=None)
+@given(problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6), st.integers(1, 200))
+def test_branch_and_bound_finds_what_brute_force_finds(problem, dive_cells):
+    with only_branching() as patch:
+        patch.setattr(branch_and_bound, "DIVE_CELLS", dive_cells)  # single nodes and dives alike
+        best = bs.solve(problem, "exact", workers=1)
+    assert best.proven_optimal
+    assert problem.obeys(best.samples, best.features)
+    assert best.energy == close_to(brute_force(problem), problem)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(0, 10**6), st.booleans())
+def test_branch_and_bound_finds_what_enumeration_finds(seed, planted):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(20, 80), rng.integers(6, 16)
+    k, m = int(rng.integers(1, n // 2)), int(rng.integers(1, d))
+    W = rng.normal(size=(n, d))
+    if planted:
+        W[:k, : min(d, 2 * m)] += 2
+    groups = groups_by(rng.integers(0, n // 2, size=n).tolist(), at_most=2) if n // 2 > k else ()
+    problem = SelectionProblem(
+        coupling=W, sample_scores=rng.normal(size=n), k=k, m=m, sample_rules=Rules(groups=groups)
+    )
     plain = bs.solve(problem, "exact")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(enumeration, "NUMPY_CELLS", -1)
-        patch.setattr(enumeration, "CHUNK_CELLS", chunk)  # many chunks, many rounds
-        compiled = bs.solve(problem, "exact", workers=2)
-    assert compiled.proven_optimal
-    assert compiled.energy == pytest.approx(plain.energy, rel=1e-12, abs=1e-12)
+    with only_branching():
+        searched = bs.solve(problem, "exact")
+    assert plain.info["steps"][-1] == "enumeration"
+    assert plain.proven_optimal and searched.proven_optimal
+    assert searched.energy == close_to(plain.energy, problem)
 
 
 @settings(max_examples=200, deadline=None)
@@ -71,22 +108,22 @@ def test_integer_ties_go_to_the_lexicographically_first_features():
 
 
 @pytest.mark.parametrize("shape", [(40, 12, 6, 4), (12, 40, 4, 6)])
-@pytest.mark.parametrize("force_kernel", [False, True])
-def test_the_answer_does_not_depend_on_the_number_of_workers(shape, force_kernel, monkeypatch):
-    if force_kernel:
-        monkeypatch.setattr(enumeration, "NUMPY_CELLS", -1)
-        monkeypatch.setattr(enumeration, "CHUNK_CELLS", 500)
+def test_the_search_does_not_depend_on_the_number_of_workers(shape):
     n, d, k, m = shape
     problem = SelectionProblem(coupling=np.random.default_rng(0).integers(0, 9, size=(n, d)), k=k, m=m)
-    answers = [bs.solve(problem, "exact", workers=workers).to_dict() for workers in (1, 2, 5)]
-    assert answers[0] == answers[1] == answers[2]
+    with only_branching() as patch:
+        patch.setattr(branch_and_bound, "DIVE_CELLS", 1000)
+        answers = [bs.solve(problem, "exact", workers=workers) for workers in (1, 2, 5)]
+    assert answers[0].to_dict() == answers[1].to_dict() == answers[2].to_dict()
+    assert answers[0].info == answers[1].info == answers[2].info
+    assert answers[0].info["nodes"] > 10
 
 
 def test_it_enumerates_the_cheaper_side():
     rng = np.random.default_rng(0)
     wide = bs.solve(SelectionProblem(coupling=rng.normal(size=(5, 30)), k=2, m=10), "exact")
     tall = bs.solve(SelectionProblem(coupling=rng.normal(size=(30, 5)), k=10, m=2), "exact")
-    assert (wide.info["enumerated"], tall.info["enumerated"]) == ("samples", "features")
+    assert (wide.info["searched"], tall.info["searched"]) == ("samples", "features")
 
 
 def test_a_struck_deadline_gives_an_answer_and_a_valid_bound(monkeypatch):
@@ -100,18 +137,55 @@ def test_a_struck_deadline_gives_an_answer_and_a_valid_bound(monkeypatch):
     assert 0 < stopped.gap < np.inf
 
 
-def test_a_hopeless_enumeration_wants_a_time_limit():
-    problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 300)), k=40, m=40)
-    with pytest.raises(InputError, match="time limit"):
-        bs.solve(problem, "exact")
-    assert bs.solve(problem, "exact", time_limit=0.2).gap < 1
+@pytest.mark.parametrize("time_limit", [1e-6, 0.003, 0.01, 0.03, 0.1, 0.3])
+def test_a_search_killed_at_any_time_gives_an_answer_and_a_valid_bound(time_limit):
+    problem = SelectionProblem(coupling=np.abs(np.random.default_rng(0).normal(size=(500, 38))), k=50, m=4)
+    optimum = bs.solve(problem, "exact").energy
+    stopped = bs.solve(problem, "exact", time_limit=time_limit)
+    assert stopped.bound <= optimum + 1e-9
+    assert optimum <= stopped.energy + 1e-9
+    assert stopped.gap < 2
+
+
+def test_more_time_never_loosens_the_bound_of_an_open_search():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 60)), k=40, m=12)
+    bounds = [bs.solve(problem, "exact", time_limit=limit).bound for limit in (1, 4)]
+    assert bounds[0] <= bounds[1]
+
+
+def test_a_problem_beyond_the_tables_still_gets_the_root_bound(monkeypatch):
+    monkeypatch.setattr(branch_and_bound, "TABLE_BYTES", 1000)
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((500, 40)), k=30, m=6)
+    answer = bs.solve(problem, "exact")
+    assert not answer.proven_optimal and 0 < answer.gap < 1
 
 
 @settings(max_examples=500, deadline=None)
-@given(problems())
-def test_the_bound_is_never_above_the_optimum(problem):
+@given(problems() | ruled_problems())
+def test_a_certified_bound_is_never_above_the_optimum(problem):
+    answer = certified(bs.solve(problem, "coordinate-ascent", starts=1))
     optimum = brute_force(problem)
-    bound = score_bound(problem, Run(), floor=-optimum)
-    assert -bound.score <= optimum
-    loose = score_bound(problem, Run(), floor=-optimum - 5, iterations=3)
-    assert -loose.score <= optimum
+    assert np.isfinite(answer.bound)
+    assert answer.bound <= optimum
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_bound_is_the_same_compiled_and_over_a_working_set(seed):
+    rng = np.random.default_rng(seed)
+    n, d = rng.integers(5, 60), rng.integers(2, 12)
+    k, m = int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1))
+    dtype = rng.choice([np.float32, np.float64])
+    problem = SelectionProblem(
+        coupling=rng.normal(size=(n, d)).astype(dtype), sample_scores=rng.normal(size=n), k=k, m=m, coupling_weight=0.7
+    )
+    found = bs.solve(problem, "exact")
+    plain = score_bound(problem, Run(), floor=found.score)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(bounds, "NUMPY_CELLS", -1)
+        patch.setattr(bounds, "BLOCK", 7)
+        compiled = score_bound(problem, Run(), floor=found.score)
+        patch.setattr(bounds, "WORKING_ROWS", 3)
+        partial = score_bound(problem, Run(), floor=found.score)
+    assert compiled.score == pytest.approx(plain.score, rel=1e-3)
+    assert min(plain.score, compiled.score, partial.score) >= found.score

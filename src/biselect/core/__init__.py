@@ -2,7 +2,8 @@
 
 from biselect.core.ising import Components, Ising
 from biselect.core.problem import SelectionProblem
+from biselect.core.rules import Group, Rules, groups_by
 from biselect.core.sector import Sector
 from biselect.core.selection import Selection
 
-__all__ = ["Components", "Ising", "Sector", "Selection", "SelectionProblem"]
+__all__ = ["Components", "Group", "Ising", "Rules", "Sector", "Selection", "SelectionProblem", "groups_by"]

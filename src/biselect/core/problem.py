@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
+from biselect.core.rules import NO_RULES, Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.errors import InputError
 
@@ -39,6 +40,8 @@ class SelectionProblem:
         coupling_weight: λ ≥ 0.
         sample_names: N names, or None for positions.
         feature_names: D names, or None for positions.
+        sample_rules: what the samples obey beside their budget.
+        feature_rules: what the features obey beside theirs.
 
     >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
     >>> problem.score([0, 2], [0, 2])
@@ -53,6 +56,8 @@ class SelectionProblem:
     coupling_weight: float = 1.0
     sample_names: tuple[str, ...] | None = None
     feature_names: tuple[str, ...] | None = None
+    sample_rules: Rules = NO_RULES
+    feature_rules: Rules = NO_RULES
 
     def __post_init__(self) -> None:
         coupling = checks.matrix(self.coupling)
@@ -74,6 +79,10 @@ class SelectionProblem:
         self.sector  # noqa: B018  refuses budgets out of range
         put(self, "k", int(self.k))
         put(self, "m", int(self.m))
+        put(self, "sample_rules", rules_from(self.sample_rules, "sample_rules"))
+        put(self, "feature_rules", rules_from(self.feature_rules, "feature_rules"))
+        self.sample_rules.check(n_samples, self.k, "samples")
+        self.feature_rules.check(n_features, self.m, "features")
 
     # Sizes and names
 
@@ -101,6 +110,18 @@ class SelectionProblem:
         return str(feature) if self.feature_names is None else self.feature_names[feature]
 
     @cached_property
+    def columns(self) -> NDArray[np.floating[Any]]:
+        """Wᵀ with each feature's column contiguous; free where the coupling is column-major already."""
+        return np.ascontiguousarray(self.coupling.T)
+
+    def obeys(self, samples: Iterable[int], features: Iterable[int]) -> bool:
+        """Whether a choice meets both budgets and all rules."""
+        rows = checks.positions("samples", samples, self.n_samples)
+        columns = checks.positions("features", features, self.n_features)
+        budgets_met = rows.size == self.k and columns.size == self.m
+        return budgets_met and self.sample_rules.allow(rows.tolist()) and self.feature_rules.allow(columns.tolist())
+
+    @cached_property
     def digest(self) -> str:
         """SHA-256 of everything that defines the problem, names included."""
         digest = hashlib.sha256(FORMAT.encode())
@@ -108,7 +129,9 @@ class SelectionProblem:
             digest.update(repr(array.shape).encode())
             for rows in np.array_split(array, max(1, array.nbytes >> 26)):  # 64 MiB at a time
                 digest.update(np.ascontiguousarray(rows, dtype="<f8").data)
-        rest = [self.k, self.m, self.coupling_weight, self.sample_names, self.feature_names]
+        rest: list[Any] = [self.k, self.m, self.coupling_weight, self.sample_names, self.feature_names]
+        if self.sample_rules or self.feature_rules:
+            rest += [self.sample_rules.to_dict(), self.feature_rules.to_dict()]
         digest.update(json.dumps(rest, ensure_ascii=True).encode())
         return digest.hexdigest()
 
@@ -183,6 +206,7 @@ class SelectionProblem:
             "coupling_weight": self.coupling_weight,
             "sample_names": self.sample_names,
             "feature_names": self.feature_names,
+            **self._rules_to_dict(),
         }
         header = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
         arrays: dict[str, Any] = {
@@ -219,7 +243,12 @@ class SelectionProblem:
             "coupling_weight": self.coupling_weight,
             "sample_names": None if self.sample_names is None else list(self.sample_names),
             "feature_names": None if self.feature_names is None else list(self.feature_names),
+            **self._rules_to_dict(),
         }
+
+    def _rules_to_dict(self) -> dict[str, Any]:
+        rules = {"sample_rules": self.sample_rules, "feature_rules": self.feature_rules}
+        return {name: rule.to_dict() for name, rule in rules.items() if rule}
 
     @classmethod
     def from_dict(cls, content: Mapping[str, Any]) -> SelectionProblem:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.problem import SelectionProblem
+from biselect.core.rules import Rules
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,14 +132,30 @@ def explain(
         cells=weight * problem.coupling[np.ix_(samples, features)].astype(np.float64),
         sample_marginals=problem.sample_scores[samples],
         feature_marginals=problem.feature_scores[features],
-        sample_swaps=_cheapest_swaps(all_samples, samples, nearest),
-        feature_swaps=_cheapest_swaps(all_features, features, nearest),
+        sample_swaps=_cheapest_swaps(all_samples, samples, problem.sample_rules, nearest),
+        feature_swaps=_cheapest_swaps(all_features, features, problem.feature_rules, nearest),
     )
 
 
-def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], nearest: int) -> list[Swap]:
-    """Values add up within a side, so the cheapest swap always sends out the weakest chosen item."""
-    left_out = np.setdiff1d(np.arange(values.size), chosen)
-    weakest = int(chosen[np.argmin(values[chosen])])
-    order = left_out[np.argsort(-values[left_out], kind="stable")[:nearest]]
-    return [Swap(enters=int(i), leaves=weakest, cost=float(values[weakest] - values[i])) for i in order]
+def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
+    """Values add up within a side, so the cheapest swap sends out the weakest chosen item that the rules let go."""
+    left_out = np.setdiff1d(np.arange(values.size), [*chosen, *rules.forced_out])
+    may_leave = np.setdiff1d(chosen, rules.forced_in)
+    group_of, limits = rules.group_of(values.size), rules.limits
+    full = np.bincount(group_of[chosen] + 1, minlength=limits.size + 1)[1:] >= limits
+
+    def weakest(items: NDArray[np.int64]) -> int:
+        return int(items[np.argmin(values[items])]) if items.size else -1
+
+    weakest_of_all = weakest(may_leave)
+    swaps = []
+    for enters in left_out[np.argsort(-values[left_out], kind="stable")].tolist():
+        group = group_of[enters]
+        leaves = weakest_of_all
+        if group >= 0 and full[group]:
+            leaves = weakest(may_leave[group_of[may_leave] == group])
+        if leaves >= 0:
+            swaps.append(Swap(enters=enters, leaves=leaves, cost=float(values[leaves] - values[enters])))
+        if len(swaps) == nearest and not rules:
+            break
+    return sorted(swaps, key=lambda swap: swap.cost)[:nearest]

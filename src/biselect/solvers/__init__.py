@@ -1,13 +1,14 @@
 """Solvers: one file each, one registry. `solve(problem)` is the way in."""
 
-from biselect.solvers import auto, coordinate_ascent, exact, feature_first, random_choice
-from biselect.solvers.bounds import score_bound
+from biselect.solvers import annealing, auto, coordinate_ascent, exact, feature_first, random_choice
+from biselect.solvers.bounds import certified, score_bound
 from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names
 
-__all__ = ["Answer", "Run", "Solver", "register", "score_bound", "solve", "solver_names"]
+__all__ = ["Answer", "Run", "Solver", "certified", "register", "score_bound", "solve", "solver_names"]
 
-register("auto", auto.auto)
-register("exact", exact.exact)
-register("coordinate-ascent", coordinate_ascent.coordinate_ascent)
+register("auto", auto.auto, keeps_limits=True)
+register("exact", exact.exact, keeps_limits=True)
+register("annealing", annealing.annealing, keeps_limits=True)
+register("coordinate-ascent", coordinate_ascent.coordinate_ascent, keeps_limits=True)
 register("feature-first", feature_first.feature_first)
 register("random", random_choice.random_choice)

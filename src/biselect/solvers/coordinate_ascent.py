@@ -1,14 +1,20 @@
 """Alternate best responses from many starts: top-k rows given the columns, top-m columns given the rows."""
 
+from __future__ import annotations
+
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.solvers.bounds import row_tops
+from biselect.solvers.one_sided import OneSided, by_features
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.top import folded, top
+from biselect.solvers.response import best_response, has_room
+from biselect.solvers.row_response import best_rows
 
 BATCH_CELLS = 2_000_000  # values held at once when starts climb side by side
+SIDE_BY_SIDE_CELLS = 4_000_000  # weights beyond which starts climb one after the other, compiled
 
 
 def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) -> Answer:
@@ -19,56 +25,87 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
     """
     if starts < 1:
         raise InputError(f"starts must be at least 1, got {starts}")
-    n, d, m = problem.n_samples, problem.n_features, problem.m
-    weights = folded(problem)
-    columns = np.ascontiguousarray(weights.T)
-    first_features = _starts(weights, m, starts, run.rng())
+    task = by_features(problem)
+    first_features = _starts(task, starts, run.rng())
+    large = task.lines.size > SIDE_BY_SIDE_CELLS
+    batch = 1 if large else max(1, BATCH_CELLS // sum(task.lines.shape))
+    lines = None if large else task.scale * task.lines.astype(np.float64)
     best_score, best = -np.inf, None
-    batch = max(1, BATCH_CELLS // (n + d))
-    rounds = 0
+    rounds, climbed = 0, 0
     for begin in range(0, starts, batch):
-        samples, features, scores, climbed = _climb(weights, columns, problem.k, first_features[begin : begin + batch])
-        rounds += climbed
+        features = first_features[begin : begin + batch]
+        samples, features, scores, taken = (
+            _climb_large(task, features[0]) if lines is None else _climb(task, lines, features)
+        )
+        rounds += taken
+        climbed += len(features)
         highest = int(np.argmax(scores))
         if scores[highest] > best_score:
             best_score, best = float(scores[highest]), (samples[highest], features[highest])
-        run.report(min(1.0, (begin + batch) / starts), -best_score)
+            run.improved(begin + highest, -best_score)
+        run.report(climbed / starts, -best_score)
         if run.expired():
             break
     assert best is not None
-    return Answer(samples=best[0], features=best[1], info={"starts": min(starts, begin + batch), "rounds": rounds})
+    return Answer(samples=best[0], features=best[1], info={"starts": climbed, "rounds": rounds})
 
 
-def _starts(weights: NDArray[np.float64], m: int, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    n, d = weights.shape
-    heavy_rows = min(n, (starts + 1) // 2)
-    row_weight = np.partition(weights, d - m, axis=1)[:, d - m :].sum(axis=1)
-    heaviest = np.argsort(-row_weight, kind="stable")[:heavy_rows]
-    from_rows = top(weights[heaviest], m)
-    drawn = [np.sort(rng.choice(d, size=m, replace=False)) for _ in range(starts - heavy_rows)]
-    return np.concatenate([from_rows, np.array(drawn, dtype=np.int64).reshape(-1, m)])
+def _starts(task: OneSided, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
+    d, n = task.lines.shape
+    row_weight = np.empty(n)
+    row_tops(task, np.zeros(d), row_weight, None, None)
+    heavy = min(n, (starts + 1) // 2)
+    heaviest = np.argsort(-row_weight, kind="stable")[:heavy]
+    weights = task.scale * task.lines[:, heaviest].T.astype(np.float64) + task.line_scores / task.keep
+    from_rows = best_response(weights, task.choose, task.line_limits)
+    drawn = np.empty((starts - heavy, task.choose), dtype=np.int64)
+    for start in drawn:
+        order = rng.permutation(d)
+        fitting = order[has_room(order, task.line_limits)] if task.line_limits else order
+        start[:] = np.sort(fitting[: task.choose])
+    return np.concatenate([from_rows, drawn])
 
 
 def _climb(
-    weights: NDArray[np.float64], columns: NDArray[np.float64], k: int, features: NDArray[np.int64]
+    task: OneSided, lines: NDArray[np.float64], features: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
     """Climb all starts side by side until none improves."""
-    count, m = features.shape
+    features = features.copy()
+    count = features.shape[0]
+    rows = np.ascontiguousarray(lines.T)
     scores = np.full(count, -np.inf)
-    samples = np.zeros((count, k), dtype=np.int64)
+    samples = np.zeros((count, task.keep), dtype=np.int64)
     climbing = np.arange(count)
     rounds = 0
     while climbing.size:
         rounds += 1
-        new_samples = top(_line_sums(columns, features[climbing]), k)
-        column_values = _line_sums(weights, new_samples)
-        new_features = top(column_values, m)
+        row_values = task.base + _line_sums(lines, features[climbing])
+        new_samples = best_response(row_values, task.keep, task.base_limits)
+        column_values = task.line_scores + _line_sums(rows, new_samples)
+        new_features = best_response(column_values, task.choose, task.line_limits)
         new_scores = np.take_along_axis(column_values, new_features, axis=-1).sum(axis=-1)
+        new_scores += task.base[new_samples].sum(axis=-1)
         better = new_scores > scores[climbing]
         climbing = climbing[better]
         samples[climbing], features[climbing] = new_samples[better], new_features[better]
         scores[climbing] = new_scores[better]
     return samples, features, scores, rounds
+
+
+def _climb_large(
+    task: OneSided, features: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64], int]:
+    """The same climb for one start, with the compiled pass over the rows."""
+    score, best, rounds = -np.inf, (np.empty(0, dtype=np.int64), features), 0
+    while True:
+        rounds += 1
+        samples = best_rows(task, features)
+        values = task.line_values(samples)
+        features = best_response(values, task.choose, task.line_limits)
+        new_score = float(values[features].sum() + task.base[samples].sum())
+        if new_score <= score:
+            return best[0][None], best[1][None], np.array([score]), rounds
+        score, best = new_score, (samples, features)
 
 
 def _line_sums(lines: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -1,71 +1,93 @@
-"""`exact`: the optimum with a proof, by enumerating the side that is cheaper to enumerate."""
+"""`exact`: the optimum with a proof, by enumeration where that is instant and by branch and bound beyond."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.errors import InputError
-from biselect.solvers.bounds import rounding, score_bound
+from biselect.solvers.annealing import anneal_lines
+from biselect.solvers.bounds import root_bound, rounding
+from biselect.solvers.branch_and_bound import search
 from biselect.solvers.coordinate_ascent import coordinate_ascent
-from biselect.solvers.enumeration import sides, visit
+from biselect.solvers.enumeration import visit
+from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.top import feature_values, folded, sample_values, top
 
-CELLS_PER_SECOND = 1e9  # a cautious guess for one core, to say beforehand what a visit would take
-LONGEST_UNASKED = 86_400.0  # seconds beyond which `exact` wants a time limit
+INSTANT_CELLS = 20_000_000  # enumerated in less time than the compiled kernels take to load
+WALK_CELLS = 4_000_000_000  # cells that annealing may look at for a first choice: a second or two
 
 
 def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
-    """Enumerate one side; on the other the best response is a top-k or top-m.
+    """Prove the optimum; with a time limit that strikes first, the best choice so far with a bound.
 
-    With a time limit that strikes first, the best choice so far comes back with the Lagrangian bound.
+    `info["steps"]` says what was done, in order.
 
     Args:
         problem: what to solve.
         run: seed, deadline, progress.
         workers: threads at most; None for one per core. The answer does not depend on it.
     """
-    by_features, by_samples = sides(problem)
-    task, enumerated = min(
-        ((by_features, "features"), (by_samples, "samples")), key=lambda candidate: candidate[0].cells
-    )
-    seconds = task.cells / CELLS_PER_SECOND
-    if seconds > LONGEST_UNASKED and run.deadline == np.inf:
-        raise InputError(
-            f"enumerating all {task.subsets:.2e} choices of {enumerated} would take about {seconds / 86_400:.0f} days; "
-            "give a time limit, or use solver 'auto', which returns its best choice with a bound"
-        )
-    start = coordinate_ascent(problem, Run(seed=run.seed, deadline=run.deadline), starts=16)
-    start_score = problem.score(start.samples, start.features)
-    weights = folded(problem)
-    floor = start_score - rounding(weights, np.zeros(1), problem.k, problem.m)
-    seen = visit(task, run, floor=floor, workers=workers)
-    answer = start if seen.subset is None else _respond(problem, task is by_features, seen.subset)
-    info = {
-        "method": "enumeration",
-        "enumerated": enumerated,
-        "subsets": task.subsets,
-        "visited": seen.visited,
-    }
-    bound = -np.inf
-    if not seen.complete:
-        if start_score > problem.score(answer.samples, answer.features):
-            answer = start
-        bound = -score_bound(problem, Run(deadline=run.deadline), floor=start_score).score
-    return Answer(samples=answer.samples, features=answer.features, bound=bound, proven=seen.complete, info=info)
+    task = cheaper_side(problem)
+    climb = coordinate_ascent(problem, replace(run, progress=None), starts=16)
+    score = problem.score(climb.samples, climb.features)
+    info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are, "subsets": task.subsets}
+    run.report(0.0, -score)
+    if task.cells <= INSTANT_CELLS:
+        return _enumerate(task, climb, score, run, info, workers)
+    return _branch(task, climb, score, run, info, workers)
 
 
-def enumeration_cells(problem: SelectionProblem) -> int:
-    """What `exact` would have to look at, for the cheaper side."""
-    sector = problem.sector
-    return min(
-        sector.feature_subsets * problem.n_samples,
-        sector.sample_subsets * problem.n_features,
-    )
+def _enumerate(
+    task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None
+) -> Answer:
+    seen = visit(task, run, floor=score - rounding(task, np.zeros(1)))
+    info["steps"].append("enumeration")
+    info["visited"] = seen.visited
+    if seen.complete and seen.subset is not None:
+        return _answer(task, seen.subset, proven=True, info=info)
+    bound = -root_bound(task, run, floor=score, workers=workers).score
+    info["steps"].append("Lagrangian bound")
+    if seen.subset is None or seen.score < score:
+        return replace(start, bound=bound, info=info)
+    return _answer(task, seen.subset, bound=bound, info=info)
 
 
-def _respond(problem: SelectionProblem, features_given: bool, subset: NDArray[np.int64]) -> Answer:
-    """Best response to the subset that enumeration settled on."""
-    if features_given:
-        return Answer(samples=top(sample_values(problem, subset), problem.k), features=subset)
-    return Answer(samples=subset, features=top(feature_values(problem, subset), problem.m))
+def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
+    subset = start.features if task.lines_are == "features" else start.samples
+    root = root_bound(task, run, floor=score, workers=workers)
+    info["steps"].append("Lagrangian bound")
+    info["bound_iterations"] = root.iterations
+    run.report(0.1, -score)
+    if root.raw > score + root.slack and not run.expired():
+        walk = _first_walk(task, run, workers)
+        info["steps"].append("annealing")
+        if walk is not None and task.score(walk, task.respond(walk)) > score:
+            subset, score = walk, task.score(walk, task.respond(walk))
+        run.report(0.2, -score)
+    if root.raw <= score + root.slack:
+        return _answer(task, subset, proven=True, info=info)
+    found = search(task, root, subset, score, run, workers)
+    info["steps"].append("branch and bound")
+    info.update(found.info)
+    if found.subset is not None:
+        subset = found.subset
+    return _answer(task, subset, bound=-found.bound, proven=found.complete, info=info)
+
+
+def _first_walk(task: OneSided, run: Run, workers: int | None) -> NDArray[np.int64] | None:
+    """A good choice to start the search from: as much annealing as is cheap beside it."""
+    steps = min(40 * task.choose * (task.lines.shape[0] - task.choose), WALK_CELLS // 2 // task.base.size)
+    restarts = min(8, WALK_CELLS // max(1, steps * task.base.size))
+    if restarts < 1 or steps < 1:
+        return None
+    quiet = replace(run, progress=None)
+    return anneal_lines(task, quiet, restarts=restarts, steps=steps, workers=workers).subset
+
+
+def _answer(task: OneSided, subset: NDArray[np.int64], **rest: Any) -> Answer:
+    samples, features = task.order(subset, task.respond(subset))
+    return Answer(samples=samples, features=features, **rest)

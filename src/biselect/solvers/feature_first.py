@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.top import folded, top
+from biselect.solvers.response import folded, top
 
 AGGREGATES: dict[str, Callable[..., NDArray[Any]]] = {"max": np.max, "sum": np.sum, "median": np.median}
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
+from biselect.solvers.forced import without_forced
 
 Progress = Callable[[float, float], None]
 """Called with the done share of the work, 0 to 1, and the best energy so far."""
@@ -26,15 +27,22 @@ class Run:
         seed: fixes every draw; solvers never use another source of randomness.
         deadline: `time.perf_counter()` after which the solver returns the best it has.
         progress: called now and then while the solver works.
+        trajectory: where (step, energy) of every improvement is noted; None where nobody asked.
     """
 
     seed: int | np.random.Generator | None = 0
     deadline: float = np.inf
     progress: Progress | None = None
+    trajectory: list[tuple[int, float]] | None = None
 
     def rng(self) -> np.random.Generator:
         """A generator for this run."""
         return np.random.default_rng(self.seed)
+
+    @staticmethod
+    def now() -> float:
+        """The clock that deadlines are read on."""
+        return time.perf_counter()
 
     def expired(self) -> bool:
         """Whether the deadline has passed."""
@@ -45,6 +53,11 @@ class Run:
         if self.progress is not None:
             self.progress(done, energy)
 
+    def improved(self, step: int, energy: float) -> None:
+        """Note a new best energy, at the solver's own count of steps."""
+        if self.trajectory is not None and (not self.trajectory or energy < self.trajectory[-1][1]):
+            self.trajectory.append((int(step), float(energy)))
+
 
 @dataclass(frozen=True, kw_only=True)
 class Answer:
@@ -54,7 +67,8 @@ class Answer:
         samples: k distinct positions.
         features: m distinct positions.
         bound: a proven lower bound on every energy, -inf where there is none.
-        proven: whether no choice has a lower energy (to within floating-point rounding).
+        proven: whether no choice has a lower energy. Scores are sums of float64 numbers; two that differ by less
+            than the rounding of such sums (`bounds.rounding`, about 1e-13 of the score) count as equal.
         info: what happened, as plain data.
     """
 
@@ -73,13 +87,22 @@ class Solver(Protocol):
 
 
 _SOLVERS: dict[str, Solver] = {}
+_KEEP_LIMITS: set[str] = set()
 
 
-def register(name: str, solver: Solver) -> None:
-    """Make a solver known under a name; packages further up add theirs here."""
+def register(name: str, solver: Solver, *, keeps_limits: bool = False) -> None:
+    """Make a solver known under a name; packages further up add theirs here.
+
+    Args:
+        name: what `solve` calls it.
+        solver: the function.
+        keeps_limits: whether it honours group limits; forced choices never reach a solver.
+    """
     if name in _SOLVERS:
         raise ValueError(f"a solver named {name!r} is registered already")
     _SOLVERS[name] = solver
+    if keeps_limits:
+        _KEEP_LIMITS.add(name)
 
 
 def solver_names() -> list[str]:
@@ -98,6 +121,7 @@ def solve(
     seed: int | np.random.Generator | None = 0,
     time_limit: float | None = None,
     progress: Progress | None = None,
+    trajectory: bool = False,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.
@@ -108,6 +132,7 @@ def solve(
         seed: fixes the answer on any machine and for any number of workers.
         time_limit: seconds after which the best found so far is returned, with an honest bound.
         progress: called with (done share, best energy) while the solver works.
+        trajectory: whether `info["trajectory"]` shall list (step, energy) of every improvement.
         **options: the solver's own.
 
     >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
@@ -115,28 +140,56 @@ def solve(
     >>> best.samples.tolist(), best.features.tolist(), best.score, best.proven_optimal
     ([0, 2], [0, 2], 8.0, True)
     """
-    if solver not in _SOLVERS:
-        raise InputError(f"there is no solver {solver!r}; choose one of: {', '.join(solver_names())}")
-    if time_limit is not None and not time_limit > 0:
-        raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
-    run_it: Callable[..., Answer] = _SOLVERS[solver]
-    allowed = list(inspect.signature(run_it).parameters)[2:]
-    if unknown := [name for name in options if name not in allowed]:
-        raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
-
+    run_it = _checked(problem, solver, time_limit, options)
     start = time.perf_counter()
-    deadline = np.inf if time_limit is None else start + time_limit
-    answer = run_it(problem, Run(seed=seed, deadline=deadline, progress=progress), **options)
-    samples, features = np.sort(answer.samples), np.sort(answer.features)
+    reduced = without_forced(problem)
+    if reduced.rest is None:
+        samples, features = reduced.only_choice()
+        answer = Answer(samples=samples, features=features, proven=True, info={"method": "one side is forced"})
+        steps = [(0, problem.energy(samples, features))]
+    else:
+        run = Run(
+            seed=seed,
+            deadline=np.inf if time_limit is None else start + time_limit,
+            progress=_shifted(progress, reduced.energy),
+            trajectory=[] if trajectory else None,
+        )
+        answer = run_it(reduced.rest, run, **options)
+        samples, features = reduced.restore(answer.samples, answer.features)
+        steps = [(step, energy + reduced.energy) for step, energy in run.trajectory or []]
     energy = problem.energy(samples, features)
     return Selection(
         problem=problem,
         samples=samples,
         features=features,
         energy=energy,
-        bound=energy if answer.proven else min(answer.bound, energy),
+        bound=energy if answer.proven else min(reduced.bound(answer.bound), energy),
         proven_optimal=answer.proven,
         solver=solver,
         seconds=time.perf_counter() - start,
-        info=answer.info,
+        info={**answer.info, "trajectory": steps} if trajectory else answer.info,
     )
+
+
+def _checked(
+    problem: SelectionProblem, solver: str, time_limit: float | None, options: Mapping[str, Any]
+) -> Callable[..., Answer]:
+    """The solver, once it is clear that it can be asked this."""
+    if solver not in _SOLVERS:
+        raise InputError(f"there is no solver {solver!r}; choose one of: {', '.join(solver_names())}")
+    if time_limit is not None and not time_limit > 0:
+        raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
+    if (problem.sample_rules.groups or problem.feature_rules.groups) and solver not in _KEEP_LIMITS:
+        able = [name for name in solver_names() if name in _KEEP_LIMITS]
+        raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
+    allowed = list(inspect.signature(_SOLVERS[solver]).parameters)[2:]
+    if unknown := [name for name in options if name not in allowed]:
+        raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
+    return _SOLVERS[solver]
+
+
+def _shifted(progress: Progress | None, offset: float) -> Progress | None:
+    """Progress in energies of the whole problem, where the solver sees only the rest."""
+    if progress is None or offset == 0:
+        return progress
+    return lambda done, energy: progress(done, energy + offset)

@@ -7,11 +7,10 @@ from biselect.core import SelectionProblem
 
 
 def all_selections(problem: SelectionProblem) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Every pair of a k-subset of samples and an m-subset of features."""
-    return product(
-        combinations(range(problem.n_samples), problem.k),
-        combinations(range(problem.n_features), problem.m),
-    )
+    """Every pair of a k-subset of samples and an m-subset of features that the rules allow."""
+    samples = combinations(range(problem.n_samples), problem.k)
+    features = combinations(range(problem.n_features), problem.m)
+    return product(filter(problem.sample_rules.allow, samples), filter(problem.feature_rules.allow, features))
 
 
 def brute_force(problem: SelectionProblem) -> float:

@@ -1,9 +1,11 @@
 """Hypothesis strategies for small problems, corner cases included (needs Hypothesis)."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import strategies as st
 
-from biselect.core import SelectionProblem
+from biselect.core import Group, Rules, SelectionProblem
 
 
 @st.composite
@@ -27,4 +29,34 @@ def problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5) -> Se
         coupling_weight=draw(st.sampled_from([0.0, 0.3, 1.0, 2.0])),
         k=draw(st.integers(1, n)),
         m=draw(st.integers(1, d)),
+    )
+
+
+@st.composite
+def ruled_problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5) -> SelectionProblem:
+    """Small problems with forced choices and group limits on both sides, all of them feasible."""
+    plain = draw(problems(max_samples, max_features))
+    return replace(
+        plain,
+        sample_rules=draw(rules(plain.n_samples, plain.k)),
+        feature_rules=draw(rules(plain.n_features, plain.m)),
+    )
+
+
+@st.composite
+def rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
+    """Rules that a random choice of `budget` items obeys."""
+    order = draw(st.permutations(range(length)))
+    chosen, rest = set(order[:budget]), order[budget:]
+    labels = draw(st.lists(st.sampled_from([None, 0, 1, 2]), min_size=length, max_size=length))
+    groups = []
+    for label in (0, 1, 2):
+        members = tuple(item for item in range(length) if labels[item] == label)
+        if members:
+            at_least = len(chosen.intersection(members))
+            groups.append(Group(members=members, at_most=draw(st.integers(at_least, len(members)))))
+    return Rules(
+        forced_in=tuple(order[: draw(st.integers(0, budget))]) if draw(st.booleans()) else (),
+        forced_out=tuple(rest[: draw(st.integers(0, len(rest)))]) if draw(st.booleans()) else (),
+        groups=tuple(groups),
     )

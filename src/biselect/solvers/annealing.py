@@ -1,0 +1,146 @@
+"""One-sided annealing: walk over the lines alone; the other side always answers with its best response.
+
+A proposal swaps one line. The τ-bound kτ + Σ max(v - τ, 0) on its best response, at the τ of the present state,
+turns most proposals down in one pass; only those that survive are selected exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.solvers.one_sided import OneSided, cheaper_side
+from biselect.solvers.registry import Answer, Run
+from biselect.solvers.response import has_room
+
+HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
+SLICE_CELLS = 20_000_000  # cells between two looks at the clock
+MOST_NOTED = 1024  # improvements noted in one slice
+
+
+def annealing(
+    problem: SelectionProblem,
+    run: Run,
+    *,
+    restarts: int = 16,
+    steps: int | None = None,
+    workers: int | None = None,
+) -> Answer:
+    """The best state of `restarts` walks from random lines.
+
+    Args:
+        problem: what to solve.
+        run: seed, deadline, progress.
+        restarts: independent walks.
+        steps: proposals in each; None for 40 for every possible swap.
+        workers: threads at most; None for one per core. The answer does not depend on it.
+    """
+    if restarts < 1 or (steps is not None and steps < 1):
+        raise InputError(f"restarts and steps must be at least 1, got {restarts} and {steps}")
+    task = cheaper_side(problem)
+    walk = anneal_lines(task, run, restarts=restarts, steps=steps, workers=workers)
+    samples, features = task.order(walk.subset, task.respond(walk.subset))
+    info = {"walked": task.lines_are, "restarts": walk.restarts, "steps": walk.steps}
+    return Answer(samples=samples, features=features, info=info)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Walk:
+    """Where annealing came: the best lines, their score, and how far it walked."""
+
+    subset: NDArray[np.int64]
+    score: float
+    restarts: int
+    steps: int
+    improved: list[tuple[int, float]]
+
+
+def anneal_lines(task: OneSided, run: Run, *, restarts: int, steps: int | None, workers: int | None) -> Walk:
+    """The best of several walks over a task's lines; on a tie the earlier walk wins."""
+    n, choose = task.lines.shape[0], task.choose
+    steps = steps or max(1, 40 * choose * (n - choose))
+    seeds = run.rng().integers(0, 2**63, size=restarts)
+    spread = task.scale * _spread(task.lines) * np.sqrt(task.keep) or 1.0
+    temperatures = spread * HOT * (COLD / HOT) ** (np.arange(steps) / steps)
+    best: Walk | None = None
+    walk = partial(_walk, task, run, temperatures)
+    finished = 0
+    with ThreadPoolExecutor(workers) as pool:
+        for found in pool.map(walk, [(int(seed), index == 0) for index, seed in enumerate(seeds)]):
+            if found is None:
+                continue
+            for step, score in found.improved:
+                run.improved(finished * steps + step, -score)
+            finished += 1
+            if best is None or found.score > best.score:
+                best = found
+            run.report(finished / restarts, -best.score)
+    assert best is not None
+    return Walk(subset=np.sort(best.subset), score=best.score, restarts=finished, steps=finished * steps, improved=[])
+
+
+def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed_and_first: tuple[int, bool]) -> Walk | None:
+    """One walk; None where the deadline strikes before it starts, unless it is the first."""
+    from biselect.solvers.annealing_kernel import anneal  # loads numba, and compiles on first use
+
+    seed, first = seed_and_first
+    if not first and run.expired():
+        return None
+    order = _random_order(task, np.random.default_rng(seed))
+    state = np.array([seed], dtype=np.uint64)
+    best, best_lines = -np.inf, order[: task.choose].copy()
+    noted = np.empty((MOST_NOTED, 2))
+    improved: list[tuple[int, float]] = []
+    begin = 0
+    for part in _slices(temperatures, max(1, SLICE_CELLS // task.base.size)):
+        best, count = anneal(
+            task.lines,
+            task.scale,
+            task.line_scores,
+            task.base,
+            task.keep,
+            task.choose,
+            task.line_limits.group_of,
+            task.line_limits.room,
+            task.base_limits.group_of,
+            task.base_limits.room,
+            order,
+            part,
+            state,
+            best,
+            best_lines,
+            noted,
+        )
+        improved += [(begin + int(step), float(score)) for step, score in noted[:count]]
+        begin += part.size
+        if run.expired():
+            break
+    return Walk(subset=best_lines, score=best, restarts=1, steps=begin, improved=improved)
+
+
+def _slices(temperatures: NDArray[np.float64], size: int) -> Iterator[NDArray[np.float64]]:
+    for begin in range(0, temperatures.size, size):
+        yield temperatures[begin : begin + size]
+
+
+def _random_order(task: OneSided, rng: np.random.Generator) -> NDArray[np.int64]:
+    """All lines in random order, a choice inside the limits first."""
+    order = rng.permutation(task.lines.shape[0])
+    if not task.line_limits:
+        return order
+    fits = has_room(order, task.line_limits)
+    return np.concatenate([order[fits], order[~fits]])
+
+
+def _spread(lines: NDArray[np.floating[Any]]) -> float:
+    """Standard deviation of the weights, from at most 64 lines and 4096 items of each."""
+    sample = lines[:: max(1, lines.shape[0] // 64), :: max(1, lines.shape[1] // 4096)]
+    return float(sample.std(dtype=np.float64))

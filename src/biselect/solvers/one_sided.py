@@ -1,0 +1,127 @@
+"""The problem seen from one side: choose lines there; on the other side the best response is a top-c.
+
+Features are lines when they are enumerated or branched on, samples when those are. Whatever works on this view
+works for both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.solvers.response import Limits, best_response, limits_of
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class OneSided:
+    """Choose `choose` lines; collect their `line_scores`, and the `keep` largest of base + scale · sum of lines.
+
+    Attributes:
+        lines: one contiguous row per item of the chosen side, one column per item of the other.
+        scale: λ.
+        line_scores: marginals of the chosen side.
+        base: marginals of the other side.
+        choose: budget of the chosen side.
+        keep: budget of the other side.
+        line_limits: group limits of the chosen side.
+        base_limits: group limits of the other side.
+        lines_are: "features" or "samples".
+    """
+
+    lines: NDArray[np.floating[Any]]
+    scale: float
+    line_scores: NDArray[np.float64]
+    base: NDArray[np.float64]
+    choose: int
+    keep: int
+    line_limits: Limits
+    base_limits: Limits
+    lines_are: str
+
+    @property
+    def subsets(self) -> int:
+        """How many subsets of lines there are."""
+        return comb(self.lines.shape[0], self.choose)
+
+    @property
+    def cells(self) -> int:
+        """Subsets times the length of a line: what visiting them all costs."""
+        return self.subsets * int(self.lines.shape[1])
+
+    @cached_property
+    def largest(self) -> float:
+        """The largest |weight|."""
+        return max(float(self.lines.max()), -float(self.lines.min()))
+
+    def values(self, subset: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each item of the other side adds, given these lines; added in index order."""
+        sums = self.lines[subset[0]].astype(np.float64)
+        for line in subset[1:]:
+            sums += self.lines[line]
+        return self.base + self.scale * sums
+
+    def line_values(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+        """What each line adds, given these items of the other side."""
+        return self.line_scores + self.scale * self.lines[:, chosen].sum(axis=1, dtype=np.float64)
+
+    def respond(self, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Best items of the other side, given these lines."""
+        return best_response(self.values(subset), self.keep, self.base_limits)
+
+    def best_lines(self, chosen: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Best lines, given these items of the other side."""
+        return best_response(self.line_values(chosen), self.choose, self.line_limits)
+
+    def score(self, subset: NDArray[np.int64], chosen: NDArray[np.int64]) -> float:
+        """The score of a whole choice."""
+        return float(self.values(subset)[chosen].sum() + self.line_scores[subset].sum())
+
+    def order(
+        self, subset: NDArray[np.int64], chosen: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """(samples, features) of a choice."""
+        return (chosen, subset) if self.lines_are == "features" else (subset, chosen)
+
+
+def by_features(problem: SelectionProblem) -> OneSided:
+    """Features are the lines."""
+    return OneSided(
+        lines=problem.columns,
+        scale=problem.coupling_weight,
+        line_scores=problem.feature_scores,
+        base=problem.sample_scores,
+        choose=problem.m,
+        keep=problem.k,
+        line_limits=limits_of(problem.feature_rules, problem.n_features),
+        base_limits=limits_of(problem.sample_rules, problem.n_samples),
+        lines_are="features",
+    )
+
+
+def by_samples(problem: SelectionProblem) -> OneSided:
+    """Samples are the lines."""
+    return OneSided(
+        lines=np.ascontiguousarray(problem.coupling),
+        scale=problem.coupling_weight,
+        line_scores=problem.sample_scores,
+        base=problem.feature_scores,
+        choose=problem.k,
+        keep=problem.m,
+        line_limits=limits_of(problem.sample_rules, problem.n_samples),
+        base_limits=limits_of(problem.feature_rules, problem.n_features),
+        lines_are="samples",
+    )
+
+
+def cheaper_side(problem: SelectionProblem) -> OneSided:
+    """The side that takes fewer cells to enumerate; features on a tie."""
+    sector = problem.sector
+    features_cost = sector.feature_subsets * problem.n_samples
+    samples_cost = sector.sample_subsets * problem.n_features
+    return by_features(problem) if features_cost <= samples_cost else by_samples(problem)

@@ -1,0 +1,117 @@
+"""Best response: with one side held, values add up on the other, so the best choice there is a top-c."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import Rules, SelectionProblem
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Limits:
+    """Group limits of one side as arrays; both are empty where there are none.
+
+    Attributes:
+        group_of: for each item the number of its group, -1 for none.
+        room: for each group how many of it may be chosen.
+    """
+
+    group_of: NDArray[np.int64]
+    room: NDArray[np.int64]
+
+    def __bool__(self) -> bool:
+        return self.room.size > 0
+
+    def keep(self, items: NDArray[np.int64]) -> "Limits":
+        """The same limits over these items only."""
+        return Limits(group_of=self.group_of[items], room=self.room) if self else self
+
+    def allow(self, items: NDArray[np.int64]) -> bool:
+        """Whether a choice stays inside every limit."""
+        groups = self.group_of[items]
+        return not self or bool((np.bincount(groups[groups >= 0], minlength=self.room.size) <= self.room).all())
+
+
+def limits_of(rules: Rules, length: int) -> Limits:
+    """The group limits among the rules of one side."""
+    group_of = rules.group_of(length) if rules.groups else np.empty(0, dtype=np.int64)
+    return Limits(group_of=group_of, room=rules.limits)
+
+
+def top(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
+    """Positions of the `count` largest values along the last axis, ascending; ties go to the lowest index.
+
+    >>> top(np.array([1.0, 3.0, 3.0, 3.0]), 2).tolist()
+    [1, 2]
+    """
+    n = values.shape[-1]
+    if count == n:
+        return np.broadcast_to(np.arange(n), values.shape).astype(np.int64)
+    threshold = np.partition(values, n - count, axis=-1)[..., n - count, None]
+    above = values > threshold
+    tied = values == threshold
+    missing = count - above.sum(axis=-1, keepdims=True)
+    chosen = above | (tied & (np.cumsum(tied, axis=-1) <= missing))
+    return np.nonzero(chosen)[-1].reshape(*values.shape[:-1], count)
+
+
+def best_response(values: NDArray[np.floating[Any]], count: int, limits: Limits) -> NDArray[np.int64]:
+    """The `count` items of the largest total value inside the limits, ascending; ties go to the lowest index.
+
+    Disjoint groups form a matroid: taking the best item that still has room is optimal.
+
+    >>> pairs = Limits(group_of=np.array([0, 0, 1, 1]), room=np.array([1, 1]))
+    >>> best_response(np.array([4.0, 5.0, 1.0, 0.0]), 2, pairs).tolist()
+    [1, 2]
+    """
+    if not limits:
+        return top(values, count)
+    if values.ndim > 1:
+        return np.array([best_response(row, count, limits) for row in values]).reshape(*values.shape[:-1], count)
+    order = np.argsort(-values, kind="stable")
+    return np.sort(order[has_room(order, limits)][:count])
+
+
+def has_room(order: NDArray[np.int64], limits: Limits) -> NDArray[np.bool_]:
+    """For items taken in this order, which find their group not yet full."""
+    groups = limits.group_of[order]
+    by_group = np.argsort(groups, kind="stable")
+    sorted_groups = groups[by_group]
+    first = np.searchsorted(sorted_groups, sorted_groups, side="left")
+    earlier = np.empty(order.size, dtype=np.int64)
+    earlier[by_group] = np.arange(order.size) - first
+    return (groups < 0) | (earlier < limits.room[groups])
+
+
+def sample_values(problem: SelectionProblem, features: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each sample would add, given these features."""
+    sums = problem.coupling[:, features].sum(axis=1, dtype=np.float64)
+    return problem.sample_scores + problem.coupling_weight * sums
+
+
+def feature_values(problem: SelectionProblem, samples: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each feature would add, given these samples."""
+    sums = problem.coupling[samples].sum(axis=0, dtype=np.float64)
+    return problem.feature_scores + problem.coupling_weight * sums
+
+
+def best_samples(problem: SelectionProblem, features: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Best response of the samples."""
+    limits = limits_of(problem.sample_rules, problem.n_samples)
+    return best_response(sample_values(problem, features), problem.k, limits)
+
+
+def best_features(problem: SelectionProblem, samples: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Best response of the features."""
+    limits = limits_of(problem.feature_rules, problem.n_features)
+    return best_response(feature_values(problem, samples), problem.m, limits)
+
+
+def folded(problem: SelectionProblem) -> NDArray[np.float64]:
+    """W' = λW + a_i/m + b_j/k: inside the budgets its block sums are the whole score."""
+    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+    weights += problem.sample_scores[:, None] / problem.m
+    weights += problem.feature_scores / problem.k
+    return weights

@@ -1,0 +1,83 @@
+"""The compiled pass of the row response. Its slow twin is a full sort in the tests."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+TILE = 4096  # rows whose sums stay in cache
+
+
+@njit(cache=True, nogil=True)
+def _add(sums: Any, line: Any) -> None:
+    for i in range(sums.size):
+        sums[i] += line[i]
+
+
+@njit(cache=True, nogil=True)
+def _add_four(sums: Any, a: Any, b: Any, c: Any, d: Any) -> None:
+    for i in range(sums.size):
+        sums[i] += (a[i] + b[i]) + (c[i] + d[i])
+
+
+@njit(cache=True, nogil=True)
+def _any_above(sums: Any, low: Any) -> bool:
+    """Whether any sum reaches `low`; without a branch inside, so that it runs over whole vectors."""
+    count = 0
+    for i in range(sums.size):
+        count += 1 if sums[i] >= low else 0
+    return count > 0
+
+
+@njit(cache=True, nogil=True)
+def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin: Any) -> Any:
+    """Rows, ascending, whose computed value is within `margin` of the keep-th largest; none if they are too many."""
+    width = lines.shape[1]
+    capacity = 4 * keep + 4 * TILE
+    rows = np.empty(capacity, np.int64)
+    values = np.empty(capacity, lines.dtype)
+    sums = np.empty(TILE, lines.dtype)
+    held = 0
+    low = values.dtype.type(-np.inf)
+    for begin in range(0, width, TILE):
+        end = min(begin + TILE, width)
+        tile = sums[: end - begin]
+        tile[:] = 0
+        q = 0
+        while q + 4 <= subset.size:
+            _add_four(
+                tile,
+                lines[subset[q], begin:end],
+                lines[subset[q + 1], begin:end],
+                lines[subset[q + 2], begin:end],
+                lines[subset[q + 3], begin:end],
+            )
+            q += 4
+        while q < subset.size:
+            _add(tile, lines[subset[q], begin:end])
+            q += 1
+        if scale != 1:
+            for i in range(tile.size):
+                tile[i] *= scale
+        if base.size:
+            _add(tile, base[begin:end])
+        if not _any_above(tile, low):
+            continue
+        for i in range(tile.size):
+            if tile[i] >= low:
+                rows[held] = begin + i
+                values[held] = tile[i]
+                held += 1
+        if held > capacity - TILE or end == width or begin == 0:
+            if held > keep:
+                low = np.partition(values[:held], held - keep)[held - keep] - margin
+            kept = 0
+            for q in range(held):
+                if values[q] >= low:
+                    rows[kept] = rows[q]
+                    values[kept] = values[q]
+                    kept += 1
+            held = kept
+            if held > capacity - TILE:
+                return rows[:0]
+    return rows[:held]

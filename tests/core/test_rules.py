@@ -1,0 +1,76 @@
+import json
+
+import numpy as np
+import pytest
+
+from biselect.core import Group, Rules, SelectionProblem, groups_by
+from biselect.errors import InfeasibleError, InputError
+
+
+def problem_with(**rules):
+    return SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=2, **rules)
+
+
+def test_rules_travel_with_the_problem(tmp_path):
+    plain = problem_with()
+    ruled = problem_with(
+        sample_rules=Rules(forced_in=[3], forced_out=[0], groups=groups_by(["x", "y", "x", "y"], at_most=1)),
+        feature_rules=Rules(groups=[Group(members=(0, 2))]),
+    )
+    ruled.save(tmp_path / "p.npz")
+    for copy in (
+        SelectionProblem.load(tmp_path / "p.npz"),
+        SelectionProblem.from_dict(json.loads(json.dumps(ruled.to_dict()))),
+    ):
+        assert (copy.sample_rules, copy.feature_rules) == (ruled.sample_rules, ruled.feature_rules)
+        assert copy.digest == ruled.digest != plain.digest
+    assert "sample_rules" not in plain.to_dict()
+
+
+def test_obeys_looks_at_budgets_and_every_rule():
+    problem = problem_with(
+        sample_rules=Rules(forced_in=[3], forced_out=[0]), feature_rules=Rules(groups=[Group(members=(0, 2))])
+    )
+    assert problem.obeys([1, 3], [0, 1])
+    assert not problem.obeys([1, 2], [0, 1])  # 3 is missing
+    assert not problem.obeys([0, 3], [0, 1])  # 0 is forced out
+    assert not problem.obeys([1, 3], [0, 2])  # exclusive
+    assert not problem.obeys([1, 2, 3], [0, 1])
+
+
+@pytest.mark.parametrize(
+    ("rules", "error", "message"),
+    [
+        (Rules(forced_in=[7]), InputError, "forced-in samples must lie within 0..3"),
+        (Rules(groups=[Group(members=(0, 1)), Group(members=(1, 2))]), InputError, "groups of samples must not repeat"),
+        (Rules(forced_in=[1], forced_out=[1]), InfeasibleError, "forced in and forced out"),
+        (Rules(forced_in=[0, 1, 2]), InfeasibleError, "3 samples are forced in, but the budget is 2"),
+        (Rules(forced_in=[0, 1], groups=[Group(members=(0, 1))]), InfeasibleError, "more than 1 of the group"),
+        (Rules(forced_out=[0, 1, 2]), InfeasibleError, "room for 1 samples, but 2"),
+        (Rules(groups=[Group(members=(0, 1, 2, 3))]), InfeasibleError, "room for 1 samples"),
+        (Rules(forced_out=[0], groups=[Group(members=(0, 1, 2, 3))]), InfeasibleError, "room for 1 samples"),
+        ({"forced": [1]}, InputError, "must hold forced_in, forced_out and groups"),
+        ({"groups": [{"members": [1], "limit": 2}]}, InputError, "members and at_most"),
+    ],
+)
+def test_rules_that_cannot_be_met_are_refused(rules, error, message):
+    with pytest.raises(error, match=message):
+        problem_with(sample_rules=rules)
+
+
+def test_at_most_is_a_count():
+    with pytest.raises(InputError, match="whole number"):
+        Rules(groups=[Group(members=(0, 1), at_most=-1)])
+
+
+def test_swaps_in_an_explanation_obey_the_rules():
+    from biselect.core.selection import explain
+
+    problem = SelectionProblem(
+        coupling=np.array([[9.0], [8.0], [7.0], [6.0], [5.0]]),
+        k=2,
+        m=1,
+        sample_rules=Rules(forced_in=[4], forced_out=[1], groups=[Group(members=(0, 2))]),
+    )
+    swaps = explain(problem, np.array([0, 4]), np.array([0]), nearest=9).sample_swaps
+    assert [(swap.enters, swap.leaves, swap.cost) for swap in swaps] == [(2, 0, 2.0), (3, 0, 3.0)]
