@@ -6,7 +6,7 @@ import sys
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, demo, doctor, report, select, solve
+from biselect.cli import certify, demo, doctor, report, reproduce, select, solve
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -17,7 +17,15 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (select.select, solve.solve, certify.certify, demo.demo, report.report, doctor.doctor):
+for command in (
+    select.select,
+    solve.solve,
+    certify.certify,
+    demo.demo,
+    report.report,
+    reproduce.reproduce,
+    doctor.doctor,
+):
     app.command()(command)
 
 
