@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any
 
@@ -25,7 +25,8 @@ class Entry:
         low: lower end of our 95 % bootstrap interval.
         high: its upper end.
         paper: what the paper prints, or None.
-        verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing.
+        verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
+            `as stated` or `differs` where the paper states a lower bound.
     """
 
     row: str
@@ -95,6 +96,12 @@ def entry(row: str, column: str, values: ArrayLike, *, paper: float | None = Non
     ours = float(sample.mean())
     verdict = judge(ours, low, high, paper, decimals)
     return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
+
+
+def at_least(row: str, column: str, values: ArrayLike, *, bound: float) -> Entry:
+    """The mean of per-seed values where the paper states that it is no less than a bound."""
+    found = entry(row, column, values)
+    return replace(found, paper=bound, verdict="as stated" if found.high >= bound else "differs")
 
 
 def judge(ours: float, low: float, high: float, paper: float | None, decimals: int) -> str:
