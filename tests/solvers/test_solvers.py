@@ -1,15 +1,17 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 import biselect as bs
-from biselect.core import SelectionProblem
+from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.errors import InputError
 from biselect.solvers import Answer, auto, register
 from biselect.solvers.registry import _SOLVERS
 from biselect.solvers.response import top
 from biselect.testing import assert_solver_api, brute_force
-from biselect.testing.strategies import problems
+from biselect.testing.strategies import problems, ruled_problems
 
 
 @pytest.fixture
@@ -115,3 +117,84 @@ def test_a_solver_from_outside_joins_the_registry(planted, monkeypatch):
             register("mine", lambda problem, run: None)
     finally:
         del _SOLVERS["mine"]
+
+
+@pytest.mark.parametrize("name", ["annealing", "swap-sa", "auto", "exact"])
+def test_threads_do_not_change_the_answer(name):
+    problem = SelectionProblem(coupling=np.random.default_rng(1).normal(size=(60, 30)), k=9, m=7)
+    answers = [bs.solve(problem, name, seed=5, workers=workers, trajectory=True) for workers in (1, 3)]
+    assert answers[0].to_dict() == answers[1].to_dict()
+    assert answers[0].info == answers[1].info
+
+
+@pytest.mark.parametrize("name", ["annealing", "swap-sa", "tabu", "greedy", "coordinate-ascent", "kawasaki"])
+def test_a_trajectory_ends_at_the_answer(planted, name):
+    answer = bs.solve(planted, name, trajectory=True)
+    steps = [step for step, _ in answer.info["trajectory"]]
+    assert steps == sorted(steps)
+    assert answer.info["trajectory"][-1][1] == pytest.approx(answer.energy)
+
+
+def test_heuristics_meet_the_optimum_of_pure_noise():
+    problem = SelectionProblem(coupling=np.abs(np.random.default_rng(7).normal(size=(80, 20))), k=8, m=4)
+    optimum = bs.solve(problem, "exact").energy
+    assert bs.solve(problem, "annealing").energy == pytest.approx(optimum)
+    for options in ({}, {"refine_every": 200}, {"start": "greedy"}, {"temperature": 1.0, "final_temperature": 1.0}):
+        assert bs.solve(problem, "swap-sa", **options).energy <= 0.97 * optimum
+
+
+def test_greedy_by_hand():
+    W = np.array([[5.0, 0, 4], [5, 0, 0], [0, 6, 4]])
+    problem = SelectionProblem(coupling=W, k=1, m=1)  # columns sum to 10, 6, 8: greedy takes column 0, then row 0
+    plain = bs.solve(problem, "greedy", local_search=False)
+    assert (plain.samples.tolist(), plain.features.tolist(), plain.score) == ([0], [0], 5.0)
+    assert bs.solve(problem, "greedy").score == 5.0  # no single swap helps: (2, 1) is two swaps away
+    assert bs.solve(problem, "tabu").score == 6.0  # it walks there over worse states
+
+
+def test_greedy_ends_where_no_single_swap_helps():
+    problem = SelectionProblem(coupling=np.random.default_rng(4).normal(size=(30, 20)), k=5, m=4)
+    why = bs.solve(problem, "greedy").explain(nearest=100)
+    assert min(swap.cost for swap in why.sample_swaps + why.feature_swaps) >= -1e-9
+
+
+def test_tabu_does_not_take_back_what_has_just_left():
+    """With a tenure beyond its steps, nothing ever returns: the walk runs out of items."""
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((6, 5)), k=2, m=2)
+    assert bs.solve(problem, "tabu", tenure=100, steps=50).info["steps"] <= 8
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("annealing", {"restarts": 0}, "at least 1"),
+        ("swap-sa", {"steps": 0}, "at least 1"),
+        ("swap-sa", {"moves": (1, 2)}, "three weights"),
+        ("swap-sa", {"bias": 2}, "within 0..1"),
+        ("swap-sa", {"start": "warm"}, "random or greedy"),
+        ("swap-sa", {"refine_every": -1}, "0 or more"),
+        ("swap-sa", {"temperature": 0.0}, "positive"),
+        ("tabu", {"steps": 0}, "at least 1"),
+        ("kawasaki", {"temperature": 0.0}, "positive"),
+    ],
+)
+def test_useless_options_are_refused(planted, name, options, message):
+    with pytest.raises(InputError, match=message):
+        bs.solve(planted, name, **options)
+
+
+def test_limits_per_group_are_refused_by_name_where_they_cannot_be_kept(planted):
+    limited = replace(planted, sample_rules=Rules(groups=groups_by([0, 0, *range(1, 59)], at_most=1)))
+    with pytest.raises(
+        InputError, match="'tabu' cannot keep limits per group; use one of: auto, exact, milp"
+    ):
+        bs.solve(limited, "tabu")
+
+
+@given(ruled_problems())
+@settings(max_examples=150, deadline=None)
+def test_heuristics_obey_every_rule(problem):
+    for name in ("annealing", "coordinate-ascent"):
+        answer = bs.solve(problem, name, **({"restarts": 1, "steps": 30} if name == "annealing" else {"starts": 3}))
+        assert problem.obeys(answer.samples, answer.features)
+        assert answer.energy >= brute_force(problem) - 1e-9 * (1 + abs(answer.energy))

@@ -1,6 +1,18 @@
 """Solvers: one file each, one registry. `solve(problem)` is the way in."""
 
-from biselect.solvers import annealing, auto, coordinate_ascent, exact, feature_first, random_choice
+from biselect.solvers import (
+    annealing,
+    auto,
+    coordinate_ascent,
+    exact,
+    feature_first,
+    greedy,
+    kawasaki,
+    milp,
+    random_choice,
+    swap_sa,
+    tabu,
+)
 from biselect.solvers.bounds import certified, score_bound
 from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names
 
@@ -8,7 +20,12 @@ __all__ = ["Answer", "Run", "Solver", "certified", "register", "score_bound", "s
 
 register("auto", auto.auto, keeps_limits=True)
 register("exact", exact.exact, keeps_limits=True)
+register("milp", milp.milp, keeps_limits=True)
 register("annealing", annealing.annealing, keeps_limits=True)
+register("swap-sa", swap_sa.swap_sa)
 register("coordinate-ascent", coordinate_ascent.coordinate_ascent, keeps_limits=True)
+register("tabu", tabu.tabu)
+register("greedy", greedy.greedy)
+register("kawasaki", kawasaki.kawasaki)
 register("feature-first", feature_first.feature_first)
 register("random", random_choice.random_choice)

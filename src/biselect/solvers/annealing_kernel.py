@@ -6,6 +6,7 @@ import numpy as np
 from numba import njit
 
 from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers.select_kernel import has_room, limited_top_sum, top_sum
 
 
 @njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})
@@ -20,35 +21,11 @@ def _reach(values: Any, incoming: Any, outgoing: Any, scale: float, tau: float) 
 
 @njit(cache=True, nogil=True)
 def _response(values: Any, keep: int, group: Any, room: Any) -> Any:
-    """Sum of the best response and the smallest value in it."""
+    """Sum of the best response and the smallest value in it; the values may be reordered."""
     if room.size == 0:
-        largest = np.partition(values, values.size - keep)[values.size - keep :]
-        return largest.sum(), largest[0]
-    used = np.zeros(room.size, np.int64)
-    total, taken, smallest = 0.0, 0, 0.0
-    for i in np.argsort(-values, kind="mergesort"):
-        if group[i] >= 0:
-            if used[group[i]] == room[group[i]]:
-                continue
-            used[group[i]] += 1
-        total += values[i]
-        smallest = values[i]
-        taken += 1
-        if taken == keep:
-            break
+        return top_sum(values, values.size, keep)
+    total, smallest, _ = limited_top_sum(values, values.size, keep, group, room)
     return total, smallest
-
-
-@njit(cache=True, nogil=True)
-def _full(line: int, leaves: int, order: Any, choose: int, group: Any, room: Any) -> bool:
-    """Whether the line's group is full once `leaves` has left."""
-    if room.size == 0 or group[line] < 0 or group[line] == group[leaves]:
-        return False
-    used = 0
-    for q in range(choose):
-        if group[order[q]] == group[line]:
-            used += 1
-    return used >= room[group[line]]
 
 
 @njit(cache=True, nogil=True)
@@ -89,7 +66,8 @@ def anneal(
                 extra += line_scores[order[q]]
                 for i in range(values.size):
                     values[i] += scale * line[i]
-            score, tau = _response(values, keep, base_group, base_room)
+            trial[:] = values
+            score, tau = _response(trial, keep, base_group, base_room)
             score += extra
             fresh = False
             if score > best:
@@ -105,7 +83,8 @@ def anneal(
         entering = choose + next_below(state, n - choose)
         x, y = order[leaving], order[entering]
         needed = score + temperatures[step] * np.log(next_unit(state))
-        if _full(y, x, order, choose, line_group, line_room):
+        same_group = line_room.size > 0 and line_group[x] == line_group[y]
+        if not same_group and not has_room(y, order, choose, line_group, line_room):
             continue
         new_extra = extra + line_scores[y] - line_scores[x]
         if _reach(values, lines[y], lines[x], scale, tau) + keep * tau + new_extra <= needed:

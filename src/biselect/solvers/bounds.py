@@ -23,8 +23,8 @@ from biselect.solvers.one_sided import OneSided, by_features, by_samples
 from biselect.solvers.registry import Run
 from biselect.solvers.response import top
 
-PATIENCE = 8  # steps without progress before the step length is halved
-SMALLEST_STEP = 1e-3
+PATIENCE = 6  # steps without progress before the step length is halved
+SMALLEST_STEP = 1 / 128
 STEPS = 200  # subgradient steps over one set of rows
 NUMPY_CELLS = 50_000  # below this NumPy is done before the kernel would have loaded
 WORKING_ROWS = 8192  # rows looked at in each step, and as many again when they turn out to be too few

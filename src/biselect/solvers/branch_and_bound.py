@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from math import comb
 from threading import local
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,9 @@ from numpy.typing import NDArray
 from biselect.solvers.bounds import Root
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
-from biselect.solvers.response import Limits
+
+if TYPE_CHECKING:
+    from biselect.solvers.branch_kernel import Tree
 
 NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number of threads
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
@@ -46,18 +48,67 @@ class Search:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Tree:
-    """The reduced problem, columns in search order."""
+class Rest:
+    """What the root bound leaves to search.
 
-    weights: NDArray[np.float64]
-    reach: NDArray[np.float64]
-    prices: NDArray[np.float64]
-    price_reach: NDArray[np.float64]
-    column_limits: Limits
-    row_limits: Limits
-    keep: int
+    Attributes:
+        tau: the smallest value in the best choice so far, in priced weights.
+        rows: rows that can rise above τ in a better choice.
+        columns: lines that a better choice can use, the most useful first.
+        weights: priced weights, one contiguous row for each of `rows`, one column for each of `columns`.
+    """
+
     tau: float
-    slack: float
+    rows: NDArray[np.int64]
+    columns: NDArray[np.int64]
+    weights: NDArray[np.float64]
+
+
+def eliminate(task: OneSided, root: Root, subset: NDArray[np.int64], score: float) -> Rest | None:
+    """Drop the rows and lines that no choice better than `score`, that of `subset`, can use.
+
+    None where the tables over what is left would not fit into TABLE_BYTES.
+    """
+    values = task.values(subset) + task.line_scores[subset].sum() / task.keep - root.beta[subset].sum()
+    tau = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
+    lowest = root.threshold - (root.raw - score) - root.slack
+    rows = np.flatnonzero((root.row_values > tau) & (root.row_values >= lowest))
+    if rows.size * task.lines.shape[0] * (task.choose + 1) * 8 > TABLE_BYTES:
+        return None
+    weights = np.ascontiguousarray(task.lines[:, rows].T, dtype=np.float64)
+    weights *= task.scale
+    weights += task.base[rows, None] / task.choose
+    weights += task.line_scores / task.keep - root.beta
+    columns = _useful_lines(weights, root, task, score, tau)
+    return Rest(tau=tau, rows=rows, columns=columns, weights=np.ascontiguousarray(weights[:, columns]))
+
+
+def _useful_lines(
+    weights: NDArray[np.float64], root: Root, task: OneSided, score: float, tau: float
+) -> NDArray[np.int64]:
+    """Lines that a better choice can use, the most useful first.
+
+    With line j forced in, a row gives up its choose-th largest weight for the one at j, where that is smaller.
+    """
+    d, choose, keep = weights.shape[1], task.choose, task.keep
+    used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
+    smallest_used, row_values = used[:, 0], used.sum(axis=1)
+    prices = np.sort(root.beta)[::-1]
+    useful, usefulness = [], []
+    for j in range(d):
+        forced = row_values - np.maximum(smallest_used - weights[:, j], 0.0)
+        price = keep * (prices[: choose - 1].sum() + min(root.beta[j], prices[choose - 1]))
+        if _top_sum(forced, keep, tau) + price > score + root.slack:
+            useful.append(j)
+            usefulness.append(_top_sum(weights[:, j], keep, tau / choose) + keep * root.beta[j])
+    return np.array(useful, dtype=np.int64)[np.argsort(-np.array(usefulness), kind="stable")]
+
+
+def _top_sum(values: NDArray[np.float64], keep: int, fill: float) -> float:
+    """Sum of the `keep` largest values, with any number of `fill` beside them."""
+    if values.size > keep:
+        values = np.partition(values, values.size - keep)[values.size - keep :]
+    return float(np.maximum(values, fill).sum() + (keep - values.size) * fill)
 
 
 def search(
@@ -73,77 +124,42 @@ def search(
         run: deadline and progress.
         workers: threads at most; None for one per core.
     """
-    rows = np.flatnonzero(root.row_values >= root.threshold - (root.raw - score) - root.slack)
-    info: dict[str, Any] = {"rows": int(rows.size), "lines": int(task.lines.shape[0]), "nodes": 0}
-    if rows.size * task.lines.shape[0] * (task.choose + 1) * 8 > TABLE_BYTES:
-        return Search(subset=None, bound=root.score, complete=False, info=info)
-    weights = _priced(task, rows, root.beta)
-    columns = _useful_lines(weights, root, task, score)
-    info["lines"] = int(columns.size)
-    if columns.size < task.choose:
+    rest = eliminate(task, root, subset, score)
+    if rest is None:
+        return Search(subset=None, bound=root.score, complete=False, info={"nodes": 0})
+    info: dict[str, Any] = {"rows": int(rest.rows.size), "lines": int(rest.columns.size), "nodes": 0}
+    if rest.columns.size < task.choose:
         return Search(subset=None, bound=score, complete=True, info=info)
-    tree = _tree(task, root, rows, columns, weights, subset)
-    best, found, bound, nodes = _best_first(tree, task.choose, root, score, run, workers)
+    best, found, bound, nodes = _best_first(_tree(task, root, rest), task.choose, root, score, run, workers)
     info["nodes"] = nodes
-    better = None if found is None else np.sort(columns[found])
+    better = None if found is None else np.sort(rest.columns[found])
     complete = bound <= best + root.slack
     return Search(subset=better, bound=best if complete else bound + root.slack, complete=complete, info=info)
 
 
-def _priced(task: OneSided, rows: NDArray[np.int64], beta: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Folded weights less the price of their line, one contiguous row for each row that is left."""
-    weights = np.ascontiguousarray(task.lines[:, rows].T, dtype=np.float64)
-    weights *= task.scale
-    weights += task.base[rows, None] / task.choose
-    weights += task.line_scores / task.keep - beta
-    return weights
+def _tree(task: OneSided, root: Root, rest: Rest) -> Tree:
+    """Tables over the rows and columns that are left."""
+    from biselect.solvers.branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
-
-def _useful_lines(weights: NDArray[np.float64], root: Root, task: OneSided, score: float) -> NDArray[np.int64]:
-    """Lines that a better choice can use, the most useful first.
-
-    With line j forced in, a row gives up its choose-th largest weight for the one at j, where that is smaller.
-    """
-    n, d = weights.shape
-    choose, keep = task.choose, task.keep
-    used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
-    smallest_used, row_values = used[:, 0], used.sum(axis=1)
-    prices = np.sort(root.beta)[::-1]
-    useful, usefulness = [], []
-    for j in range(d):
-        column = weights[:, j]
-        forced = row_values - np.maximum(smallest_used - column, 0.0)
-        price = keep * (prices[: choose - 1].sum() + min(root.beta[j], prices[choose - 1]))
-        if np.partition(forced, n - keep)[n - keep :].sum() + price > score + root.slack:
-            useful.append(j)
-            usefulness.append(np.partition(column, n - keep)[n - keep :].sum() + keep * root.beta[j])
-    return np.array(useful, dtype=np.int64)[np.argsort(-np.array(usefulness), kind="stable")]
-
-
-def _tree(
-    task: OneSided,
-    root: Root,
-    rows: NDArray[np.int64],
-    columns: NDArray[np.int64],
-    weights: NDArray[np.float64],
-    subset: NDArray[np.int64],
-) -> _Tree:
-    """Tables over the rows and columns that are left; τ is that of the best choice so far, in priced weights."""
-    from biselect.solvers.branch_kernel import reach_tables  # loads numba, and compiles on first use
-
-    values = task.values(subset) + task.line_scores[subset].sum() / task.keep - root.beta[subset].sum()
-    tau = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
-    weights = np.ascontiguousarray(weights[:, columns])
-    prices = task.keep * root.beta[columns]
-    return _Tree(
-        weights=weights,
-        reach=reach_tables(weights, task.choose),
+    column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
+    prices = task.keep * root.beta[rest.columns]
+    return Tree(
+        weights=rest.weights,
+        reach=reach_tables(rest.weights, task.choose),
         prices=prices,
         price_reach=reach_tables(prices[None, :], task.choose)[:, 0],
-        column_limits=task.line_limits.keep(columns),
-        row_limits=task.base_limits.keep(rows),
+        column_group=column_limits.group_of,
+        column_room=column_limits.room,
+        row_group=row_limits.group_of,
+        row_room=row_limits.room,
+        columns=rest.columns,
+        lines=task.lines,
+        scale=task.scale,
+        base=task.base,
+        line_scores=task.line_scores,
+        base_group=task.base_limits.group_of,
         keep=task.keep,
-        tau=tau,
+        tau=rest.tau,
         slack=root.slack,
     )
 
@@ -153,7 +169,7 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 
 
 def _best_first(
-    tree: _Tree, choose: int, root: Root, score: float, run: Run, workers: int | None
+    tree: Tree, choose: int, root: Root, score: float, run: Run, workers: int | None
 ) -> tuple[float, NDArray[np.int64] | None, float, int]:
     """Best score, its columns if they are new, the bound that is left, and the nodes opened."""
     explore = _explorer(tree, choose, run)
@@ -198,7 +214,7 @@ def _most_promising(queue: list[Family], closed_at: float) -> list[tuple[float, 
 Explored = tuple[float, NDArray[np.int64], NDArray[np.float64], int]
 
 
-def _explorer(tree: _Tree, choose: int, run: Run) -> Callable[[tuple[int, ...], float], Explored | None]:
+def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[tuple[int, ...], float], Explored | None]:
     """A function that opens one node, each thread with its own scratch space."""
     from biselect.solvers.branch_kernel import explore
 
@@ -212,23 +228,8 @@ def _explorer(tree: _Tree, choose: int, run: Run) -> Callable[[tuple[int, ...], 
         beyond = d - 1 - prefix[-1] if prefix else d
         if not hasattr(own, "space"):
             own.space = np.empty((choose + 1, n), dtype=np.int64), np.empty((choose + 1, n))
-        seen: Explored = explore(
-            tree.weights,
-            tree.reach,
-            tree.prices,
-            tree.price_reach,
-            tree.column_limits.group_of,
-            tree.column_limits.room,
-            tree.row_limits.group_of,
-            tree.row_limits.room,
-            tree.keep,
-            tree.tau,
-            tree.slack,
-            np.array(prefix, dtype=np.int64),
-            left == 1 or comb(beyond, left) * n <= DIVE_CELLS,
-            best,
-            *own.space,
-        )
+        to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS
+        seen: Explored = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, best, *own.space)
         return seen
 
     return open_node

@@ -5,6 +5,8 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+from biselect.solvers.select_kernel import top_sum
+
 TILE = 4096  # rows whose sums stay in cache
 
 
@@ -70,7 +72,7 @@ def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin
                 held += 1
         if held > capacity - TILE or end == width or begin == 0:
             if held > keep:
-                low = np.partition(values[:held], held - keep)[held - keep] - margin
+                low = top_sum(values[:held].copy(), held, keep)[1] - margin
             kept = 0
             for q in range(held):
                 if values[q] >= low:

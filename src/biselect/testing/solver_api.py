@@ -1,16 +1,18 @@
 """What every solver must do, whoever wrote it."""
 
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from biselect.core import SelectionProblem
+from biselect.core import Group, Rules, SelectionProblem, groups_by
+from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.testing.oracles import brute_force
 
 
 def assert_solver_api(name: str) -> None:
-    """Check a registered solver on small problems: budgets, bounds, determinism, deadline, progress.
+    """Check a registered solver on small problems: budgets, bounds, determinism, deadline, progress, rules.
 
     >>> assert_solver_api("exact")
     """
@@ -25,7 +27,7 @@ def assert_solver_api(name: str) -> None:
             coupling_weight=0.5,
         )
         seen: list[float] = []
-        answer = solve(problem, name, seed=3, progress=partial(_note, seen))
+        answer = solve(problem, name, seed=3, progress=partial(_note, seen), trajectory=True)
         again = solve(problem, name, seed=3, time_limit=1e-6)
         optimum = brute_force(problem)
         size = 1e-9 * (1 + abs(optimum))
@@ -42,6 +44,37 @@ def assert_solver_api(name: str) -> None:
         assert again.samples.size == k and again.features.size == m, "a struck deadline still gives an answer"
         repeat = solve(problem, name, seed=3)
         assert repeat.to_dict() == answer.to_dict(), "one seed, one answer"
+        energies = [energy for _, energy in answer.info["trajectory"]]
+        assert energies == sorted(energies, reverse=True), "a trajectory only falls"
+        assert all(energy >= answer.energy - size for energy in energies), "nothing better than the answer on the way"
+    _assert_rules_are_kept(name)
+
+
+def _assert_rules_are_kept(name: str) -> None:
+    """Forced choices hold for every solver; limits per group are kept or refused by name."""
+    rng = np.random.default_rng(2)
+    problem = SelectionProblem(
+        coupling=rng.normal(size=(8, 6)),
+        k=3,
+        m=3,
+        sample_rules=Rules(forced_in=(5,), forced_out=(0, 1)),
+        feature_rules=Rules(forced_in=(2,), forced_out=(4,)),
+    )
+    answer = solve(problem, name, seed=3)
+    assert problem.obeys(answer.samples, answer.features), "forced choices are kept"
+    assert answer.bound <= brute_force(problem) + 1e-9, "the bound holds with forced choices"
+    limited = replace(
+        problem,
+        sample_rules=Rules(forced_in=(5,), groups=groups_by([0, 1, 2, 0, 1, 0, 1, 2], at_most=1)),
+        feature_rules=Rules(groups=(Group(members=(0, 1)), Group(members=(2, 3)))),
+    )
+    try:
+        answer = solve(limited, name, seed=3)
+    except InputError as error:
+        assert "limits per group" in str(error), "a refusal names the reason"
+    else:
+        assert limited.obeys(answer.samples, answer.features), "limits per group are kept"
+        assert answer.bound <= brute_force(limited) + 1e-9, "the bound holds with limits"
 
 
 def _note(seen: list[float], done: float, energy: float) -> None:

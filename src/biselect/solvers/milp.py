@@ -1,0 +1,129 @@
+"""`milp`: the same problem for HiGHS, an independent witness of what `exact` proves.
+
+Binary s_i and f_j, and x_ij in [0, 1] for their products:
+
+    maximise Σ λW_ij x_ij + Σ a_i s_i + Σ b_j f_j
+    Σ_i s_i = k,  Σ_j f_j = m,  Σ_j x_ij = m s_i,  Σ_i x_ij = k f_j,  x_ij ≤ s_i,  x_ij ≤ f_j
+
+The two families of equations make x the product at every integer point, whatever the sign of the weights, and are
+much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import Rules, SelectionProblem
+from biselect.solvers.coordinate_ascent import coordinate_ascent
+from biselect.solvers.registry import Answer, Run
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
+
+
+def milp(problem: SelectionProblem, run: Run) -> Answer:
+    """Hand the problem to HiGHS.
+
+    "Proven" is then HiGHS's word, which holds within its own tolerances: 1e-6 of the largest coefficient.
+
+    Args:
+        problem: what to solve.
+        run: seed of the heuristic, deadline; HiGHS reports no progress on the way.
+    """
+    import scipy.optimize
+
+    start = coordinate_ascent(problem, Run(seed=run.seed, deadline=run.deadline))
+    score = problem.score(start.samples, start.features)
+    run.improved(0, -score)
+    run.report(0.0, -score)
+    n, d = problem.n_samples, problem.n_features
+    objective = -np.concatenate(
+        [
+            problem.sample_scores,
+            problem.feature_scores,
+            problem.coupling_weight * problem.coupling.astype(np.float64).ravel(),
+        ]
+    )
+    unit = float(np.abs(objective).max()) or 1.0
+    objective /= unit
+    rows, low, high = constraints(problem)
+    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, -score / unit + TOLERANCE)
+    options = {"mip_rel_gap": 0.0}
+    if run.deadline < np.inf:
+        options["time_limit"] = max(0.0, run.deadline - Run.now())
+    found = scipy.optimize.milp(
+        objective,
+        integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
+        bounds=scipy.optimize.Bounds(0.0, 1.0),
+        constraints=[scipy.optimize.LinearConstraint(rows, low, high), cut_off],
+        options=options,
+    )
+    nodes = found.get("mip_node_count")
+    info = {"status": str(found.message), "nodes": None if nodes is None else int(nodes)}
+    samples, features = start.samples, start.features
+    if found.x is not None:
+        their_samples, their_features = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
+        if problem.score(their_samples, their_features) > score:
+            samples, features = their_samples, their_features
+            run.improved(1, problem.energy(samples, features))
+    dual = found.get("mip_dual_bound")
+    bound = -np.inf if dual is None else unit * (float(dual) - TOLERANCE)
+    return Answer(samples=samples, features=features, bound=bound, proven=found.status == 0, info=info)
+
+
+def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:
+    """Matrix, lower and upper sides over the variables s, f and x, in this order."""
+    import scipy.sparse as sparse
+
+    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
+    eye_s, eye_f = sparse.eye_array(n), sparse.eye_array(d)
+    row_sums = sparse.kron(eye_s, np.ones((1, d)))  # Σ_j x_ij
+    column_sums = sparse.kron(np.ones((1, n)), eye_f)  # Σ_i x_ij
+    own_sample = sparse.kron(eye_s, np.ones((d, 1)))  # s_i for every x_ij
+    own_feature = sparse.kron(np.ones((n, 1)), eye_f)
+    x = sparse.eye_array(n * d)
+    blocks: list[Sequence[object]] = [
+        [np.ones((1, n)), None, None],
+        [None, np.ones((1, d)), None],
+        [-m * eye_s, None, row_sums],
+        [None, -k * eye_f, column_sums],
+        [-own_sample, None, x],
+        [None, -own_feature, x],
+    ]
+    low = [np.array([k, m]), np.zeros(n + d), np.full(2 * n * d, -np.inf)]
+    high = [np.array([k, m]), np.zeros(n + d), np.zeros(2 * n * d)]
+    for position, rules, length in ((0, problem.sample_rules, n), (1, problem.feature_rules, d)):
+        if rules.groups:
+            blocks.append([members_matrix(rules, length) if slot == position else None for slot in range(3)])
+            low.append(np.full(len(rules.groups), -np.inf))
+            high.append(rules.limits.astype(np.float64))
+    widths = [n, d, n * d]
+    matrix = sparse.block_array(
+        [
+            [
+                sparse.csr_array((_height(row), widths[slot])) if block is None else sparse.csr_array(block)
+                for slot, block in enumerate(row)
+            ]
+            for row in blocks
+        ],
+        format="csr",
+    )
+    return matrix, np.concatenate(low).astype(np.float64), np.concatenate(high).astype(np.float64)
+
+
+def _height(row: Sequence[object]) -> int:
+    return next(int(block.shape[0]) for block in row if block is not None)  # type: ignore[attr-defined]
+
+
+def members_matrix(rules: Rules, length: int) -> NDArray[np.float64]:
+    """One row for each group, 1 at its members."""
+    matrix = np.zeros((len(rules.groups), length))
+    for row, group in zip(matrix, rules.groups, strict=True):
+        row[list(group.members)] = 1
+    return matrix

@@ -1,0 +1,246 @@
+"""Every compiled kernel against a slow, obvious twin."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.core import Rules, SelectionProblem, groups_by
+from biselect.solvers import Run, annealing, bounds, coordinate_ascent, row_response
+from biselect.solvers.annealing_kernel import anneal
+from biselect.solvers.kawasaki_kernel import ring_walk
+from biselect.solvers.one_sided import by_features
+from biselect.solvers.random_kernel import next_below, next_unit
+from biselect.solvers.response import Limits, best_response, limits_of
+from biselect.solvers.select_kernel import limited_top_sum, top_sum
+from biselect.solvers.swap_kernel import swap_walk
+
+NO_GROUPS = np.empty(0, dtype=np.int64)
+
+
+def some_problem(seed, **rules):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(2, 12)), int(rng.integers(2, 9))
+    return SelectionProblem(
+        coupling=rng.normal(size=(n, d)).astype(rng.choice([np.float32, np.float64])),
+        sample_scores=rng.normal(size=n),
+        feature_scores=rng.normal(size=d),
+        coupling_weight=0.7,
+        k=int(rng.integers(1, n + 1)),
+        m=int(rng.integers(1, d + 1)),
+        **rules,
+    )
+
+
+values_with_ties = st.lists(st.integers(-3, 3).map(float) | st.floats(-5, 5), min_size=1, max_size=60)
+
+
+@given(values_with_ties, st.data())
+@settings(max_examples=500, deadline=None)
+def test_top_sum_is_a_sort(values, data):
+    k = data.draw(st.integers(1, len(values)))
+    largest = sorted(values)[-k:]
+    total, smallest = top_sum(np.array(values), len(values), k)
+    assert total == pytest.approx(sum(largest), abs=1e-9)
+    assert smallest == largest[0]
+
+
+@given(values_with_ties, st.data())
+@settings(max_examples=300, deadline=None)
+def test_limited_top_sum_is_the_best_response(values, data):
+    n = len(values)
+    limits = Limits(
+        group_of=np.array(data.draw(st.lists(st.integers(-1, 2), min_size=n, max_size=n))),
+        room=np.array(data.draw(st.lists(st.integers(0, 4), min_size=3, max_size=3))),
+    )
+    k = data.draw(st.integers(1, n))
+    chosen = best_response(np.array(values), k, limits)
+    total, smallest, taken = limited_top_sum(np.array(values), n, k, limits.group_of, limits.room)
+    assert taken == chosen.size
+    assert total == pytest.approx(np.array(values)[chosen].sum(), abs=1e-9)
+    assert taken == 0 or smallest == np.array(values)[chosen].min()
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_annealing_is_its_slow_twin(seed):
+    labels = np.random.default_rng(seed).integers(0, 6, size=12).tolist()
+    problem = some_problem(seed)
+    groups = groups_by(labels[: problem.n_samples], at_most=max(1, problem.k // 2))
+    try:
+        problem = some_problem(seed, sample_rules=Rules(groups=groups))
+    except Exception:  # the groups leave no room: go without
+        pass
+    task = by_features(problem)
+    temperatures = np.full(200, 0.5)
+    order = np.random.default_rng(seed).permutation(problem.n_features)
+    limits = limits_of(problem.sample_rules, problem.n_samples)
+
+    slow, slow_best, state = order.copy(), -np.inf, np.array([seed], dtype=np.uint64)
+
+    def score(lines):
+        values = task.values(np.sort(lines))
+        return values[best_response(values, problem.k, limits)].sum() + task.line_scores[lines].sum()
+
+    m, d = problem.m, problem.n_features
+    current = score(slow[:m])
+    for temperature in temperatures:
+        slow_best = max(slow_best, current)
+        if m == d:
+            break
+        leaving, entering = next_below(state, m), m + next_below(state, d - m)
+        needed = current + temperature * np.log(next_unit(state))
+        trial = slow.copy()
+        trial[[leaving, entering]] = trial[[entering, leaving]]
+        if score(trial[:m]) > needed:
+            slow, current = trial, score(trial[:m])
+
+    fast, best_lines, noted = order.copy(), np.zeros(m, dtype=np.int64), np.empty((500, 2))
+    best, _ = anneal(
+        task.lines, task.scale, task.line_scores, task.base, task.keep, task.choose,
+        NO_GROUPS, NO_GROUPS, limits.group_of, limits.room,
+        fast, temperatures, np.array([seed], dtype=np.uint64), -np.inf, best_lines, noted,
+    )  # fmt: skip
+    assert set(fast[:m]) == set(slow[:m])
+    assert best == pytest.approx(slow_best, abs=1e-9)
+    assert best == pytest.approx(score(best_lines), abs=1e-9)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]))
+@settings(max_examples=60, deadline=None)
+def test_swap_sa_is_its_slow_twin(seed, bias):
+    problem = some_problem(seed)
+    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
+    rng = np.random.default_rng(seed)
+    order_s, order_f, moves = rng.permutation(n), rng.permutation(d), np.array([0.4, 0.8])
+    temperatures = np.full(150, 0.7)
+    s, f, state = order_s.copy(), order_f.copy(), np.array([seed], dtype=np.uint64)
+
+    def sample_value(position):
+        row = problem.coupling[s[position], f[:m]].astype(float)
+        return problem.sample_scores[s[position]] + problem.coupling_weight * row.sum()
+
+    def feature_value(position):
+        column = problem.coupling[s[:k], f[position]].astype(float)
+        return problem.feature_scores[f[position]] + problem.coupling_weight * column.sum()
+
+    def draw(count, length, value):
+        leaves, enters = next_below(state, count), count + next_below(state, length - count)
+        if next_unit(state) <= bias:
+            other, other_in = next_below(state, count), count + next_below(state, length - count)
+            leaves = other if value(other) < value(leaves) else leaves
+            enters = other_in if value(other_in) > value(enters) else enters
+        return leaves, enters
+
+    best = problem.score(s[:k], f[:m])
+    for temperature in temperatures:
+        kind = next_unit(state)
+        with_sample, with_feature = kind <= moves[0] or kind > moves[1], kind > moves[0]
+        if (with_sample and k == n) or (with_feature and m == d):
+            continue
+        before, old_s, old_f = problem.score(s[:k], f[:m]), s.copy(), f.copy()
+        swap_s = draw(k, n, sample_value) if with_sample else None
+        swap_f = draw(m, d, feature_value) if with_feature else None
+        if swap_s:
+            s[list(swap_s)] = s[list(swap_s[::-1])]
+        if swap_f:
+            f[list(swap_f)] = f[list(swap_f[::-1])]
+        gain = problem.score(s[:k], f[:m]) - before
+        if gain < 0 and next_unit(state) > np.exp(gain / temperature):
+            s, f = old_s, old_f
+        best = max(best, problem.score(s[:k], f[:m]))
+
+    best_s, best_f, noted = np.zeros(k, dtype=np.int64), np.zeros(m, dtype=np.int64), np.empty((500, 2))
+    found, count, _ = swap_walk(
+        problem.coupling, problem.coupling_weight, problem.sample_scores, problem.feature_scores, k, m,
+        order_s, order_f, temperatures, moves, bias, np.array([seed], dtype=np.uint64),
+        -np.inf, best_s, best_f, noted,
+    )  # fmt: skip
+    assert (order_s.tolist(), order_f.tolist()) == (s.tolist(), f.tolist())
+    assert found == pytest.approx(best, abs=1e-9)
+    assert found == pytest.approx(problem.score(best_s, best_f), abs=1e-9)
+    assert noted[count - 1, 1] == found
+
+
+@given(st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_kawasaki_is_its_slow_twin(seed):
+    problem = some_problem(seed)
+    n, d = problem.n_samples, problem.n_features
+    rng = np.random.default_rng(seed)
+    in_s, in_f = rng.permutation(n) < problem.k, rng.permutation(d) < problem.m
+    bits, state = np.concatenate([in_s, in_f]), np.array([seed], dtype=np.uint64)
+    best = -problem.bit_energies(bits)
+    for _ in range(200):
+        edge = next_below(state, n + d)
+        ring, offset = (n, 0) if edge < n else (d, n)
+        x, y = edge, offset + (edge - offset + 1) % ring
+        if bits[x] == bits[y]:
+            continue
+        trial = bits.copy()
+        trial[[x, y]] = trial[[y, x]]
+        gain = float(problem.bit_energies(bits) - problem.bit_energies(trial))
+        if gain < 0 and next_unit(state) > np.exp(gain / 0.8):
+            continue
+        bits = trial
+        best = max(best, -problem.bit_energies(bits))
+    found, _ = ring_walk(
+        problem.coupling, problem.coupling_weight, problem.sample_scores, problem.feature_scores, in_s, in_f, 0.8, 200,
+        np.array([seed], dtype=np.uint64), -np.inf, in_s.copy(), in_f.copy(), np.empty((500, 2)),
+    )  # fmt: skip
+    assert np.concatenate([in_s, in_f]).tolist() == bits.tolist()
+    assert found == pytest.approx(best, abs=1e-9)
+
+
+@given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]), st.sampled_from([1.0, 1e-6, 0.0]))
+@settings(max_examples=300, deadline=None)
+def test_the_row_pass_is_exact_however_close_the_rows_are(seed, dtype, spread):
+    """Rows that differ by less than float32 can tell apart when summed, around large common values."""
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(5, 300)), int(rng.integers(1, 12))
+    common = rng.choice([1.0, -1.0], size=d) * rng.choice([1e4, 1.0, 1e-3], size=d)
+    problem = SelectionProblem(
+        coupling=(common + spread * rng.normal(size=(n, d))).astype(dtype),
+        sample_scores=rng.choice([0.0, 1.0, 1e5]) * rng.normal(size=n),
+        coupling_weight=float(rng.choice([1.0, 0.3])),
+        k=int(rng.integers(1, n + 1)),
+        m=int(rng.integers(1, d + 1)),
+    )
+    task = by_features(problem)
+    subset = np.sort(rng.permutation(d)[: problem.m])
+    values = task.values(subset)
+    chosen = row_response.best_rows(task, subset)
+    assert np.unique(chosen).size == problem.k
+    slack = 1e-14 * problem.m * np.abs(values).max()
+    assert values[chosen].min() >= np.sort(values)[-problem.k] - slack
+
+
+def test_the_row_pass_spans_many_tiles_and_falls_back_on_ties():
+    rng = np.random.default_rng(0)
+    W = rng.normal(size=(50_000, 6)).astype(np.float32)
+    task = by_features(SelectionProblem(coupling=W, k=40, m=5))
+    subset = np.arange(5)
+    assert row_response.best_rows(task, subset).tolist() == task.respond(subset).tolist()
+    tied = by_features(SelectionProblem(coupling=np.ones((50_000, 6), dtype=np.float32), k=40, m=5))
+    assert row_response.best_rows(tied, subset).tolist() == list(range(40))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_climbing_one_after_the_other_equals_climbing_side_by_side(dtype, monkeypatch):
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(
+        coupling=rng.normal(size=(300, 20)).astype(dtype), sample_scores=rng.normal(size=300), k=9, m=5
+    )
+    plain = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
+    monkeypatch.setattr(coordinate_ascent, "SIDE_BY_SIDE_CELLS", 0)
+    monkeypatch.setattr(bounds, "NUMPY_CELLS", 0)
+    large = coordinate_ascent.coordinate_ascent(problem, Run(seed=1))
+    assert (plain.samples.tolist(), plain.features.tolist()) == (large.samples.tolist(), large.features.tolist())
+
+
+def test_annealing_slices_do_not_change_the_walk(monkeypatch):
+    problem = some_problem(5)
+    whole = annealing.annealing(problem, Run(seed=3), steps=300)
+    monkeypatch.setattr(annealing, "SLICE_CELLS", 50)
+    cut = annealing.annealing(problem, Run(seed=3), steps=300)
+    assert (whole.samples.tolist(), whole.features.tolist()) == (cut.samples.tolist(), cut.features.tolist())

@@ -1,0 +1,46 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import biselect as bs
+from biselect.core import SelectionProblem
+from biselect.testing import brute_force
+from biselect.testing.strategies import problems, ruled_problems
+
+
+def largest(problem):
+    return max(np.abs(part).max() for part in (problem.coupling, problem.sample_scores, problem.feature_scores))
+
+
+@settings(max_examples=300, deadline=None)
+@given(problems(max_samples=5, max_features=4) | ruled_problems(max_samples=5, max_features=4))
+def test_milp_finds_what_brute_force_finds(problem):
+    answer = bs.solve(problem, "milp")
+    optimum = brute_force(problem)
+    size = max(
+        np.abs(problem.coupling).max(), np.abs(problem.sample_scores).max(), np.abs(problem.feature_scores).max()
+    )
+    assert answer.proven_optimal
+    assert problem.obeys(answer.samples, answer.features)
+    assert answer.energy == pytest.approx(optimum, abs=1e-5 * (1 + size) * problem.k * problem.m)
+
+
+@pytest.mark.slow
+@settings(max_examples=5000, deadline=None)
+@given(ruled_problems(max_samples=6, max_features=5))
+def test_exact_and_milp_agree_on_thousands_of_cases(problem):
+    size = max(
+        np.abs(problem.coupling).max(), np.abs(problem.sample_scores).max(), np.abs(problem.feature_scores).max()
+    )
+    exact, witness = bs.solve(problem, "exact"), bs.solve(problem, "milp")
+    assert exact.energy <= witness.energy + 1e-9 * (1 + size) * problem.k * problem.m
+    assert exact.energy == pytest.approx(witness.energy, abs=1e-5 * (1 + size) * problem.k * problem.m)
+
+
+def test_a_struck_deadline_gives_the_heuristic_and_a_valid_bound():
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(coupling=np.abs(rng.normal(size=(50, 38))), k=5, m=4)
+    stopped = bs.solve(problem, "milp", time_limit=0.5)
+    optimum = bs.solve(problem, "exact").energy
+    assert not stopped.proven_optimal
+    assert stopped.bound <= optimum <= stopped.energy
