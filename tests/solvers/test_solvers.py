@@ -185,9 +185,7 @@ def test_useless_options_are_refused(planted, name, options, message):
 
 def test_limits_per_group_are_refused_by_name_where_they_cannot_be_kept(planted):
     limited = replace(planted, sample_rules=Rules(groups=groups_by([0, 0, *range(1, 59)], at_most=1)))
-    with pytest.raises(
-        InputError, match="'tabu' cannot keep limits per group; use one of: auto, exact, milp"
-    ):
+    with pytest.raises(InputError, match="'tabu' cannot keep limits per group; use one of: auto, exact, milp"):
         bs.solve(limited, "tabu")
 
 

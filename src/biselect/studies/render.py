@@ -52,11 +52,15 @@ def write(study: Study, results: Results, folder: Path) -> None:
 
 def shown(entry: Entry) -> str:
     """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
-    text = f"{entry.ours:.3f} [{entry.low:.3f}, {entry.high:.3f}]"
+    text = f"{_digits(entry.ours)} [{_digits(entry.low)}, {_digits(entry.high)}]"
     if entry.paper is None:
         return text
     mark = " ≠" if entry.verdict == "differs" else ""
-    return f"{text} · {entry.paper:g}{mark}"
+    return f"{text} · {_digits(entry.paper)}{mark}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
 
 
 def markdown(results: Results) -> str:

@@ -92,8 +92,9 @@ class Results(Findings):
 def entry(row: str, column: str, values: ArrayLike, *, paper: float | None = None, decimals: int = 3) -> Entry:
     """The mean of per-seed values with its interval, held against the paper's figure."""
     sample = np.asarray(values, dtype=np.float64)
-    low, high = bootstrap_interval(sample)
     ours = float(sample.mean())
+    low, high = bootstrap_interval(sample)
+    low, high = min(low, ours), max(high, ours)  # the mean of equal values may be off by its rounding
     verdict = judge(ours, low, high, paper, decimals)
     return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
 

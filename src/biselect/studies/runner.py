@@ -76,7 +76,7 @@ def _read(task: Task, folder: Path) -> Values | None:
         content = json.loads(_path(task, folder).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    if not isinstance(content, dict) or content.get("task") != task.describe():
+    if not isinstance(content, dict) or content.get("task") != json.loads(json.dumps(task.describe())):
         return None
     values: Values = content["values"]
     return values
