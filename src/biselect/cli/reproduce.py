@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, out
+from biselect.cli.console import Steps, fail, out
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
-    from biselect.studies import Results
+    from rich.text import Text
 
-UNREADABLE = 40  # more entries than this are a picture, not a table for a terminal
+    from biselect.studies import Results
+    from biselect.studies.results import Entry
+
+READABLE = 60  # of more entries than this a terminal shows only those that the paper prints too
 
 
 def reproduce(
@@ -37,7 +40,6 @@ def reproduce(
     A run that is interrupted, however roughly, continues where it was when started again with the same --out.
     """
     from biselect.studies import load, study_names
-    from biselect.studies import reproduce as run_study
 
     if list_all:
         for name in study_names():
@@ -49,51 +51,67 @@ def reproduce(
     for name in wanted:
         load(name)  # refuses a wrong name before hours are spent on the right ones
     steps = Steps(quiet)
-    for name in wanted:
-        start = time.perf_counter()
-        with steps.console.status(name) as status:
-            results = run_study(
-                name,
-                folder,
-                quick=quick,
-                on=on,
-                progress=lambda done, total, name=name: status.update(f"{name}: {done} of {total}"),  # type: ignore[misc]
-            )
-        steps.console.print(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}", style="dim")
-        if as_json:
-            typer.echo(results.to_json(), nl=False)
-        else:
-            _show(results)
+    try:
+        for name in wanted:
+            results = _run(name, folder, quick, on, steps)
+            if as_json:
+                typer.echo(results.to_json(), nl=False)
+            else:
+                _show(results)
+    except KeyboardInterrupt:
+        fail("interrupted; finished work is kept, the same command goes on from there", code=130)
+
+
+def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps) -> Results:
+    from biselect.studies import reproduce as run_study
+
+    start = time.perf_counter()
+    with steps.console.status(name) as status:
+
+        def progress(done: int, total: int) -> None:
+            status.update(f"{name}: {done} of {total}")
+
+        results = run_study(name, folder, quick=quick, on=on, progress=progress)
+    steps.console.print(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}", style="dim")
+    return results
 
 
 def _show(results: Results) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from biselect.studies.render import axes, shown
+    from biselect.studies.render import axes
 
     console = out()
-    differing = [entry for entry in results.cells if entry.verdict == "differs"]
     compared = [entry for entry in results.cells if entry.paper is not None]
-    if len(results.cells) <= UNREADABLE:
-        rows, columns = axes(results)
-        table = Table(title=Text(f"{results.title} ({results.seeds} seeds)"), title_justify="left", title_style="bold")
-        table.add_column("")
-        for column in columns:
-            table.add_column(Text(column), justify="right")
-        known = {(entry.row, entry.column): entry for entry in results.cells}
-        for row in rows:
-            found = (known.get((row, column)) for column in columns)
-            texts = [
-                Text("") if entry is None else Text(shown(entry), style="bold red" if entry in differing else "")
-                for entry in found
-            ]
-            table.add_row(Text(row), *texts)
-        console.print(table)
-        console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
-    else:
-        console.print(Text(f"{results.title}: {len(results.cells)} numbers, see table.md and figure.png"))
+    entries = results.cells if len(results.cells) <= READABLE else compared[:READABLE]
+    rows, columns = axes(entries)
+    title = f"{results.title} ({results.seeds} seeds)"
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    table.add_column("")
+    for column in columns:
+        table.add_column(Text(column), justify="right")
+    known = {(entry.row, entry.column): entry for entry in entries}
+    for row in rows:
+        found = (known.get((row, column)) for column in columns)
+        table.add_row(Text(row), *(_cell(entry) for entry in found))
+    console.print(table)
+    console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
+    if len(entries) < len(results.cells):
+        console.print(f"{len(results.cells) - len(entries)} further numbers are in table.md and figure.png.")
     if compared:
-        console.print(f"{len(compared) - len(differing)} of {len(compared)} figures agree with the paper.")
+        judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+        agreeing = len(judged) - judged.count("differs")
+        console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
     for note in results.notes:
         console.print(Text(f"- {note}"))
+
+
+def _cell(entry: Entry | None) -> Text:
+    from rich.text import Text
+
+    from biselect.studies.render import shown
+
+    if entry is None:
+        return Text("")
+    return Text(shown(entry), style="bold red" if entry.verdict == "differs" else "")

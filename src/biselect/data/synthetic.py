@@ -55,12 +55,19 @@ class Planted:
 
 
 def benchmark(
-    n_samples: int, n_features: int, k: int, noise_fraction: float, *, seed: Seed, residuals: str = "normal"
+    n_samples: int,
+    n_features: int,
+    k: int,
+    noise_fraction: float,
+    *,
+    seed: Seed,
+    residuals: str = "normal",
+    scale: str = "pool",
 ) -> Planted:
     """The synthetic benchmark of Table joint_vs_sequential_practical.
 
     Entries are N(0, 0.5²). On k samples and (1 - ν)·D informative features they are N(±3, 0.3²) instead, each cell
-    with a sign of its own. Z uses mean and standard deviation of the pool itself; W = |Z|.
+    with a sign of its own. Z uses mean and standard deviation of the pool itself, which planted cells inflate; W = |Z|.
 
     Args:
         n_samples: N.
@@ -69,14 +76,18 @@ def benchmark(
         noise_fraction: ν, the share of features without signal.
         seed: fixes the instance.
         residuals: distribution of the entries outside the block, one of `RESIDUALS`.
+        scale: rows that Z takes mean and standard deviation from: the whole `pool`, or the `nominal` ones.
     """
+    if scale not in ("pool", "nominal"):
+        raise InputError(f"scale must be pool or nominal, got {scale!r}")
     rng = np.random.default_rng(seed)
     X = NOMINAL_SPREAD * _draw(residuals)(rng, (n_samples, n_features))
     samples = _subset(rng, n_samples, k, "k", "samples")
     informative = round((1 - noise_fraction) * n_features)
     features = _subset(rng, n_features, informative, "the informative features", "features")
     X[np.ix_(samples, features)] = _anomalous(rng, (k, informative))
-    Z = (X - X.mean(axis=0)) / X.std(axis=0)
+    rows = X if scale == "pool" else np.delete(X, samples, axis=0)
+    Z = (X - rows.mean(axis=0)) / rows.std(axis=0)
     return Planted(residuals=Z, weights=np.abs(Z), samples=samples, features=features)
 
 

@@ -16,7 +16,7 @@ ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back
 def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]:
     """Every task with its values, as they come; they travel back, so that the caller alone keeps them."""
     if on not in ("local", "alone", "ray") and not on.startswith(("dask://", "ray://")):
-        raise InputError(f"cannot run on {on!r}; use local, dask://HOST:PORT, ray or ray://HOST:PORT")
+        raise InputError(f"cannot run on {on!r}; use local, alone, dask://HOST:PORT, ray or ray://HOST:PORT")
     if not tasks:
         return
     if on == "alone":  # one task at a time, for those that look at the clock

@@ -39,20 +39,21 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 
 def draw(found: Findings) -> Figure:
-    """Paired bars; the paper's figures as crosses."""
-    from biselect.studies.style import COLOURS, panels
+    """Both selectors with their intervals; the paper's figures as crosses."""
+    from biselect.studies.style import COLOURS, MARKERS, panels
 
     figure, axes = panels(1, 1, width=4.6, height=2.8)
     rows = [f"Synthetic, ν = {table.percent(noise)}" for noise in PAPER]
     for side, column in enumerate(COLUMNS):
-        bars = [found.find(row, column) for row in rows]
-        x = [position + 0.36 * (side - 0.5) for position in range(len(rows))]
-        error = [[e.ours - e.low for e in bars], [e.high - e.ours for e in bars]]
-        axes[0, 0].bar(x, [e.ours for e in bars], width=0.34, yerr=error, color=COLOURS[1 - side], label=column)
-        axes[0, 0].plot(x, [e.paper for e in bars], "x", color="black", label="paper" if side else None)
+        points = [found.find(row, column) for row in rows]
+        x = [position + 0.2 * (side - 0.5) for position in range(len(rows))]
+        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
+        look = {"color": COLOURS[1 - side], "marker": MARKERS[1 - side], "linestyle": "none"}
+        axes[0, 0].errorbar(x, [e.ours for e in points], yerr=error, label=column, **look)
+        axes[0, 0].plot(x, [e.paper for e in points], "x", color="black", label="paper" if side else None)
     axes[0, 0].set_xticks(range(len(rows)), [table.percent(noise) for noise in PAPER])
-    axes[0, 0].set(xlabel="features without signal ν", ylabel="mean combined F1", ylim=(0.5, 1.05))
-    axes[0, 0].legend(loc="upper left", ncols=3)
+    axes[0, 0].set(xlabel="features without signal ν", ylabel="mean combined F1")
+    axes[0, 0].legend(loc="upper left")
     return figure
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 from biselect.errors import InputError
@@ -65,7 +66,7 @@ def _digits(value: float) -> str:
 
 def markdown(results: Results) -> str:
     """The table with the paper's figures, and the notes."""
-    rows, columns = axes(results)
+    rows, columns = axes(results.cells)
     lines = [
         f"# {results.title}",
         "",
@@ -80,6 +81,6 @@ def markdown(results: Results) -> str:
     return "\n".join([*lines, "", *(f"- {note}" for note in results.notes)]) + "\n"
 
 
-def axes(results: Results) -> tuple[list[str], list[str]]:
-    """Rows and columns of the table, in the order in which they first stand."""
-    return list(dict.fromkeys(e.row for e in results.cells)), list(dict.fromkeys(e.column for e in results.cells))
+def axes(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
+    """Rows and columns of a table, in the order in which they first stand."""
+    return list(dict.fromkeys(e.row for e in entries)), list(dict.fromkeys(e.column for e in entries))

@@ -26,7 +26,7 @@ class Entry:
         high: its upper end.
         paper: what the paper prints, or None.
         verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
-            `as stated` or `differs` where the paper states a lower bound.
+            `as stated` or `differs` where the paper states a lower bound; `not compared` for times.
     """
 
     row: str

@@ -32,7 +32,7 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     Args:
         tasks: what has to be there in the end; equal tasks are done once.
         folder: where results are kept.
-        on: `local`, `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
+        on: `local` (a process per core), `alone` (one task at a time), `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
         progress: called after every finished task.
     """
     unique = list(dict.fromkeys(tasks))

@@ -16,7 +16,7 @@ from biselect.studies.experiments.benchmark import best_sequential
 from biselect.studies.task import Cell, Values
 
 DRAWS = 20  # perturbations of each instance
-CAP = 10.0  # w_max; the largest |Z| of a pool of 20 is below 4.4
+CAP = 10.0  # w_max
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
@@ -28,7 +28,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     values: Values = {"clipped": []}
     k, m = cell["k"], cell["m"]
     for seed in seeds:
-        planted = benchmark(cell["N"], cell["D"], k, cell["noise"], seed=seed)
+        planted = benchmark(cell["N"], cell["D"], k, cell["noise"], seed=seed, scale=cell["scale"])
         rule = best_sequential(planted.problem(k, m), planted)[1] if cell["rule"] == "best-clean" else "sum"
         drawn: dict[str, list[float]] = {}
         rng = np.random.default_rng([seed, 1])  # the draws of an instance do not depend on its own seed's stream
