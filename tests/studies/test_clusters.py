@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from biselect.errors import MissingDependencyError
+from biselect.errors import InputError, MissingDependencyError
 from biselect.studies import backends
 from biselect.studies.runner import run
 from biselect.studies.task import tasks_for
@@ -39,6 +39,13 @@ def test_a_ray_runtime_gives_the_same_bytes(tmp_path, at_home):
     finally:
         ray.shutdown()
     assert contents(tmp_path / "ray") == at_home
+
+
+def test_a_cluster_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="needs the cluster extra")
+    monkeypatch.setattr(backends, "PATIENCE", 0.5)
+    with pytest.raises(InputError, match="no Dask scheduler answers at localhost:9"):
+        run(TASKS, tmp_path, on="dask://localhost:9")
 
 
 def test_a_missing_extra_is_named(tmp_path, monkeypatch):

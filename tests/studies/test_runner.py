@@ -93,23 +93,45 @@ def test_unknown_places_are_refused(tmp_path, on):
         run(tasks(), tmp_path, on=on)
 
 
-def test_a_run_killed_half_way_resumes_to_the_same_bytes(tmp_path):
-    """SIGKILL leaves no time to tidy up: whatever is on disk at that moment must be enough, and right."""
-    command = [sys.executable, "-m", "biselect", "reproduce", "theory-bernstein", "--quick", "-q", "--json", "--out"]
-    cells = tmp_path / "killed" / "cells"
-    victim = subprocess.Popen([*command, str(tmp_path / "killed")], start_new_session=True, stdout=subprocess.DEVNULL)
+def kill_once_there_are(results: int, cells: Path, command: list[str]) -> None:
+    """SIGKILL, to the whole process group: it leaves no time to tidy up."""
+    victim = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
-    while len(list(cells.rglob("[!.]*.json"))) < 8:
+    while len(list(cells.rglob("[!.]*.json"))) < results:
         assert victim.poll() is None and time.monotonic() < deadline, "the run ended before it could be killed"
-        time.sleep(0.02)
+        time.sleep(0.01)
     os.killpg(victim.pid, signal.SIGKILL)
     victim.wait()
-    survived = {path: path.stat().st_mtime_ns for path in cells.rglob("[!.]*.json")}
-    assert not (tmp_path / "killed" / "theory-bernstein" / "results.json").exists()
 
-    resumed = subprocess.run([*command, str(tmp_path / "killed")], capture_output=True, check=True).stdout
-    straight = subprocess.run([*command, str(tmp_path / "whole")], capture_output=True, check=True).stdout
-    assert resumed == straight and json.loads(resumed)["cells"]
+
+def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
+    many = tasks_for("benchmark", CELL, 4000, block=50)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from biselect.studies.runner import run\n"
+        "from biselect.studies.task import tasks_for\n"
+        f"run(tasks_for('benchmark', {CELL!r}, 4000, block=50), Path({str(tmp_path / 'killed')!r}))\n"
+    )
+    for finished in (1, 25):
+        kill_once_there_are(finished, tmp_path / "killed", [sys.executable, str(script)])
+    survived = {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("[!.]*.json")}
+    assert 25 <= len(survived) < len(many)
+    run(many, tmp_path / "killed")
+    run(many, tmp_path / "whole")
     assert {path: path.stat().st_mtime_ns for path in survived} == survived, "finished cells were done again"
     whole = contents(tmp_path / "whole")
     assert {name: data for name, data in contents(tmp_path / "killed").items() if ".writing-" not in name} == whole
+
+
+@pytest.mark.slow
+def test_a_study_killed_half_way_resumes_to_the_same_results(tmp_path):
+    name = "joint-vs-sequential-param-sweep-heatmaps"
+    command = [sys.executable, "-m", "biselect", "reproduce", name, "--quick", "-q", "--json", "--out"]
+    kill_once_there_are(100, tmp_path / "killed" / "cells", [*command, str(tmp_path / "killed")])
+    assert not (tmp_path / "killed" / name / "results.json").exists()
+    resumed = subprocess.run([*command, str(tmp_path / "killed")], capture_output=True, check=True).stdout
+    straight = subprocess.run([*command, str(tmp_path / "whole")], capture_output=True, check=True).stdout
+    assert resumed == straight and json.loads(resumed)["cells"]
+    for file in ("results.json", "table.md", "figure.png"):
+        assert (tmp_path / "killed" / name / file).read_bytes() == (tmp_path / "whole" / name / file).read_bytes()

@@ -12,6 +12,8 @@ from biselect.studies.task import Task, Values
 
 ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back only when all of them are done
 
+PATIENCE = 10.0  # seconds to wait for a cluster to answer
+
 
 def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]:
     """Every task with its values, as they come; they travel back, so that the caller alone keeps them."""
@@ -58,7 +60,11 @@ def _dask(address: str) -> Iterator[int]:
     import joblib
 
     distributed = _cluster_package("distributed")
-    with distributed.Client(f"tcp://{address}", set_as_default=False) as client:
+    try:
+        client = distributed.Client(f"tcp://{address}", set_as_default=False, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
+    with client:
         threads = sum(client.nthreads().values())
         with joblib.parallel_config(backend="dask", client=client):
             yield threads
@@ -73,7 +79,10 @@ def _ray(on: str) -> Iterator[int]:
     began = not ray.is_initialized()
     if began:
         address = None if on == "ray" else on
-        ray.init(address=address, log_to_driver=False, include_dashboard=False)
+        try:
+            ray.init(address=address, log_to_driver=False, include_dashboard=False)
+        except (ConnectionError, RuntimeError) as error:
+            raise InputError(f"no Ray runtime answers at {on}: {error}") from error
     try:
         register_ray()
         with joblib.parallel_config(backend="ray"):

@@ -81,7 +81,7 @@ def draw(found: Findings) -> Figure:
     axes[0, 0].axvline(PAPER_RATIO, color=PAPER, linestyle=":", label="paper's largest lift")
     axes[0, 0].axhline(0, color="black", linewidth=0.8)
     axes[0, 0].set(xlabel="feature budget m/D", ylabel="joint minus sequential,\nactive-feature F1")
-    axes[0, 0].legend(loc="upper right")
+    axes[0, 0].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     return figure
 
 
