@@ -105,13 +105,13 @@ def kill_once_there_are(results: int, cells: Path, command: list[str]) -> None:
 
 
 def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
-    many = tasks_for("benchmark", CELL, 4000, block=50)
+    many = tasks_for("benchmark", CELL, 1200, block=15)
     script = tmp_path / "script.py"
     script.write_text(
         "from pathlib import Path\n"
         "from biselect.studies.runner import run\n"
         "from biselect.studies.task import tasks_for\n"
-        f"run(tasks_for('benchmark', {CELL!r}, 4000, block=50), Path({str(tmp_path / 'killed')!r}))\n"
+        f"run(tasks_for('benchmark', {CELL!r}, 1200, block=15), Path({str(tmp_path / 'killed')!r}))\n"
     )
     for finished in (1, 25):
         kill_once_there_are(finished, tmp_path / "killed", [sys.executable, str(script)])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from biselect.calibrate.validity import feature_first_margin_loss, joint_margin_loss
 from biselect.core import SelectionProblem
 from biselect.theory.structure import RankOneCheck
 
@@ -79,10 +80,10 @@ def _separations(conditions: Sequence[Condition]) -> list[str]:
 
 
 def _error(problem: SelectionProblem, given: Assumptions) -> str:
-    sector = problem.sector
+    columns = feature_first_margin_loss(given.error, problem.n_samples) / problem.k
     return (
-        f"A calibration error of η = {given.error:g} in every weight takes {2 * given.error:.3g} from the joint margin "
-        f"and {2 * sector.n_samples * given.error / sector.k:.3g} from the feature-first margin."
+        f"A calibration error of η = {given.error:g} in every weight takes {joint_margin_loss(given.error):.3g} from the "
+        f"joint margin and {columns:.3g} from the feature-first margin."
     )
 
 
