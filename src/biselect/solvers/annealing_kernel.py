@@ -20,12 +20,19 @@ def _reach(values: Any, incoming: Any, outgoing: Any, scale: float, tau: float) 
 
 
 @njit(cache=True, nogil=True)
-def _response(values: Any, keep: int, group: Any, room: Any) -> Any:
-    """Sum of the best response and the smallest value in it; the values may be reordered."""
-    if room.size == 0:
-        return top_sum(values, values.size, keep)
-    total, smallest, _ = limited_top_sum(values, values.size, keep, group, room)
-    return total, smallest
+def _response(values: Any, keep: int, group: Any, room: Any, floor: float, scratch: Any) -> Any:
+    """Sum of the best response and the smallest value in it; `floor` is a guess of what lies below it."""
+    if room.size:
+        total, smallest, _ = limited_top_sum(values, values.size, keep, group, room)
+        return total, smallest
+    count = 0
+    for x in values:
+        scratch[count] = x  # no branch: a value that is not kept is overwritten by the next
+        count += 1 if x > floor else 0
+    if count < keep:
+        scratch[:-1] = values
+        count = values.size
+    return top_sum(scratch, count, keep)
 
 
 @njit(cache=True, nogil=True)
@@ -54,9 +61,10 @@ def anneal(
     n = lines.shape[0]
     values = np.empty(base.size)
     trial = np.empty(base.size)
+    scratch = np.empty(base.size + 1)
     noted = 0
     fresh = True
-    extra, score, tau = 0.0, 0.0, 0.0
+    extra, score, tau, floor = 0.0, 0.0, 0.0, -np.inf
     for step in range(temperatures.size):
         if fresh:  # sum from scratch after every accepted swap: nothing drifts
             values[:] = base
@@ -66,8 +74,8 @@ def anneal(
                 extra += line_scores[order[q]]
                 for i in range(values.size):
                     values[i] += scale * line[i]
-            trial[:] = values
-            score, tau = _response(trial, keep, base_group, base_room)
+            score, tau = _response(values, keep, base_group, base_room, floor, scratch)
+            floor = 2 * tau - score / keep  # as far below the smallest of them as their mean is above it
             score += extra
             fresh = False
             if score > best:
@@ -91,7 +99,7 @@ def anneal(
             continue
         for i in range(trial.size):
             trial[i] = values[i] + scale * (np.float64(lines[y, i]) - np.float64(lines[x, i]))
-        new_score, _ = _response(trial, keep, base_group, base_room)
+        new_score, _ = _response(trial, keep, base_group, base_room, floor, scratch)
         if new_score + new_extra > needed:
             order[leaving], order[entering] = y, x
             fresh = True

@@ -41,7 +41,7 @@ class Root:
         raw: the same as computed.
         slack: how far rounding can have moved it.
         beta: the price of each line.
-        row_values: what each row could add at these prices, on its own.
+        row_values: what each row could add at these prices on its own, or a little more where that is too little.
         threshold: the k-th largest of them.
         iterations: steps taken.
     """
@@ -121,8 +121,7 @@ def _over(task: OneSided, rows: NDArray[np.int64]) -> OneSided:
 
 def _certify(task: OneSided, beta: NDArray[np.float64], iterations: int, workers: int | None) -> Root:
     """The bound at β over all rows."""
-    row_values = np.empty(task.base.size)
-    row_tops(task, beta, row_values, None, workers)
+    row_values = row_bounds(task, beta, workers)
     largest = np.partition(row_values, row_values.size - task.keep)[row_values.size - task.keep :]
     raw = float(largest.sum() + task.keep * beta[top(beta, task.choose)].sum())
     slack = rounding(task, beta)
@@ -140,13 +139,11 @@ def _certify(task: OneSided, beta: NDArray[np.float64], iterations: int, workers
 def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) -> tuple[NDArray[np.float64], int]:
     """The best β that subgradient steps from this one find."""
     k, m = task.keep, task.choose
-    row_values = np.empty(task.base.size)
-    own = np.empty((task.base.size, m), dtype=np.int64)
     best, best_beta = np.inf, beta
     step, stuck, done = 1.0, 0, 0
     slack = rounding(task, beta)
     while done < STEPS:
-        row_tops(task, beta, row_values, own, 1)
+        row_values, own = _row_tops(task, beta)
         rows, lines = top(row_values, k), top(beta, m)
         value = float(row_values[rows].sum() + k * beta[lines].sum())
         gradient = -np.bincount(own[rows].ravel(), minlength=beta.size).astype(np.float64)
@@ -165,37 +162,58 @@ def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) 
     return best_beta, done
 
 
-def row_tops(
-    task: OneSided,
-    beta: NDArray[np.float64],
-    values: NDArray[np.float64],
-    own: NDArray[np.int64] | None,
-    workers: int | None,
-) -> None:
-    """For each row the sum of its m largest priced weights into `values`, and which lines those are into `own`."""
+def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = None) -> NDArray[np.float64]:
+    """For each row at least the sum of its m largest priced weights; exactly that for the k rows where it is largest.
+
+    With very many rows most are seen to be too light in a pass without branches: for every θ, the sum of a row's m
+    largest is at most mθ + Σ max(weight - θ, 0). Only rows that this leaves in doubt are looked at in full.
+    """
+    width, k, m = task.base.size, task.keep, task.choose
+    working = WORKING_ROWS + k
+    if width <= 4 * working:
+        return _row_tops(task, beta)[0]
+    sample = _over(task, np.arange(0, width, max(1, width // 256)))
+    priced = sample.scale * sample.lines + (sample.line_scores / k - beta)[:, None]
+    theta = float(np.partition(priced, priced.shape[0] - m, axis=0)[priced.shape[0] - m].mean())
+    bounds = _row_reaches(task, beta, theta, workers)
+    bounds += task.base + m * theta
+    bounds += 2 * task.lines.shape[0] * float(np.finfo(np.float64).eps) * np.abs(bounds).max()  # of sums over all lines
+    first = top(bounds, working)
+    bounds[first] = _row_tops(_over(task, first), beta)[0]
+    kth = np.partition(bounds[first], working - k)[working - k]
+    doubtful = np.setdiff1d(np.flatnonzero(bounds >= kth), first, assume_unique=True)
+    if doubtful.size:
+        bounds[doubtful] = _row_tops(_over(task, doubtful), beta)[0]
+    return bounds
+
+
+def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, workers: int | None) -> NDArray[np.float64]:
+    """Σ max(priced weight - θ, 0) of each row, blocks of rows side by side."""
+    from biselect.solvers.bounds_kernel import row_reaches  # loads numba, and compiles on first use
+
+    reaches = np.empty(task.base.size)
+    offsets = task.line_scores / task.keep - beta
+
+    def block(begin: int) -> None:
+        row_reaches(task.lines, task.scale, offsets, theta, begin, min(begin + BLOCK, reaches.size), reaches)
+
+    with ThreadPoolExecutor(workers) as pool:
+        list(pool.map(block, range(0, reaches.size, BLOCK)))
+    return reaches
+
+
+def _row_tops(task: OneSided, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """For each row the sum of its m largest priced weights, and which lines those are."""
     offsets = task.line_scores / task.keep - beta
     if task.lines.size <= NUMPY_CELLS:
         priced = task.scale * task.lines.T.astype(np.float64) + task.base[:, None] / task.choose + offsets
-        chosen = np.argpartition(priced, priced.shape[1] - task.choose, axis=1)[:, priced.shape[1] - task.choose :]
-        values[:] = np.take_along_axis(priced, chosen, axis=1).sum(axis=1)
-        if own is not None:
-            own[:] = chosen
-        return
-    from biselect.solvers.bounds_kernel import row_tops as compiled  # loads numba, and compiles on first use
+        own = np.argpartition(priced, priced.shape[1] - task.choose, axis=1)[:, priced.shape[1] - task.choose :]
+        return np.take_along_axis(priced, own, axis=1).sum(axis=1), own
+    from biselect.solvers.bounds_kernel import row_tops  # loads numba, and compiles on first use
 
-    wanted = np.empty((0, task.choose), dtype=np.int64) if own is None else own
-    base = task.base / task.choose
-
-    def block(begin: int) -> None:
-        compiled(task.lines, task.scale, base, offsets, begin, min(begin + BLOCK, values.size), values, wanted)
-
-    begins = range(0, values.size, BLOCK)
-    if workers == 1 or len(begins) == 1:
-        for begin in begins:
-            block(begin)
-    else:
-        with ThreadPoolExecutor(workers) as pool:
-            list(pool.map(block, begins))
+    values, own = np.empty(task.base.size), np.empty((task.base.size, task.choose), dtype=np.int64)
+    row_tops(task.lines, task.scale, task.base / task.choose, offsets, values, own)
+    return values, own
 
 
 def rounding(task: OneSided, beta: NDArray[np.float64]) -> float:
@@ -208,6 +226,6 @@ def rounding(task: OneSided, beta: NDArray[np.float64]) -> float:
     """
     k, m = task.keep, task.choose
     largest = task.scale * task.largest
-    largest += float(np.abs(task.base).max()) / m + float(np.abs(task.line_scores).max()) / k
+    largest += task.largest_base / m + float(np.abs(task.line_scores).max()) / k
     size = k * m * (largest + 2 * float(np.abs(beta).max()))
     return (k + m + 8) * float(np.finfo(np.float64).eps) * size

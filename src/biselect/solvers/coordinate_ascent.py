@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.bounds import row_tops
+from biselect.solvers.bounds import row_bounds
 from biselect.solvers.one_sided import OneSided, by_features
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.response import best_response, has_room
+from biselect.solvers.response import best_response, has_room, top
 from biselect.solvers.row_response import best_rows
 
 BATCH_CELLS = 2_000_000  # values held at once when starts climb side by side
@@ -52,10 +52,10 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
 
 def _starts(task: OneSided, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
     d, n = task.lines.shape
-    row_weight = np.empty(n)
-    row_tops(task, np.zeros(d), row_weight, None, None)
     heavy = min(n, (starts + 1) // 2)
-    heaviest = np.argsort(-row_weight, kind="stable")[:heavy]
+    row_weight = row_bounds(task, np.zeros(d))
+    candidates = top(row_weight, heavy)
+    heaviest = candidates[np.argsort(-row_weight[candidates], kind="stable")]
     weights = task.scale * task.lines[:, heaviest].T.astype(np.float64) + task.line_scores / task.keep
     from_rows = best_response(weights, task.choose, task.line_limits)
     drawn = np.empty((starts - heavy, task.choose), dtype=np.int64)

@@ -19,7 +19,7 @@ from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 
 INSTANT_CELLS = 20_000_000  # enumerated in less time than the compiled kernels take to load
-WALK_CELLS = 2_000_000_000  # cells that annealing may look at for a first choice: a second or two
+WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_SHARE = 0.05  # and its share of a full search, so that easy searches do not wait for it
 
 

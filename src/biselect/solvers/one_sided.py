@@ -59,6 +59,16 @@ class OneSided:
         """The largest |weight|."""
         return max(float(self.lines.max()), -float(self.lines.min()))
 
+    @cached_property
+    def largest_base(self) -> float:
+        """The largest |base|."""
+        return float(np.abs(self.base).max())
+
+    @cached_property
+    def stored_base(self) -> NDArray[np.floating[Any]]:
+        """`base` in the precision of the lines, empty where it is zero."""
+        return self.base.astype(self.lines.dtype) if self.largest_base else np.empty(0, dtype=self.lines.dtype)
+
     def values(self, subset: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each item of the other side adds, given these lines; added in index order."""
         sums = self.lines[subset[0]].astype(np.float64)

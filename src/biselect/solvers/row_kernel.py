@@ -8,6 +8,7 @@ from numba import njit
 from biselect.solvers.select_kernel import top_sum
 
 TILE = 4096  # rows whose sums stay in cache
+STRIP = 128  # rows that are looked at one by one once any of them is a candidate
 
 
 @njit(cache=True, nogil=True)
@@ -35,7 +36,7 @@ def _any_above(sums: Any, low: Any) -> bool:
 def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin: Any) -> Any:
     """Rows, ascending, whose computed value is within `margin` of the keep-th largest; none if they are too many."""
     width = lines.shape[1]
-    capacity = 4 * keep + 4 * TILE
+    capacity = 2 * keep + 4 * TILE
     rows = np.empty(capacity, np.int64)
     values = np.empty(capacity, lines.dtype)
     sums = np.empty(TILE, lines.dtype)
@@ -63,14 +64,16 @@ def candidates(lines: Any, subset: Any, scale: Any, base: Any, keep: int, margin
                 tile[i] *= scale
         if base.size:
             _add(tile, base[begin:end])
-        if not _any_above(tile, low):
-            continue
-        for i in range(tile.size):
-            if tile[i] >= low:
-                rows[held] = begin + i
-                values[held] = tile[i]
-                held += 1
-        if held > capacity - TILE or end == width or begin == 0:
+        for first in range(0, tile.size, STRIP):
+            strip = tile[first : first + STRIP]
+            if not _any_above(strip, low):
+                continue
+            for i in range(strip.size):
+                if strip[i] >= low:
+                    rows[held] = begin + first + i
+                    values[held] = strip[i]
+                    held += 1
+        if held > 2 * keep or end == width:
             if held > keep:
                 low = top_sum(values[:held].copy(), held, keep)[1] - margin
             kept = 0

@@ -28,17 +28,16 @@ def best_rows(task: OneSided, subset: NDArray[np.int64]) -> NDArray[np.int64]:
     from biselect.solvers.row_kernel import candidates  # loads numba, and compiles on first use
 
     dtype = task.lines.dtype
-    base = task.base.astype(dtype) if task.base.any() else np.empty(0, dtype=dtype)
     margin = dtype.type(2 * rounding_of_pass(task))
-    rows = candidates(task.lines, subset, dtype.type(task.scale), base, task.keep, margin)
+    rows = candidates(task.lines, subset, dtype.type(task.scale), task.stored_base, task.keep, margin)
     if rows.size < task.keep:  # too many near-ties to hold
         return task.respond(subset)
-    values = task.base[rows] + task.scale * task.lines[subset][:, rows].sum(axis=0, dtype=np.float64)
+    values = task.base[rows] + task.scale * task.lines[subset[:, None], rows].sum(axis=0, dtype=np.float64)
     return rows[top(values, task.keep)]
 
 
 def rounding_of_pass(task: OneSided) -> float:
     """δ of the module's docstring."""
     unit = float(np.finfo(task.lines.dtype).eps) / 2
-    size = task.scale * task.choose * task.largest + float(np.abs(task.base).max())
+    size = task.scale * task.choose * task.largest + task.largest_base
     return (task.choose + 4) * unit * size * (1 + 2**-10)
