@@ -80,10 +80,11 @@ def _separations(conditions: Sequence[Condition]) -> list[str]:
 
 
 def _error(problem: SelectionProblem, given: Assumptions) -> str:
+    joint = joint_margin_loss(given.error)
     columns = feature_first_margin_loss(given.error, problem.n_samples) / problem.k
     return (
-        f"A calibration error of η = {given.error:g} in every weight takes {joint_margin_loss(given.error):.3g} from the "
-        f"joint margin and {columns:.3g} from the feature-first margin."
+        f"A calibration error of η = {given.error:g} in every weight takes {joint:.3g} from the joint margin and "
+        f"{columns:.3g} from the feature-first margin."
     )
 
 
