@@ -84,7 +84,7 @@ def certify(
             calibration_delta=calibration_delta,
         ),
     )
-    words = _estimate_words(seen, given_signal=signal is not None, given_sigma=sigma is not None)
+    words = _estimate_words(seen, delta, given_signal=signal is not None, given_sigma=sigma is not None)
     if as_json:
         content = certificate.to_dict()
         typer.echo(json.dumps({**content, "estimate": vars(seen), "words": words + content["words"]}, indent=2))
@@ -107,12 +107,13 @@ def _calibrated(
     return problem, calibrator.weights(rows.reference)
 
 
-def _estimate_words(seen: Estimate, *, given_signal: bool, given_sigma: bool) -> list[str]:
+def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_sigma: bool) -> list[str]:
     words = []
     if not given_signal:
         words.append(
             f"Signal: the best block stands {seen.observed_signal:.3g} above {seen.source}. It was chosen for its "
-            f"weight; allowing for that, the signal is at least {seen.signal:.3g}."
+            f"weight; allowing for that, the signal is at least {seen.signal:.3g} with probability {1 - delta:g}, which "
+            "comes on top of the probability below."
         )
     if not given_sigma:
         words.append(
