@@ -112,8 +112,8 @@ def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_s
     if not given_signal:
         words.append(
             f"Signal: the best block stands {seen.observed_signal:.3g} above {seen.source}. It was chosen for its "
-            f"weight; allowing for that, the signal is at least {seen.signal:.3g} with probability {1 - delta:g}, which "
-            "comes on top of the probability below."
+            f"weight; allowing for that, the signal is at least {seen.signal:.3g}. This bound fails with probability "
+            f"{delta:g}, beside what the conditions allow."
         )
     if not given_sigma:
         words.append(
@@ -124,7 +124,7 @@ def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_s
         f"Background means of the features differ from the overall mean by up to {seen.unevenness:.3g}; that acts "
         "like a calibration error of this size and may be given as --eta."
     )
-    if seen.at_cap > 0:
+    if seen.at_cap >= 0.01:
         words.append(f"{100 * seen.at_cap:.0f} % of the chosen cells hold the largest weight there is.")
     return words
 
