@@ -1,8 +1,13 @@
+import json
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.testing.strategies import problems
 from biselect.theory import Assumptions, certify, estimate
 
 
@@ -41,7 +46,7 @@ def test_an_error_costs_the_joint_margin_two_and_the_feature_first_margin_2n_ove
     for key, condition in clean.items():
         cost = 0.2 if key[0] == "joint" else 0.2 * 30 / 4
         assert condition.margin - wrong[key].margin == pytest.approx(cost)
-        assert wrong[key].tolerated_error == pytest.approx(condition.tolerated_error)
+        assert wrong[key].tolerated_error == condition.tolerated_error
 
 
 def test_part_of_delta_can_be_kept_for_calibration():
@@ -66,6 +71,26 @@ def test_marginals_bring_the_full_score_conditions_and_clipping_its_bias():
     key = ("joint", "bounded", "cor:clipped-residual-recovery")
     biased = by_statement(certify(bare, assume(clip_bias=0.3)))[key]
     assert biased.needed == pytest.approx(by_statement(certify(bare, assume()))[key].needed + 0.6)
+
+
+@given(problems(), st.floats(-5, 50), st.floats(0.1, 3), st.floats(0, 2), st.floats(0, 1))
+def test_every_problem_gets_a_certificate_that_agrees_with_itself(problem, signal, sigma, error, correlation):
+    assumptions = assume(signal=signal, sigma=sigma, error=error, correlation=correlation)
+    if problem.coupling_weight == 0:
+        with pytest.raises(InputError, match="nothing to recover"):
+            certify(problem, assumptions)
+        return
+    certificate = certify(problem, assumptions)
+    json.dumps(certificate.to_dict(), allow_nan=False)
+    conditions = by_statement(certificate)
+    for (selector, noise, statement), condition in conditions.items():
+        assert condition.holds == (signal >= condition.needed)
+        bears = -1.0 if condition.tolerated_error is None else condition.tolerated_error
+        assert condition.holds == (bears >= error) or abs(condition.margin) < 1e-9
+        if statement == "class-wise":
+            others = [c for key, c in conditions.items() if key[:2] == (selector, noise) and "full" not in key[2]]
+            assert condition.needed <= min(c.needed for c in others)
+    assert certificate.words
 
 
 def test_missing_separation_is_said():

@@ -139,6 +139,15 @@ def test_reach_and_exponent_are_inverse(where, noise, exponent):
         assert noise.exponent(contrasts, reach)[moved] == pytest.approx(exponent)
 
 
+@given(st.floats(0.02, 0.98), st.floats(0.1, 10), st.floats(-1, 1))
+def test_bounded_entries_satisfy_the_bernstein_condition_given_for_them(chance, width, where):
+    """Two-point distributions are the worst among bounded ones."""
+    high, low = width * (1 - chance), -width * chance
+    noise = Bernstein.of_bounded(width * sqrt(chance * (1 - chance)), max(high, -low))
+    t = where / noise.b
+    assert chance * np.exp(t * high) + (1 - chance) * np.exp(t * low) <= np.exp((t * noise.v) ** 2 / 2) * (1 + 1e-12)
+
+
 @pytest.mark.parametrize("size", SETTINGS)
 def test_tolerated_error_is_where_the_condition_stops(size):
     where, noise, mu = sector(*size), SubGaussian(sigma=1.0), 30.0

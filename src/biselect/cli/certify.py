@@ -141,12 +141,14 @@ def _show(certificate: Certificate, words: list[str]) -> None:
         table.add_column(heading, justify="right")
     table.add_column("holds")
     for condition in certificate.conditions:
-        numbers = (condition.needed, condition.margin, condition.tolerated_error)
+        bears = condition.tolerated_error
         table.add_row(
             condition.selector,
             condition.noise,
             condition.statement,
-            *(f"{number:.4g}" for number in numbers),
+            f"{condition.needed:.4g}",
+            f"{condition.margin:.4g}",
+            "-" if bears is None else f"{bears:.4g}",
             "yes" if condition.holds else "no",
         )
     console.print(table)

@@ -50,7 +50,7 @@ def draw(found: Findings) -> Figure:
         error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
         look = {"color": COLOURS[1 - side], "marker": MARKERS[1 - side], "linestyle": "none"}
         axes[0, 0].errorbar(x, [e.ours for e in points], yerr=error, label=column, **look)
-        axes[0, 0].plot(x, [e.paper for e in points], "x", color="black", label="paper" if side else None)
+        axes[0, 0].plot(x, [e.paper for e in points], "x", color="black", label="paper" if side else None, zorder=5)
     axes[0, 0].set_xticks(range(len(rows)), [table.percent(noise) for noise in PAPER])
     axes[0, 0].set(xlabel="features without signal ν", ylabel="mean combined F1")
     axes[0, 0].legend(loc="upper left")

@@ -84,7 +84,7 @@ def draw(found: Findings) -> Figure:
         error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
         look: dict[str, Any] = {"color": COLOURS[0], "marker": MARKERS[0], "linestyle": "none", "label": "ours"}
         panel.errorbar([e.ours for e in points], y, xerr=error, **look)
-        panel.plot([e.paper for e in points], y, "x", color="black", label="paper")
+        panel.plot([e.paper for e in points], y, "x", color="black", label="paper", zorder=5)
         panel.set_yticks(y, [METHODS[method] for method in methods])
         panel.set(title=f"cap {cap} ms", xlabel="mean combined F1")
     axes[0, 0].invert_yaxis()

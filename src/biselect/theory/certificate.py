@@ -74,7 +74,7 @@ class Condition:
         statement: label of the paper's statement, or `class-wise`, `tight` for ours.
         needed: μ from which it holds, perturbations included.
         margin: signal - needed.
-        tolerated_error: the largest η with which it would still hold.
+        tolerated_error: the largest η with which it would hold; None if it fails without any error.
     """
 
     selector: str
@@ -82,7 +82,7 @@ class Condition:
     statement: str
     needed: float
     margin: float
-    tolerated_error: float
+    tolerated_error: float | None
 
     @property
     def holds(self) -> bool:
@@ -122,6 +122,8 @@ class Certificate:
 
 def certify(problem: SelectionProblem, assumptions: Assumptions) -> Certificate:
     """Hold every condition of the paper, and the tighter ones, against the assumed signal."""
+    if problem.coupling_weight == 0:
+        raise InputError("coupling_weight (λ) is 0: the block counts for nothing, so that there is nothing to recover")
     sector = problem.sector
     rules = _rules(sector, assumptions) + _full_score_rules(problem, assumptions)
     conditions = tuple(_judge(rule, sector, assumptions) for rule in rules)
@@ -186,7 +188,7 @@ def _pair(
 def _full_score_rules(problem: SelectionProblem, given: Assumptions) -> list[_Rule]:
     """The whole score, where all marginals may speak against the planted pair; none for the bare block."""
     largest = [float(np.abs(scores).max()) for scores in (problem.sample_scores, problem.feature_scores)]
-    if not any(largest) or problem.coupling_weight == 0:
+    if not any(largest):
         return []
     samples, features = (bound / problem.coupling_weight for bound in largest)
     burden = Burden(sample_bound=samples, feature_bound=features)

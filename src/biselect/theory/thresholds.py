@@ -113,14 +113,14 @@ def feature_first_threshold(
     return float((reach + burden.error * contrasts.entries)[0] / sector.k)
 
 
-def tolerated_joint_error(mu: float, threshold: float) -> float:
-    """The largest η that a joint certificate at signal μ still bears, from its threshold at η = 0."""
-    return max(0.0, (mu - threshold) / 2)
+def tolerated_joint_error(mu: float, threshold: float) -> float | None:
+    """The largest η that a joint certificate at signal μ bears, from its threshold at η = 0; None if not even that."""
+    return (mu - threshold) / 2 if mu >= threshold else None
 
 
-def tolerated_feature_first_error(mu: float, threshold: float, sector: Sector) -> float:
+def tolerated_feature_first_error(mu: float, threshold: float, sector: Sector) -> float | None:
     """The same for the feature-first certificate, where an error counts once for each of the N samples."""
-    return max(0.0, (mu - threshold) * sector.k / (2 * sector.n_samples))
+    return (mu - threshold) * sector.k / (2 * sector.n_samples) if mu >= threshold else None
 
 
 def _refuse_unless_probability(delta: float) -> None:
