@@ -88,7 +88,8 @@ def test_the_full_heatmaps_show_whose_failure_k_1_is(tmp_path):
 @pytest.mark.parametrize("name", ["theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"])
 def test_every_certified_point_recovers_as_often_as_promised(name, tmp_path):
     results = reproduce(name, tmp_path)
-    assert all(cell.verdict == "as stated" for cell in results.cells if cell.paper is not None)
+    assert all(cell.verdict != "differs" for cell in results.cells)
+    assert sum(cell.verdict == "as stated" for cell in results.cells) >= 12
 
 
 def test_verdicts_weigh_noise_and_rounding():
@@ -96,8 +97,9 @@ def test_verdicts_weigh_noise_and_rounding():
     assert judge(0.845, 0.83, 0.86, 0.833, 3) == "within noise"
     assert judge(0.845, 0.84, 0.85, 0.833, 3) == "differs"
     assert judge(0.845, 0.84, 0.85, None, 3) == "-"
-    assert at_least("r", "c", np.ones(5), bound=0.9).verdict == "as stated"
-    assert at_least("r", "c", np.zeros(5), bound=0.9).verdict == "differs"
+    assert at_least("r", "c", np.ones(5), bound=0.9, printed=True).verdict == "as stated"
+    missed = at_least("r", "c", np.zeros(5), bound=0.9, printed=False)
+    assert missed.verdict == "differs" and missed.paper is None
 
 
 def test_tables_mark_what_differs():

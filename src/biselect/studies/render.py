@@ -56,8 +56,9 @@ def shown(entry: Entry) -> str:
     text = f"{_digits(entry.ours)} [{_digits(entry.low)}, {_digits(entry.high)}]"
     if entry.paper is None:
         return text
+    bound = "≥ " if entry.verdict == "as stated" else ""
     mark = " ≠" if entry.verdict == "differs" else ""
-    return f"{text} · {_digits(entry.paper)}{mark}"
+    return f"{text} · {bound}{_digits(entry.paper)}{mark}"
 
 
 def _digits(value: float) -> str:

@@ -26,7 +26,7 @@ class Entry:
         high: its upper end.
         paper: what the paper prints, or None.
         verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
-            `as stated` or `differs` where the paper states a lower bound; `not compared` for times.
+            `as stated` or `differs` where theory promises a lower bound; `not compared` for times.
     """
 
     row: str
@@ -99,10 +99,11 @@ def entry(row: str, column: str, values: ArrayLike, *, paper: float | None = Non
     return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
 
 
-def at_least(row: str, column: str, values: ArrayLike, *, bound: float) -> Entry:
-    """The mean of per-seed values where the paper states that it is no less than a bound."""
+def at_least(row: str, column: str, values: ArrayLike, *, bound: float, printed: bool) -> Entry:
+    """The mean of per-seed values where theory promises no less than a bound; `printed` if the paper does so too."""
     found = entry(row, column, values)
-    return replace(found, paper=bound, verdict="as stated" if found.high >= bound else "differs")
+    verdict = "as stated" if found.high >= bound else "differs"
+    return replace(found, paper=bound if printed else None, verdict=verdict)
 
 
 def judge(ours: float, low: float, high: float, paper: float | None, decimals: int) -> str:

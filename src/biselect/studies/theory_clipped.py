@@ -33,10 +33,10 @@ def points() -> dict[Sector, list[Point]]:
         found[sector] = [
             Point(column="joint, clipped noise", cell={**CLIPPED, **at}),
             Point(column="the same, ρ + η = 0.5 adversarial", cell={**CLIPPED, **shaken}),
-            Point(column="joint at the class-wise one", cell={**CLIPPED, "signal": signal(tighter)}),
+            Point(column="joint at the class-wise one", cell={**CLIPPED, "signal": signal(tighter)}, promise="ours"),
             Point(column="feature-first at its own", cell={**CLIPPED, "signal": signal(columns)}, selector="columns"),
-            Point(column="joint, not clipped", cell={**CAUCHY, **at}, certified=False),
-            Point(column="joint, observed weights clipped", cell={**CAUCHY, **at, "cap": TAU}, certified=False),
+            Point(column="joint, not clipped", cell={**CAUCHY, **at}, promise="nobody"),
+            Point(column="joint, observed weights clipped", cell={**CAUCHY, **at, "cap": TAU}, promise="nobody"),
         ]
     return found
 

@@ -33,9 +33,11 @@ def points() -> dict[Sector, list[Point]]:
             joint = signal(joint_threshold(sector, noise(r), delta=DELTA))
             tighter = signal(classwise_threshold(sector, noise(r), delta=DELTA))
             of_sector.append(Point(column=f"joint, r = {r:g}", cell={"correlation": r, "signal": joint}))
-            of_sector.append(Point(column=f"class-wise, r = {r:g}", cell={"correlation": r, "signal": tighter}))
+            of_sector.append(
+                Point(column=f"class-wise, r = {r:g}", cell={"correlation": r, "signal": tighter}, promise="ours")
+            )
         worst = {"correlation": CORRELATIONS[-1], "signal": independent}
-        of_sector.append(Point(column="r = 0.9 at the r = 0 threshold", cell=worst, certified=False))
+        of_sector.append(Point(column="r = 0.9 at the r = 0 threshold", cell=worst, promise="nobody"))
         found[sector] = of_sector
     return found
 

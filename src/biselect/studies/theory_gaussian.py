@@ -32,15 +32,20 @@ def points() -> dict[Sector, list[Point]]:
         against = {"signal": signal(marginals), "marginals": MARGINAL}
         found[sector] = [
             Point(column="joint at its threshold", cell={"signal": signal(joint)}),
-            Point(column="joint at the class-wise one", cell={"signal": signal(tighter)}),
+            Point(column="joint at the class-wise one", cell={"signal": signal(tighter)}, promise="ours"),
             Point(column="joint, η = 0.5 adversarial", cell=erring),
             Point(column="joint, marginals adversarial", cell=against),
-            Point(column="feature-first at its tight one", cell={"signal": signal(columns)}, selector="columns"),
+            Point(
+                column="feature-first at its tight one",
+                cell={"signal": signal(columns)},
+                selector="columns",
+                promise="ours",
+            ),
             Point(
                 column="feature-first at the joint one",
                 cell={"signal": signal(joint)},
                 selector="columns",
-                certified=False,
+                promise="nobody",
             ),
         ]
     return found
