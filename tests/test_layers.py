@@ -84,7 +84,17 @@ def test_light_stays_light(code):
     assert not loaded_by(code) & set(HEAVY)
 
 
-@pytest.mark.parametrize("command", [["--help"], ["--version"], ["demo", "--help"], ["select", "--help"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["--help"],
+        ["--version"],
+        ["demo", "--help"],
+        ["select", "--help"],
+        ["certify", "--help"],
+        ["reproduce", "--help"],
+    ],
+)
 def test_help_loads_nothing_numeric(command):
     code = f"""
 from biselect.cli import main

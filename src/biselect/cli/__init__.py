@@ -7,7 +7,7 @@ import sys
 import typer
 
 from biselect._version import __version__
-from biselect.cli import demo, doctor, monitor, report, select, solve
+from biselect.cli import certify, demo, doctor, monitor, report, reproduce, select, solve
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -20,7 +20,16 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
-for command in (select.select, solve.solve, monitor.monitor, demo.demo, report.report, doctor.doctor):
+for command in (
+    select.select,
+    solve.solve,
+    certify.certify,
+    monitor.monitor,
+    demo.demo,
+    report.report,
+    reproduce.reproduce,
+    doctor.doctor,
+):
     app.command()(command)
 
 

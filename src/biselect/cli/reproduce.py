@@ -1,0 +1,117 @@
+"""`biselect reproduce`: tables and figures of the paper from one command, the paper's figures beside ours."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.console import Steps, fail, out
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.text import Text
+
+    from biselect.studies import Results
+    from biselect.studies.results import Entry
+
+READABLE = 60  # of more entries than this a terminal shows only those that the paper prints too
+
+
+def reproduce(
+    names: Annotated[
+        list[str] | None, typer.Argument(help="Studies, by the paper's label.", show_default=False)
+    ] = None,
+    list_all: Annotated[bool, typer.Option("--list", help="Name every study and stop.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
+    quick: Annotated[bool, typer.Option(help="Fewer seeds: each study in under a minute.")] = False,
+    folder: Annotated[Path, typer.Option("--out", help="Folder for results; finished work in it is kept.")] = Path(
+        "reproduction"
+    ),
+    on: Annotated[str, typer.Option(help="Where to run: local, dask://HOST:PORT, ray or ray://HOST:PORT.")] = "local",
+    as_json: Annotated[bool, typer.Option("--json", help="Print each results.json instead of tables.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Reproduce tables and figures: NAMES, or --all of them.
+
+    A run that is interrupted, however roughly, continues where it was when started again with the same --out.
+    """
+    from biselect.studies import load, study_names
+
+    if list_all:
+        for name in study_names():
+            typer.echo(f"{name}: {load(name).title}")
+        return
+    if bool(names) == everything:
+        raise InputError("name the studies to run, or give --all; --list shows their names")
+    wanted = study_names() if everything else names or []
+    for name in wanted:
+        load(name)  # refuses a wrong name before hours are spent on the right ones
+    steps = Steps(quiet)
+    try:
+        for name in wanted:
+            results = _run(name, folder, quick, on, steps)
+            if as_json:
+                typer.echo(results.to_json(), nl=False)
+            else:
+                _show(results)
+    except KeyboardInterrupt:
+        fail("interrupted; finished work is kept, the same command goes on from there", code=130)
+
+
+def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps) -> Results:
+    from biselect.studies import reproduce as run_study
+
+    start = time.perf_counter()
+    with steps.console.status(name) as status:
+
+        def progress(done: int, total: int) -> None:
+            status.update(f"{name}: {done} of {total}")
+
+        results = run_study(name, folder, quick=quick, on=on, progress=progress)
+    steps.console.print(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}", style="dim")
+    return results
+
+
+def _show(results: Results) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    from biselect.studies.render import axes
+
+    console = out()
+    compared = [entry for entry in results.cells if entry.paper is not None]
+    entries = results.cells if len(results.cells) <= READABLE else compared[:READABLE]
+    rows, columns = axes(entries)
+    title = f"{results.title} ({results.seeds} seeds)"
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    table.add_column("")
+    for column in columns:
+        table.add_column(Text(column), justify="right")
+    known = {(entry.row, entry.column): entry for entry in entries}
+    for row in rows:
+        found = (known.get((row, column)) for column in columns)
+        table.add_row(Text(row), *(_cell(entry) for entry in found))
+    console.print(table)
+    console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
+    if len(entries) < len(results.cells):
+        console.print(f"{len(results.cells) - len(entries)} further numbers are in table.md and figure.png.")
+    if compared:
+        judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+        agreeing = len(judged) - judged.count("differs")
+        console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
+    for note in results.notes:
+        console.print(Text(f"- {note}"))
+
+
+def _cell(entry: Entry | None) -> Text:
+    from rich.text import Text
+
+    from biselect.studies.render import shown
+
+    if entry is None:
+        return Text("")
+    return Text(shown(entry), style="bold red" if entry.verdict == "differs" else "")

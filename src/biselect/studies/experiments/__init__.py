@@ -1,0 +1,1 @@
+"""What studies compute: one module per experiment, each with `work(cell, seeds)`."""

@@ -1,0 +1,87 @@
+"""From finished tasks to files: results.json, a table to read, a figure. Running and rendering are apart."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from biselect.errors import InputError
+from biselect.studies.results import Entry, Results
+from biselect.studies.runner import Progress, collect, run
+from biselect.studies.study import Study, load
+from biselect.studies.style import house_style
+
+CELLS = "cells"
+
+
+def reproduce(
+    name: str, folder: Path, *, quick: bool = False, on: str = "local", progress: Progress | None = None
+) -> Results:
+    """Run what is missing of a study, then write its files.
+
+    Args:
+        name: one of `study_names()`.
+        folder: holds `cells/`, which studies share, and one folder per study.
+        quick: the short form.
+        on: where to run, see `runner.run`; a study that measures time stays on this machine.
+        progress: called with the number of finished and of all tasks.
+    """
+    study = load(name)
+    tasks = study.tasks(quick)
+    run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=progress)
+    results = study.results(collect(tasks, folder / CELLS), quick)
+    write(study, results, folder / name)
+    return results
+
+
+def write(study: Study, results: Results, folder: Path) -> None:
+    """Write results.json, table.md and figure.png, each whole or not at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
+            (Path(staging) / "results.json").write_text(results.to_json(), encoding="utf-8")
+            (Path(staging) / "table.md").write_text(markdown(results), encoding="utf-8")
+            with house_style():
+                study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
+            for name in ("table.md", "figure.png", "results.json"):
+                os.replace(Path(staging) / name, folder / name)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+
+
+def shown(entry: Entry) -> str:
+    """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
+    text = f"{_digits(entry.ours)} [{_digits(entry.low)}, {_digits(entry.high)}]"
+    if entry.paper is None:
+        return text
+    bound = "≥ " if entry.verdict == "as stated" else ""
+    mark = " ≠" if entry.verdict == "differs" else ""
+    return f"{text} · {bound}{_digits(entry.paper)}{mark}"
+
+
+def _digits(value: float) -> str:
+    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+
+
+def markdown(results: Results) -> str:
+    """The table with the paper's figures, and the notes."""
+    rows, columns = axes(results.cells)
+    lines = [
+        f"# {results.title}",
+        "",
+        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. Each entry: ours with its "
+        "95 % bootstrap interval · the paper's, where it prints one; ≠ marks a difference beyond noise.",
+        "",
+        "| | " + " | ".join(columns) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
+    known = {(entry.row, entry.column): shown(entry) for entry in results.cells}
+    lines += [f"| {row} | " + " | ".join(known.get((row, column), "") for column in columns) + " |" for row in rows]
+    return "\n".join([*lines, "", *(f"- {note}" for note in results.notes)]) + "\n"
+
+
+def axes(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
+    """Rows and columns of a table, in the order in which they first stand."""
+    return list(dict.fromkeys(e.row for e in entries)), list(dict.fromkeys(e.column for e in entries))

@@ -1,0 +1,72 @@
+"""Study: which tasks it needs, what it makes of their results, and how it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from biselect.errors import InputError
+from biselect.studies.results import Findings, Results
+from biselect.studies.runner import Records
+from biselect.studies.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+NAMES = (
+    "formulation-evidence-summary",
+    "joint-vs-sequential-practical",
+    "joint-vs-sequential-ci",
+    "joint-vs-sequential-param-sweep-heatmaps",
+    "solver-matched-compute",
+    "synthetic-calibration-robustness",
+    "synthetic-mechanism-stable",
+    "theory-gaussian",
+    "theory-bernstein",
+    "theory-clipped",
+    "theory-covariance",
+)
+"""Every study; each lives in the module of its name."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A table or figure of the paper.
+
+    Attributes:
+        name: the paper's label in kebab case.
+        title: what it shows, in one line.
+        label: the paper's own label, or the statement that a theory study tests.
+        tasks: the work of the quick (True) or full form.
+        summarise: numbers from the finished work; the second argument says whether it is the quick form.
+        draw: the figure, from the numbers alone.
+        timed: whether it measures clock time: then one task runs at a time, on this machine.
+    """
+
+    name: str
+    title: str
+    label: str
+    tasks: Callable[[bool], Sequence[Task]]
+    summarise: Callable[[Records, bool], Findings]
+    draw: Callable[[Findings], Figure]
+    timed: bool = False
+
+    def results(self, records: Records, quick: bool) -> Results:
+        """The numbers under the study's name."""
+        found = vars(self.summarise(records, quick))
+        return Results(**found, study=self.name, title=self.title, label=self.label, quick=quick)
+
+
+def study_names() -> list[str]:
+    """Names that `load` accepts."""
+    return list(NAMES)
+
+
+def load(name: str) -> Study:
+    """The study of that name."""
+    if name not in NAMES:
+        raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
+    study: Study = import_module(f"biselect.studies.{name.replace('-', '_')}").STUDY
+    return study

@@ -1,0 +1,27 @@
+import json
+
+from biselect.studies import study_names
+
+
+def test_list_names_every_study(run):
+    lines = run("reproduce", "--list").out.splitlines()
+    assert [line.split(":")[0] for line in lines] == study_names()
+
+
+def test_a_quick_study_prints_the_papers_figures_beside_ours_and_resumes(run, tmp_path):
+    first = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path)
+    assert first.code == 0
+    assert "Solvers under equal wall-clock caps (10 seeds)" in first.out and "figures agree with the paper" in first.out
+    again = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path, "--json", "-q")
+    assert again.err == ""
+    assert json.loads(again.out) == json.loads((tmp_path / "solver-matched-compute" / "results.json").read_text())
+
+
+def test_unusable_wishes_are_refused(run, tmp_path):
+    assert "--list" in run("reproduce").err
+    assert run("reproduce", "theory-gaussian", "--all").code == 2
+    assert "there is no study 'theory'" in run("reproduce", "theory", "--out", tmp_path).err
+    wrong = run("reproduce", "theory-gaussian", "--quick", "--on", "moon", "--out", tmp_path)
+    assert wrong.code == 2 and "cannot run on" in wrong.err
+    (tmp_path / "file").write_text("")
+    assert run("reproduce", "theory-gaussian", "--quick", "--out", tmp_path / "file").code == 2

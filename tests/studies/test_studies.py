@@ -1,0 +1,116 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from biselect.errors import InputError
+from biselect.studies import Results, load, reproduce, study_names
+from biselect.studies import synthetic_calibration_robustness as robustness
+from biselect.studies.render import markdown, write
+from biselect.studies.results import at_least, entry, judge
+from biselect.studies.runner import collect, run
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_study_runs_summarises_and_draws(name, tmp_path):
+    """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
+    study = load(name)
+    tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
+    run(tasks, tmp_path / "cells", on="alone")
+    results = study.results(collect(tasks, tmp_path / "cells"), True)
+    write(study, results, tmp_path / name)
+    stored = Results.from_json((tmp_path / name / "results.json").read_text())
+    assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
+    assert {"row", "column", "ours", "low", "high", "paper", "verdict"} == set(
+        json.loads(results.to_json())["cells"][0]
+    )
+    assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
+    assert all(cell.low <= cell.ours <= cell.high for cell in results.cells)
+    table = (tmp_path / name / "table.md").read_text()
+    assert results.cells[0].row in table and all(note in table for note in results.notes)
+    assert (tmp_path / name / "figure.png").stat().st_size > 8_000
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_quick_work_is_part_of_the_full_work_or_smaller(name):
+    study = load(name)
+    quick, full = (sum(t.stop - t.first for t in dict.fromkeys(study.tasks(q))) for q in (True, False))
+    assert study.name == name and quick < full
+
+
+@pytest.fixture(scope="module")
+def full_sweep(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("full")
+    return {name: reproduce(name, folder) for name in ("joint-vs-sequential-practical", "joint-vs-sequential-ci")}
+
+
+def test_exact_rows_equal_the_papers_and_the_rest_is_near(full_sweep):
+    results = full_sweep["joint-vs-sequential-practical"]
+    assert results.seeds == 200
+    near = {"Feature-first sequential": 0.025, "Greedy+LS": 0.07, "Tabu": 0.05, "Ring-local Kawasaki": 0.03}
+    for cell in results.cells:
+        if cell.row in near:
+            assert abs(cell.ours - cell.paper) <= near[cell.row], cell
+        else:
+            assert cell.verdict == "equal", cell
+
+
+def test_paired_differences_overlap_the_papers(full_sweep):
+    results = full_sweep["joint-vs-sequential-ci"]
+    for row, (_, low, high) in results.extra["paper"].items():
+        ours = results.find(row, "ΔF1")
+        assert ours.low <= high and low <= ours.high
+        assert row == "0%" or ours.low > 0
+
+
+def test_joint_figures_at_an_error_of_one_are_the_papers(tmp_path):
+    cells = [c for c in robustness.cells() if (c["noise"], c["eta"], c["rule"]) == (0.5, 1.0, "best-clean")]
+    wanted = {tuple(sorted(cell.items())) for cell in cells}
+    tasks = [task for task in robustness.tasks(False) if task.cell in wanted]
+    run(tasks, tmp_path)
+    (values,) = collect(tasks, tmp_path).values()
+    for name, paper in robustness.PAPER.items():
+        tolerance = 0.01 if name.startswith("joint") else 0.03
+        assert abs(values[name].mean() - paper) <= tolerance, name
+
+
+@pytest.mark.slow
+def test_the_full_heatmaps_show_whose_failure_k_1_is(tmp_path):
+    results = reproduce("joint-vs-sequential-param-sweep-heatmaps", tmp_path)
+    assert all(c.ours == 0 for c in results.cells if "ν = 0%" in c.row)
+    assert min(c.ours for c in results.cells if c.row.endswith("exact")) > -0.02
+    assert min(c.ours for c in results.cells if c.row.endswith("local search")) < -0.5
+    assert all(c.high >= 0 for c in results.cells if "k = 1" not in c.row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"])
+def test_every_certified_point_recovers_as_often_as_promised(name, tmp_path):
+    results = reproduce(name, tmp_path)
+    assert all(cell.verdict != "differs" for cell in results.cells)
+    assert sum(cell.verdict == "as stated" for cell in results.cells) >= 12
+
+
+def test_verdicts_weigh_noise_and_rounding():
+    assert judge(0.8334, 0.83, 0.84, 0.833, 3) == "equal"
+    assert judge(0.845, 0.83, 0.86, 0.833, 3) == "within noise"
+    assert judge(0.845, 0.84, 0.85, 0.833, 3) == "differs"
+    assert judge(0.845, 0.84, 0.85, None, 3) == "-"
+    assert at_least("r", "c", np.ones(5), bound=0.9, printed=True).verdict == "as stated"
+    missed = at_least("r", "c", np.zeros(5), bound=0.9, printed=False)
+    assert missed.verdict == "differs" and missed.paper is None
+
+
+def test_tables_mark_what_differs():
+    cells = (entry("row", "here", [0.5, 0.5], paper=0.9), entry("row", "there", [0.5, 0.5], paper=0.5))
+    results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=cells, notes=("Mind.",))
+    lines = markdown(results).splitlines()
+    row = next(line for line in lines if line.startswith("| row"))
+    assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 |"
+    assert lines[-1] == "- Mind."
+
+
+def test_an_unknown_study_is_refused():
+    with pytest.raises(InputError, match="theory-gaussian"):
+        load("theory")
