@@ -24,6 +24,7 @@ from biselect.solvers.registry import Answer, Run
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+INFEASIBLE = 2  # status of SciPy
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
@@ -54,16 +55,22 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     objective /= unit
     rows, low, high = constraints(problem)
     cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, -score / unit + TOLERANCE)
-    options = {"mip_rel_gap": 0.0}
-    if run.deadline < np.inf:
-        options["time_limit"] = max(0.0, run.deadline - Run.now())
-    found = scipy.optimize.milp(
-        objective,
-        integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
-        bounds=scipy.optimize.Bounds(0.0, 1.0),
-        constraints=[scipy.optimize.LinearConstraint(rows, low, high), cut_off],
-        options=options,
-    )
+
+    def solved(*further: scipy.optimize.LinearConstraint) -> scipy.optimize.OptimizeResult:
+        options = {"mip_rel_gap": 0.0}
+        if run.deadline < np.inf:
+            options["time_limit"] = max(0.0, run.deadline - Run.now())
+        return scipy.optimize.milp(
+            objective,
+            integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
+            bounds=scipy.optimize.Bounds(0.0, 1.0),
+            constraints=[scipy.optimize.LinearConstraint(rows, low, high), *further],
+            options=options,
+        )
+
+    found = solved(cut_off)
+    if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
+        found = solved()
     nodes = found.get("mip_node_count")
     info = {"status": str(found.message), "nodes": None if nodes is None else int(nodes)}
     samples, features = start.samples, start.features
