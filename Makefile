@@ -40,15 +40,19 @@ $(READY): pyproject.toml constraints.txt
 # Peers have an environment of their own; results go to benchmarks/results/ and docs/benchmarks-solvers.md.
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
 
 bench: $(BENCH_READY)
 	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
 	$(BENCH)/bin/python -m benchmarks
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
+	$(BENCH)/bin/python benchmarks/bench_calibration.py
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . \
-		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization
+		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
+		ffsim pennylane pennylane-lightning qiskit-aer
 	touch $(BENCH_READY)
 
 clean:
