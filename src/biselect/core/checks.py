@@ -1,5 +1,6 @@
 """Checks on what a caller gives: usable values come back, anything else gets a clear InputError."""
 
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -89,8 +90,7 @@ def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tu
     if len(result) != length:
         raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
     if len(set(result)) != length:
-        seen: set[str] = set()
-        twice = next(name for name in result if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        twice = Counter(result).most_common(1)[0][0]
         raise InputError(f"{field} must be unique, but {twice!r} stands twice")
     return result
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -148,9 +149,9 @@ def _example(column: pa.ChunkedArray) -> str:
     return f"it holds {column.type}"
 
 
-def _is_number(value: object) -> bool:
+def _is_number(value: Any) -> bool:
     try:
-        float(value)  # type: ignore[arg-type]
+        float(value)
     except (TypeError, ValueError):
         return False
     return True

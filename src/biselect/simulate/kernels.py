@@ -22,53 +22,58 @@ def _hop(ar: Any, ai: Any, br: Any, bi: Any, t: Any, minus_t: Any) -> Any:
 
 
 @njit(**INNER)
+def _take(x: Any, place: int, scale: Any) -> Any:
+    return mul(scale, load(x, place)), mul(scale, load(x, place + 1))
+
+
+@njit(**INNER)
+def _put(x: Any, place: int, real: Any, imaginary: Any) -> None:
+    store(x, place, real)
+    store(x, place + 1, imaginary)
+
+
+@njit(**INNER)
 def rotate(x: Any, base: int, cubes: Any, span: Any, cosine: float, tangent: float) -> None:
     """One stage: exp(-iβ(XX+YY)/2) on each of its edges."""
     t, minus_t = splat(x, tangent), splat(x, -tangent)
     scale = splat(x, cosine)
     for at in range(span[0], span[1], 2):
         p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
-        ar, ai = mul(scale, load(x, p0)), mul(scale, load(x, p0 + 1))
-        br, bi = mul(scale, load(x, p1)), mul(scale, load(x, p1 + 1))
+        ar, ai = _take(x, p0, scale)
+        br, bi = _take(x, p1, scale)
         ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
-        store(x, p0, ar)
-        store(x, p0 + 1, ai)
-        store(x, p1, br)
-        store(x, p1 + 1, bi)
+        _put(x, p0, ar, ai)
+        _put(x, p1, br, bi)
     scale = splat(x, cosine**2)
     for at in range(span[1], span[2], 4):
         p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
         p2, p3 = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
-        ar, ai = mul(scale, load(x, p0)), mul(scale, load(x, p0 + 1))
-        br, bi = mul(scale, load(x, p1)), mul(scale, load(x, p1 + 1))
-        cr, ci = mul(scale, load(x, p2)), mul(scale, load(x, p2 + 1))
-        dr, di = mul(scale, load(x, p3)), mul(scale, load(x, p3 + 1))
+        ar, ai = _take(x, p0, scale)
+        br, bi = _take(x, p1, scale)
+        cr, ci = _take(x, p2, scale)
+        dr, di = _take(x, p3, scale)
         ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
         cr, ci, dr, di = _hop(cr, ci, dr, di, t, minus_t)
         ar, ai, cr, ci = _hop(ar, ai, cr, ci, t, minus_t)
         br, bi, dr, di = _hop(br, bi, dr, di, t, minus_t)
-        store(x, p0, ar)
-        store(x, p0 + 1, ai)
-        store(x, p1, br)
-        store(x, p1 + 1, bi)
-        store(x, p2, cr)
-        store(x, p2 + 1, ci)
-        store(x, p3, dr)
-        store(x, p3 + 1, di)
+        _put(x, p0, ar, ai)
+        _put(x, p1, br, bi)
+        _put(x, p2, cr, ci)
+        _put(x, p3, dr, di)
     scale = splat(x, cosine**3)
     for at in range(span[2], span[3], 8):
         p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
         p2, p3 = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
         p4, p5 = base + 2 * cubes[at + 4], base + 2 * cubes[at + 5]
         p6, p7 = base + 2 * cubes[at + 6], base + 2 * cubes[at + 7]
-        ar, ai = mul(scale, load(x, p0)), mul(scale, load(x, p0 + 1))
-        br, bi = mul(scale, load(x, p1)), mul(scale, load(x, p1 + 1))
-        cr, ci = mul(scale, load(x, p2)), mul(scale, load(x, p2 + 1))
-        dr, di = mul(scale, load(x, p3)), mul(scale, load(x, p3 + 1))
-        er, ei = mul(scale, load(x, p4)), mul(scale, load(x, p4 + 1))
-        fr, fi = mul(scale, load(x, p5)), mul(scale, load(x, p5 + 1))
-        gr, gi = mul(scale, load(x, p6)), mul(scale, load(x, p6 + 1))
-        hr, hi = mul(scale, load(x, p7)), mul(scale, load(x, p7 + 1))
+        ar, ai = _take(x, p0, scale)
+        br, bi = _take(x, p1, scale)
+        cr, ci = _take(x, p2, scale)
+        dr, di = _take(x, p3, scale)
+        er, ei = _take(x, p4, scale)
+        fr, fi = _take(x, p5, scale)
+        gr, gi = _take(x, p6, scale)
+        hr, hi = _take(x, p7, scale)
         ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
         cr, ci, dr, di = _hop(cr, ci, dr, di, t, minus_t)
         er, ei, fr, fi = _hop(er, ei, fr, fi, t, minus_t)
@@ -81,22 +86,14 @@ def rotate(x: Any, base: int, cubes: Any, span: Any, cosine: float, tangent: flo
         br, bi, fr, fi = _hop(br, bi, fr, fi, t, minus_t)
         cr, ci, gr, gi = _hop(cr, ci, gr, gi, t, minus_t)
         dr, di, hr, hi = _hop(dr, di, hr, hi, t, minus_t)
-        store(x, p0, ar)
-        store(x, p0 + 1, ai)
-        store(x, p1, br)
-        store(x, p1 + 1, bi)
-        store(x, p2, cr)
-        store(x, p2 + 1, ci)
-        store(x, p3, dr)
-        store(x, p3 + 1, di)
-        store(x, p4, er)
-        store(x, p4 + 1, ei)
-        store(x, p5, fr)
-        store(x, p5 + 1, fi)
-        store(x, p6, gr)
-        store(x, p6 + 1, gi)
-        store(x, p7, hr)
-        store(x, p7 + 1, hi)
+        _put(x, p0, ar, ai)
+        _put(x, p1, br, bi)
+        _put(x, p2, cr, ci)
+        _put(x, p3, dr, di)
+        _put(x, p4, er, ei)
+        _put(x, p5, fr, fi)
+        _put(x, p6, gr, gi)
+        _put(x, p7, hr, hi)
 
 
 @njit(**INNER)
