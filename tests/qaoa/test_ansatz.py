@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, split_terms
+from biselect.qaoa import SCHEDULES, Ansatz, CostGroup, Observable, Schedule, components, split_terms
 from biselect.simulate.circuit import energy_table
 
 CHAINS = [("tied", "bilinear"), ("bilinear", "fixed-transport"), ("fixed-transport", "fully-grouped")]
@@ -270,3 +270,19 @@ def test_mismatched_schedules_and_dense_vectors_too_large_are_refused():
     large = Ansatz(SelectionProblem(coupling=np.ones((20, 10)), k=1, m=1), 1)
     with pytest.raises(InputError, match="too large"):
         large.dense_state(np.zeros(4))
+
+
+def test_rules_misshapen_groups_and_wrong_observables_are_refused():
+    ruled = SelectionProblem(coupling=np.ones((4, 3)), k=2, m=2, sample_rules=bs.Rules(forced_out=[0]))
+    with pytest.raises(InputError, match="rules"):
+        Ansatz(ruled, 1)
+    with pytest.raises(InputError, match="shape"):
+        Ansatz(problem_of(), 1).expectation(np.zeros(4), Observable(kind="values", values=np.ones((2, 2))))
+    with pytest.raises(InputError, match="shape of the problem"):
+        Ansatz(problem_of(), 1, groups=components(problem_of(n=4)))
+
+
+def test_groups_of_one_name_keep_angles_of_their_own():
+    problem = problem_of()
+    same = [CostGroup(name="x", sample=g.sample, feature=g.feature, pair=g.pair) for g in components(problem)]
+    assert Ansatz(problem, 1, groups=same).size == 4

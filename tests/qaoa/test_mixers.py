@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.qaoa.mixers import colour_edges, mixer_classes
+from biselect.qaoa.mixers import both_mixers, colour_edges, mixer_classes
 
 
 def flat(classes):
@@ -59,8 +59,16 @@ def test_classes_and_edges_can_be_given():
         ([[(0, 1), (1, 2)]], "must not share a qubit"),
         ([[(0, 7)]], "must join two different qubits"),
         ([[(0, 1, 2)]], "a mixer must be a name"),
+        ([(0, 1.9)], "pairs of whole numbers"),
     ],
 )
 def test_wrong_mixers_are_refused(mixer, message):
     with pytest.raises(InputError, match=message):
         mixer_classes(mixer, 3)
+
+
+def test_a_tuple_of_edges_is_one_mixer_for_both():
+    assert both_mixers(((0, 1), (1, 2))) == (((0, 1), (1, 2)),) * 2
+    assert both_mixers(("ring", "path")) == ("ring", "path")
+    assert both_mixers("ring") == ("ring", "ring")
+    assert both_mixers(([(0, 1)], "ring")) == ([(0, 1)], "ring")

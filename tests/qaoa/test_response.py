@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import Ansatz, depth_efficiency, grouping_gain, responses, split_terms
+from biselect.qaoa import Ansatz, components, depth_efficiency, grouping_gain, responses, split_terms
 
 
 def problem_of(rng, n, d, k, m):
@@ -59,3 +59,12 @@ def test_the_predicted_descent_is_reached_at_small_angles():
 
 def test_depth_efficiency_is_the_share_of_the_gain():
     assert depth_efficiency(0.2, 0.25, 0.4) == pytest.approx(0.25)
+
+
+def test_groups_of_another_objective_are_held_against_the_problems_energy():
+    problem = problem_of(np.random.default_rng(3), 5, 4, 2, 2)
+    only_samples = components(problem)[:1]
+    ansatz = Ansatz(problem, 1, mixer="path", groups=only_samples)
+    step = 1e-4
+    corners = sum(g * b * ansatz.expectation([g * step, b * step]) for g in (1, -1) for b in (1, -1))
+    assert corners / (4 * step**2) == pytest.approx(responses(problem, only_samples, mixer="path")[0], rel=1e-4)

@@ -1,5 +1,7 @@
 """Every backend against the whole 2^n vector, and against each other."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate import backends
+from biselect.simulate import memory
 from biselect.simulate.backends import make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed, run_dense
@@ -164,7 +166,7 @@ def test_without_edges_nothing_moves_and_the_continuous_mixer_agrees_on_one_edge
 
 
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
-    monkeypatch.setattr(backends.os, "sysconf", lambda name: {"SC_AVPHYS_PAGES": 2**18, "SC_PAGE_SIZE": 4096}[name])
+    monkeypatch.setattr(memory, "available_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
     registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
     with pytest.raises(
@@ -191,3 +193,41 @@ def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
     quiet = make_simulator(problem, *registers, backend="compiled")
     assert watched.expectation(layers, None, ENERGY) == pytest.approx(quiet.expectation(layers, None, ENERGY))
     assert seen == sorted(seen) and 0 <= seen[0] < seen[-1] <= 1
+
+
+@pytest.mark.parametrize("scale", [1e-15, 1e-7, 1.0, 1e9])
+@pytest.mark.parametrize("offset", [0.0, 1e6])
+@pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
+def test_hits_are_judged_on_the_scale_of_the_energies(scale, offset, dtype):
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(coupling=scale * rng.random((6, 5)), sample_scores=np.full(6, scale * offset), k=3, m=2)
+    registers = [Register(n=6, chosen=3, classes=mixer_classes("ring", 6)), Register(n=5, chosen=2, classes=())]
+    layers = Layers(sample=np.zeros((1, 6)), feature=np.zeros((1, 5)), pair=np.ones((1, 6, 5)), mixing=np.zeros(1))
+    best = Observable(kind="hit", threshold=float(energy_table(problem).min()))
+    for backend in ("plain", "compiled"):
+        simulator = make_simulator(problem, *registers, backend=backend, dtype=dtype)
+        assert simulator.expectation(layers, None, best) == pytest.approx(1 / 200, rel=1e-4)
+
+
+def test_one_simulator_serves_several_threads():
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(coupling=rng.random((12, 8)), k=5, m=4)
+    registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((12, 5), (8, 4))]
+    simulator = make_simulator(problem, *registers, backend="compiled")
+    circuits_ = [
+        Layers(sample=np.zeros((2, 12)), feature=np.zeros((2, 8)), pair=rng.random((2, 12, 8)), mixing=rng.random(2))
+        for _ in range(20)
+    ]
+    alone = [simulator.expectation(layers, None, ENERGY) for layers in circuits_]
+    with ThreadPoolExecutor(4) as pool:
+        together = list(pool.map(lambda layers: simulator.expectation(layers, None, ENERGY), circuits_))
+    assert together == alone
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"kind": "Hit"}, {"kind": "hit", "threshold": np.nan}, {"kind": "values"}, {"values": np.ones((2, 2))}],
+)
+def test_wrong_observables_are_refused(wrong):
+    with pytest.raises(InputError):
+        Observable(**wrong)

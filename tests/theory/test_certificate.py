@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.solvers import solve
 from biselect.testing.strategies import problems
 from biselect.theory import Assumptions, certify, estimate
 
@@ -76,7 +77,7 @@ def test_marginals_bring_the_full_score_conditions_and_clipping_its_bias():
 @given(problems(), st.floats(-5, 50), st.floats(0.1, 3), st.floats(0, 2), st.floats(0, 1))
 def test_every_problem_gets_a_certificate_that_agrees_with_itself(problem, signal, sigma, error, correlation):
     assumptions = assume(signal=signal, sigma=sigma, error=error, correlation=correlation)
-    if problem.coupling_weight == 0:
+    if problem.coupling_weight == 0 or problem.sector.size == 1:
         with pytest.raises(InputError, match="nothing to recover"):
             certify(problem, assumptions)
         return
@@ -117,6 +118,35 @@ def test_a_background_of_its_own_is_used_and_checked():
     assert seen.deviation == pytest.approx(2.0, abs=0.1) and "500 reference rows" in seen.source
     with pytest.raises(InputError, match="columns"):
         estimate(problem, np.arange(4), np.arange(3), delta=0.05, background=np.zeros((5, 2)))
-    whole = SelectionProblem(coupling=np.ones((2, 2)), k=2, m=2)
-    with pytest.raises(InputError, match="whole table"):
-        estimate(whole, np.arange(2), np.arange(2), delta=0.05)
+    single = SelectionProblem(coupling=np.ones((1, 1)), k=1, m=1)
+    with pytest.raises(InputError, match="one weight alone"):
+        estimate(single, np.arange(1), np.arange(1), delta=0.05)
+    with pytest.raises(InputError, match="one choice only"):
+        certify(single, assume())
+
+
+def test_pure_noise_is_not_mistaken_for_a_signal():
+    """Large blocks and heavy tails alike: the lower bound on μ = 0 exceeds 0 no more often than δ allows."""
+    rng = np.random.default_rng(0)
+    for (n, d, k, m), noise in (
+        ((4, 4, 3, 3), rng.normal),
+        ((10, 8, 8, 7), rng.normal),
+        ((20, 10, 5, 3), rng.normal),
+        ((20, 10, 5, 3), rng.standard_cauchy),
+        ((30, 10, 2, 2), rng.standard_cauchy),
+    ):
+        wrong = 0
+        for _ in range(100):
+            problem = SelectionProblem(coupling=noise(size=(n, d)), k=k, m=m)
+            found = solve(problem)
+            seen = estimate(problem, found.samples, found.features, delta=0.05)
+            given = assume(signal=seen.signal, sigma=seen.deviation, half_range=seen.half_range, delta=0.05)
+            joint = [c for c in certify(problem, given).conditions if c.selector == "joint"]
+            wrong += seen.signal > 0 and any(c.holds for c in joint)
+        assert wrong <= 5
+
+
+def test_correlated_noise_gets_no_condition_for_independent_entries():
+    noises = {c.noise for c in certify(planted(5.0), assume(correlation=0.9)).conditions}
+    assert noises == {"sub-Gaussian"}
+    assert {c.noise for c in certify(planted(5.0), assume(sigma=1000.0)).conditions} == {"sub-Gaussian"}

@@ -54,7 +54,7 @@ def certify(
     """Say whether the planted-block theory certifies joint or feature-first selection on PROBLEM.
 
     Signal and noise are estimated from the best block and the background unless given. With --reference the
-    background is the reference, which was not selected from; otherwise it is the rest of the pool.
+    background is the reference, which was not selected from; otherwise it is the pool.
     """
     from biselect.solvers import solve
     from biselect.theory import Assumptions, estimate
@@ -63,14 +63,14 @@ def certify(
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):
         if reference is None:
-            loaded, background = read_problem(problem, k, m, id_column), None
+            loaded, background = read_problem(problem, k, m, id_column, exclude or []), None
         else:
             if k is None or m is None:
                 raise InputError("a pool has no budgets; give both -k and -m")
             loaded, background = _calibrated(problem, reference, k, m, id_column, exclude or [], marginals)
     with steps.bar("Finding the best block") as progress:
         found = solve(loaded, seed=seed, time_limit=time_limit, progress=progress)
-    seen = estimate(loaded, found.samples, found.features, delta=delta, background=background)
+    seen = estimate(loaded, found.samples, found.features, delta=delta, background=background, correlation=correlation)
     certificate = certify_problem(
         loaded,
         Assumptions(
@@ -87,7 +87,11 @@ def certify(
     words = _estimate_words(seen, delta, given_signal=signal is not None, given_sigma=sigma is not None)
     if as_json:
         content = certificate.to_dict()
-        typer.echo(json.dumps({**content, "estimate": vars(seen), "words": words + content["words"]}, indent=2))
+        typer.echo(
+            json.dumps(
+                {**content, "estimate": vars(seen), "words": words + content["words"]}, indent=2, allow_nan=False
+            )
+        )
     else:
         _show(certificate, words)
 
@@ -112,13 +116,13 @@ def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_s
     if not given_signal:
         words.append(
             f"Signal: the best block stands {seen.observed_signal:.3g} above {seen.source}. It was chosen for its "
-            f"weight; allowing for that, the signal is at least {seen.signal:.3g}. This bound fails with probability "
-            f"{delta:g}, beside what the conditions allow."
+            f"weight; allowing for that, the signal is at least {seen.signal:.3g}. Were σ and the level known, this "
+            f"bound would fail with probability {delta:g}, beside what the conditions allow; they are estimates."
         )
     if not given_sigma:
         words.append(
-            f"Noise: σ = {seen.deviation:.3g} is the background's standard deviation, taken on trust; the bounded "
-            f"condition needs only that the background stays within ±{seen.half_range:.3g} of a centre."
+            f"Noise: σ = {seen.deviation:.3g} is an estimate, what the background's deviation and tails ask for; the "
+            f"bounded condition needs only that the background stays within ±{seen.half_range:.3g} of a centre."
         )
     words.append(
         f"Background means of the features differ from the overall mean by up to {seen.unevenness:.3g}; that acts "

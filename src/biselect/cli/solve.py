@@ -26,6 +26,7 @@ def solve(
     id_column: Annotated[
         str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
     ] = None,
+    exclude: options.Exclude = None,
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -43,7 +44,7 @@ def solve(
 
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):
-        loaded = read_problem(problem, k, m, id_column)
+        loaded = read_problem(problem, k, m, id_column, exclude or [])
 
     def summary(selection: Selection) -> dict[str, Any]:
         return summarise(selection, title=f"Selection from {problem.name}", reproduce=reproduce(seed, [problem]))
@@ -60,15 +61,17 @@ def solve(
     )
 
 
-def read_problem(path: Path, k: int | None, m: int | None, id_column: str | None) -> SelectionProblem:
-    """A problem from any file that can hold one."""
+def read_problem(
+    path: Path, k: int | None, m: int | None, id_column: str | None, exclude: list[str]
+) -> SelectionProblem:
+    """A problem from any file that can hold one; `exclude` names columns of a weight table to leave out."""
     from biselect.core import SelectionProblem
 
     budgets = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
-    if path.suffix == ".npz":
+    if path.suffix.lower() == ".npz":
         stored = SelectionProblem.load(path)
         return SelectionProblem.from_dict({**_fields(stored), **budgets}) if budgets else stored
-    if path.suffix == ".json":
+    if path.suffix.lower() == ".json":
         try:
             content = json.loads(path.read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -76,21 +79,21 @@ def read_problem(path: Path, k: int | None, m: int | None, id_column: str | None
         except (OSError, ValueError) as error:
             raise InputError(f"{path}: cannot be read as JSON: {error}") from error
         return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
-    return _from_weights(path, budgets, id_column)
+    return _from_weights(path, budgets, id_column, exclude)
 
 
-def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None) -> SelectionProblem:
+def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None, exclude: list[str]) -> SelectionProblem:
     import numpy as np
 
     from biselect.core import SelectionProblem
     from biselect.data.tables import numeric, read_table, require_columns, texts
 
-    table = read_table(path)
+    table = read_table(path, text_columns=[] if id_column is None else [id_column])
     if len(budgets) < 2:
         raise InputError(f"{path}: a table of weights has no budgets; give both -k and -m")
-    if id_column is not None:
-        require_columns(table, [id_column], str(path))
-    names = [name for name in table.column_names if name != id_column]
+    left_out = options.listed(exclude, table.column_names)
+    require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
+    names = [name for name in table.column_names if name not in {id_column, *left_out}]
     weights = numeric(table, names, str(path))
     return SelectionProblem(
         coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),

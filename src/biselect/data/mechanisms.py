@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.core.sector import check_budget
 from biselect.data.synthetic import Planted, Seed
 from biselect.errors import InputError
 
@@ -51,6 +52,8 @@ class Mechanism:
     def __post_init__(self) -> None:
         if self.name not in MECHANISMS:
             raise InputError(f"there is no mechanism {self.name!r}; choose one of: {', '.join(MECHANISMS)}")
+        check_budget("k", self.k, self.n_samples, "samples")
+        check_budget("active", self.active, self.n_features, "features")
         if not 0 <= self.burden <= 1:
             raise InputError(f"burden is a share and must lie in 0..1, got {self.burden:g}")
 

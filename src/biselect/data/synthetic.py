@@ -78,6 +78,11 @@ def benchmark(
         residuals: distribution of the entries outside the block, one of `RESIDUALS`.
         scale: rows that Z takes mean and standard deviation from: the whole `pool`, or the `nominal` ones.
     """
+    check_budget("k", k, n_samples, "samples")
+    if n_samples < 2 or (scale == "nominal" and n_samples - k < 2):
+        raise InputError("mean and standard deviation need at least two rows to be taken from")
+    if not 0 <= noise_fraction <= 1:
+        raise InputError(f"noise_fraction (ν) must lie in 0..1, got {noise_fraction:g}")
     if scale not in ("pool", "nominal"):
         raise InputError(f"scale must be pool or nominal, got {scale!r}")
     rng = np.random.default_rng(seed)
@@ -120,6 +125,10 @@ def planted_block(
         mode: `residual`, or `mixed`, which adds a rank-one u·vᵀ with u, v ~ U(0, 1).
         place: `random`, or `first` for the first k samples and m features (the paper's depth study).
     """
+    check_budget("k", k, n_samples, "samples")
+    check_budget("m", m, n_features, "features")
+    if not 0 <= correlation < 1 or (correlation and residuals != "normal"):
+        raise InputError(f"correlation is for normal noise and must lie in 0..1, got {correlation:g} with {residuals}")
     if mode not in ("residual", "mixed"):
         raise InputError(f"mode must be residual or mixed, got {mode!r}")
     if place not in ("random", "first"):
@@ -149,6 +158,8 @@ def gaussian_qubo(
     min(3k, ⌊N/3⌋) anomalous rows have entries N(±3, 0.3²), the rest N(0, 0.5²). Sample scores are Mahalanobis
     distances, feature scores variances, cross weights (X_ij - X̄_j)²(Σ̂⁻¹)_jj; each is divided by its largest value.
     """
+    if n_samples < 2:
+        raise InputError("a covariance needs at least two samples")
     rng = np.random.default_rng(seed)
     anomalous = min(3 * k, n_samples // 3)
     X = NOMINAL_SPREAD * rng.normal(size=(n_samples, n_features))

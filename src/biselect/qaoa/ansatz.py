@@ -13,8 +13,8 @@ from biselect.core.samples import Samples
 from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.qaoa.groups import CostGroup, components
-from biselect.qaoa.mixers import mixer_classes
-from biselect.qaoa.schedule import COMPONENTS, Schedule
+from biselect.qaoa.mixers import both_mixers, mixer_classes
+from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.starts import Start, start_state
 from biselect.simulate.backends import make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
@@ -59,6 +59,8 @@ class Ansatz:
         seed: int | np.random.Generator | None = 0,
         progress: Callable[[float], None] | None = None,
     ) -> None:
+        if problem.sample_rules or problem.feature_rules:
+            raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
         self.problem = problem
         self.backend = backend
         self._standard = groups is None
@@ -66,14 +68,18 @@ class Ansatz:
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair for group in self.groups])
-        names = COMPONENTS if groups is None else tuple(group.name for group in self.groups)
+        if any(group.pair.shape != problem.coupling.shape for group in self.groups):
+            raise InputError("every cost group must have the shape of the problem")
+        names = tuple(group.name for group in self.groups)
+        if len(set(names)) < len(names):
+            names = tuple(f"{name}#{position}" for position, name in enumerate(names))
         self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
         if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
             raise InputError(
                 f"the schedule is for depth {self.schedule.depth} and {self.schedule.groups} groups, "
                 f"the ansatz has depth {depth} and {len(self.groups)} groups"
             )
-        sample_mixer, feature_mixer = mixer if isinstance(mixer, tuple) else (mixer, mixer)
+        sample_mixer, feature_mixer = both_mixers(mixer)
         self.samples = Register(
             n=problem.n_samples, chosen=problem.k, classes=mixer_classes(sample_mixer, problem.n_samples)
         )
@@ -111,12 +117,14 @@ class Ansatz:
 
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
         """Expectation value of the energy, or of another observable."""
+        self._check(observable)
         return self._simulator.expectation(self.layers(angles), self.start, observable)
 
     def value_and_gradient(
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
+        self._check(observable)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
         by_group = found.sample(self.problem.m) @ self._sample_terms.T
         by_group += found.feature(self.problem.k) @ self._feature_terms.T
@@ -140,6 +148,11 @@ class Ansatz:
             return values, np.array([self.schedule.pull_back(gradient) for gradient in gradients])
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
         return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+
+    def _check(self, observable: Observable) -> None:
+        shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
+        if observable.values is not None and observable.values.shape != shape:
+            raise InputError(f"an observable must have the shape {shape}, got {observable.values.shape}")
 
     def _batch(self, angles: ArrayLike) -> NDArray[np.float64]:
         vectors = np.asarray(angles, dtype=np.float64)

@@ -28,6 +28,12 @@ class CostGroup:
     feature: NDArray[np.float64]
     pair: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        if np.shape(self.pair) != (np.size(self.sample), np.size(self.feature)):
+            raise InputError(f"cost group {self.name!r} needs one pair coefficient for each sample and feature")
+        if not all(np.isfinite(part).all() for part in (self.sample, self.feature, self.pair)):
+            raise InputError(f"cost group {self.name!r} holds coefficients that are not finite")
+
 
 def components(problem: SelectionProblem) -> tuple[CostGroup, ...]:
     """H_S, H_F and H_SF of Eq. grouped_cost_decomposition."""

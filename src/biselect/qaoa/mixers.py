@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
+from numbers import Integral
+from operator import index
 from typing import Any
 
 from biselect.errors import InputError
@@ -27,14 +29,34 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
             raise InputError(f"mixer must be one of {', '.join(MIXERS)}, or a list of edges or classes; got {mixer!r}")
         return MIXERS[mixer](n)
     try:
-        nested = [[tuple(map(int, entry)) for entry in group] for group in mixer]
+        nested = [[tuple(map(index, entry)) for entry in group] for group in mixer]
         classes = tuple(tuple((i, j) for i, j in group) for group in nested)
     except TypeError:  # a flat list of edges
-        classes = colour_edges([(int(i), int(j)) for i, j in mixer], n)
+        classes = _coloured(mixer, n)
     except ValueError:
         raise InputError(f"a mixer must be a name, a list of edges or a list of classes; got {mixer!r}") from None
     _check(classes, n)
     return classes
+
+
+def _coloured(edges: Any, n: int) -> Classes:
+    """Classes of a flat list of edges."""
+    try:
+        pairs = [(index(i), index(j)) for i, j in edges]
+    except (TypeError, ValueError):
+        raise InputError(f"mixer edges must be pairs of whole numbers, got {edges!r}") from None
+    return colour_edges(pairs, n)
+
+
+def both_mixers(mixer: Any) -> tuple[Any, Any]:
+    """The mixers of both registers: a pair (samples, features) of mixers, or one for both.
+
+    A pair is a tuple of two, neither of which is itself an edge.
+    """
+    is_pair = isinstance(mixer, tuple) and len(mixer) == 2
+    if is_pair and not any(isinstance(end, Integral) for part in mixer if not isinstance(part, str) for end in part):
+        return mixer[0], mixer[1]
+    return mixer, mixer
 
 
 def path(n: int) -> Classes:

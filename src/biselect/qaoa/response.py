@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.qaoa.groups import CostGroup, components
-from biselect.qaoa.mixers import mixer_classes
+from biselect.qaoa.mixers import both_mixers, mixer_classes
 
 
 def responses(
@@ -23,35 +23,35 @@ def responses(
 ) -> NDArray[np.float64]:
     """R of each group: with the standard groups (r_S, r_F, r_SF) of Eq. grouped_component_response."""
     parts = tuple(groups) if groups is not None else components(problem)
-    sample_mixer, feature_mixer = mixer if isinstance(mixer, tuple) else (mixer, mixer)
-    own = [group.sample for group in parts], [group.feature for group in parts]
-    pairs = [group.pair for group in parts]
+    sample_mixer, feature_mixer = both_mixers(mixer)
+    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+    cost = CostGroup(name="cost", sample=problem.sample_scores, feature=problem.feature_scores, pair=weights)
     n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
-    by_samples = _one_side(own[0], pairs, mixer_classes(sample_mixer, n), n, k, d, m)
-    by_features = _one_side(own[1], [pair.T for pair in pairs], mixer_classes(feature_mixer, d), d, m, n, k)
-    return by_samples + by_features
+    samples = [(group.sample, group.pair) for group in (cost, *parts)]
+    features = [(group.feature, group.pair.T) for group in (cost, *parts)]
+    by_samples = _one_side(samples, mixer_classes(sample_mixer, n), n, k, d, m)
+    return by_samples + _one_side(features, mixer_classes(feature_mixer, d), d, m, n, k)
 
 
 def _one_side(
-    own: Sequence[NDArray[np.float64]],
-    pairs: Sequence[NDArray[np.float64]],
+    terms: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]],
     classes: Any,
     n: int,
     chosen: int,
     other: int,
     other_chosen: int,
 ) -> NDArray[np.float64]:
-    """Responses from swaps of one register. `own` and `pairs` are the groups' coefficients; they sum to the cost's."""
+    """Responses from swaps of one register; `terms` are the coefficients of the measured cost, then of each group."""
     edges = np.array([edge for edges in classes for edge in edges], dtype=np.int64).reshape(-1, 2)
     if not len(edges) or chosen == n:
-        return np.zeros(len(own))
+        return np.zeros(len(terms) - 1)
     here, there = edges.T
-    steps = np.array([single[there] - single[here] for single in own])  # (groups, edges)
-    slopes = np.array([pair[there] - pair[here] for pair in pairs])  # (groups, edges, other)
+    steps = np.array([own[there] - own[here] for own, _ in terms])  # (cost and groups, edges)
+    slopes = np.array([pair[there] - pair[here] for _, pair in terms])  # (cost and groups, edges, other)
     # mean over the other side's subsets of (step + Σ slope)(step_a + Σ slope_a): first and second moments
     share = other_chosen / other
     both = share * (other_chosen - 1) / (other - 1) if other > 1 else 0.0
-    total_step, total_slope = steps.sum(axis=0), slopes.sum(axis=0)
+    total_step, total_slope, steps, slopes = steps[0], slopes[0], steps[1:], slopes[1:]
     sums, total_sum = slopes.sum(axis=2), total_slope.sum(axis=1)
     products = np.einsum("eo,geo->ge", total_slope, slopes)
     mean = total_step * steps + share * (total_step * sums + total_sum * steps)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any, Protocol
 
@@ -13,6 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
 from biselect.simulate.continuous import ContinuousSimulator
+from biselect.simulate.memory import check_memory
 from biselect.simulate.plain import PlainSimulator
 
 BACKENDS = ("auto", "plain", "compiled", "gpu", "continuous")
@@ -68,15 +68,3 @@ def make_simulator(
     from biselect.simulate.compiled import CompiledSimulator  # loads numba
 
     return CompiledSimulator(problem, samples, features, dtype, threads, progress)
-
-
-def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:
-    """Refuse what would not fit, with the figures."""
-    needed = amplitudes * np.dtype(dtype).itemsize * states
-    available = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > available:
-        half = "" if np.dtype(dtype) == np.complex64 else "; dtype='complex64' needs half of that"
-        raise InputError(
-            f"the sector has {amplitudes:.3g} amplitudes and needs {needed / 2**30:.1f} GiB, "
-            f"but {available / 2**30:.1f} GiB are free{half}"
-        )

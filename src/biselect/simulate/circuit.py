@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import subsets
+from biselect.errors import InputError
 
 Edges = Sequence[tuple[int, int]]
 """Disjoint pairs of qubits of one register, which therefore act at once."""
@@ -82,6 +83,9 @@ class PairGradient:
         return self.pair.sum(axis=1) / k
 
 
+OBSERVABLES = ("energy", "hit", "excess", "values")
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Observable:
     """A function of the energy, or any diagonal given value by value.
@@ -97,23 +101,60 @@ class Observable:
     threshold: float = 0.0
     values: NDArray[np.float64] | None = None
 
-    def of(self, energies: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The observable of a table of energies."""
+    def __post_init__(self) -> None:
+        if self.kind not in OBSERVABLES:
+            raise InputError(f"an observable must be one of {', '.join(OBSERVABLES)}, got {self.kind!r}")
+        if not np.isfinite(self.threshold):
+            raise InputError(f"a threshold must be finite, got {self.threshold}")
+        if (self.kind == "values") != (self.values is not None):
+            raise InputError("an observable of kind 'values' needs values, and only that kind does")
+        if self.values is not None and not np.isfinite(self.values).all():
+            raise InputError("the values of an observable must be finite")
+
+    def of(self, energies: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
+        """The observable of a table of energies whose terms add up to at most `scale`."""
         if self.kind == "energy":
             return energies
         if self.kind == "hit":
-            return (energies <= self.threshold + self.slack(np.float64)).astype(np.float64)
+            return (energies <= self.threshold + rounding_slack(scale, np.float64)).astype(np.float64)
         if self.kind == "excess":
             return np.minimum(energies - self.threshold, 0.0)
         assert self.values is not None
         return self.values
 
-    def slack(self, real: type[np.floating[Any]]) -> float:
-        """How far above the threshold rounding may lift an energy that equals it."""
-        return 32 * float(np.finfo(real).eps) * max(1.0, abs(self.threshold))
-
 
 ENERGY = Observable()
+
+
+def energy_scale(problem: SelectionProblem) -> float:
+    """The largest that the terms of any energy add up to in size."""
+    scores = problem.k * np.abs(problem.sample_scores).max() + problem.m * np.abs(problem.feature_scores).max()
+    return float(scores + problem.k * problem.m * problem.coupling_weight * float(np.abs(problem.coupling).max()))
+
+
+def rounding_slack(scale: float, real: type[np.floating[Any]]) -> float:
+    """How far rounding may lift an energy that equals a threshold; its terms add up to at most `scale` in size."""
+    return 8 * float(np.finfo(real).eps) * scale
+
+
+def centred(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
+    """The same problem with all scores and weights about zero, and what that adds to every energy.
+
+    Within the budgets a constant in a score or weight is a constant in the energy; single precision is spared it.
+    """
+    a, b, w = problem.sample_scores, problem.feature_scores, problem.coupling.astype(np.float64)
+    middles = [(float(part.max()) + float(part.min())) / 2 for part in (a, b, w)]
+    shift = problem.k * middles[0] + problem.m * middles[1]
+    shift += problem.k * problem.m * problem.coupling_weight * middles[2]
+    about_zero = SelectionProblem(
+        coupling=w - middles[2],
+        sample_scores=a - middles[0],
+        feature_scores=b - middles[1],
+        k=problem.k,
+        m=problem.m,
+        coupling_weight=problem.coupling_weight,
+    )
+    return about_zero, shift
 
 
 def energy_table(problem: SelectionProblem) -> NDArray[np.float64]:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from threading import RLock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
+from biselect.simulate.circuit import (
+    Layers,
+    Observable,
+    PairGradient,
+    Register,
+    centred,
+    energy_scale,
+    rounding_slack,
+)
+from biselect.simulate.memory import check_memory
 from biselect.simulate.passes import Grid, Side, Work
 from biselect.simulate.sequence import Program, Team, differentiate, evaluate
 from biselect.simulate.simd import BYTES
@@ -43,13 +53,17 @@ class CompiledSimulator:
         progress: Callable[[float], None] | None = None,
     ) -> None:
         self.progress = progress
+        self._lock = RLock()  # one run at a time: they share the state
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
         self.lanes = BYTES // np.dtype(self.real).itemsize
         rows, columns = samples.subsets, features.subsets
         self.shape = (len(rows), len(columns))
         self.grid = Grid(blocks=-(-len(columns) // self.lanes), rows=-(-len(rows) // self.lanes) * self.lanes)
-        weights = problem.coupling_weight * problem.coupling.astype(np.float64)
-        a, b = problem.sample_scores, problem.feature_scores
+        about_zero, self.shift = centred(problem)  # energies here are higher by this
+        own = rounding_slack(energy_scale(about_zero), self.real)
+        self.slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
+        weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
+        a, b = about_zero.sample_scores, about_zero.feature_scores
         self.samples = self._side(make_tables(samples), False, columns, a, b, weights)
         self.features = self._side(make_tables(features), True, rows, b, a, np.ascontiguousarray(weights.T))
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
@@ -59,18 +73,28 @@ class CompiledSimulator:
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
-        return self._run(layers, start, observable, keep=False)
+        with self._lock:
+            return self._run(layers, start, observable, keep=False)
 
     def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m)."""
-        self._run(layers, start, None, keep=True)
-        return self._read(self._state)
+        with self._lock:
+            check_memory(self.shape[0] * self.shape[1], np.result_type(self.real, np.complex64), states=1)
+            self._run(layers, start, None, keep=True)
+            return self._read(self._state)
 
     def value_and_gradient(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable
     ) -> tuple[float, PairGradient]:
         """Expectation value and its derivatives by every phase and every mixing angle."""
+        with self._lock:
+            return self._differentiate(layers, start, observable)
+
+    def _differentiate(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[float, PairGradient]:
         if self._adjoint is None:
+            check_memory(self.shape[0] * self.shape[1], np.result_type(self.real, np.complex64), states=1)
             self._adjoint = self._lines(self._state.size // self.lanes)
         value = 0.0
         given = observable.kind == "values"
@@ -85,7 +109,7 @@ class CompiledSimulator:
         p, n, d = layers.pair.shape
         shares = [(np.zeros(4), np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
         program = self._program(layers)
-        kind, threshold = KINDS.get(observable.kind, 0), self._threshold(observable)
+        kind, threshold = 0 if given else KINDS[observable.kind], self._threshold(observable)
         counter = np.zeros(1, dtype=np.int64)
 
         def work(thread: int) -> None:
@@ -108,7 +132,7 @@ class CompiledSimulator:
 
         self._share(work, counter, (1 if given else p + 1) + p)
         if not given:
-            value = float(sum(share[0][0] for share in shares))
+            value = self._unshifted(float(sum(share[0][0] for share in shares)), observable)
         pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
         return value, PairGradient(pair=pair, mixing=np.sum([share[1] for share in shares], axis=0))
 
@@ -140,10 +164,13 @@ class CompiledSimulator:
             )
 
         self._share(work, counter, layers.depth + 1)
-        return float(outs[:, 0].sum())
+        return 0.0 if observable is None else self._unshifted(float(outs[:, 0].sum()), observable)
 
     def _threshold(self, observable: Observable) -> float:
-        return observable.threshold + (observable.slack(self.real) if observable.kind == "hit" else 0.0)
+        return observable.threshold + self.shift + (self.slack if observable.kind == "hit" else 0.0)
+
+    def _unshifted(self, value: float, observable: Observable) -> float:
+        return value - self.shift if observable.kind == "energy" else value
 
     def _share(self, work: Callable[[int], None], counter: NDArray[np.int64], passes: int) -> None:
         """Run the work on all threads; tell whoever watches how many passes are done."""

@@ -15,13 +15,22 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
-from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
+from biselect.simulate.circuit import (
+    Layers,
+    Observable,
+    PairGradient,
+    Register,
+    centred,
+    energy_scale,
+    rounding_slack,
+)
 from biselect.simulate.tables import Tables, make_tables
 
 KINDS = {"energy": 0, "hit": 1, "excess": 2}
 SAMPLE_LIMIT, FEATURE_LIMIT = 6, 4  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
 COLUMN_THREADS = 128
+MOST_PAIRS = 1536  # whose derivatives a block sums in shared memory
 SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
 SMALLEST_COSINE = 1e-6  # single precision overflows on powers of tan β right at β = π/2
 
@@ -82,6 +91,11 @@ class GpuSimulator:
         self.rows, self.columns = len(rows), len(columns)
         if self.columns >= 2**16:
             raise InputError(f"the gpu backend takes up to 65,535 feature subsets, here are {self.columns:,}")
+        if self.n * self.d > MOST_PAIRS:
+            raise InputError(
+                f"the gpu backend takes up to {MOST_PAIRS:,} sample-feature pairs, here are {self.n * self.d:,}"
+            )
+        self._check_memory()
         self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
         names = [f"sample_stage{back}<{p}>" for back in ("", "_back") for p in range(1, SAMPLE_LIMIT + 1)]
         sizes = {
@@ -99,8 +113,11 @@ class GpuSimulator:
         self.stages = _sample_stages(cp, sample_tables)
         self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
         self.groups = self._group_struct(sample_tables)
-        weights = problem.coupling_weight * problem.coupling.astype(np.float64)
-        self.energies = self._item_table(-problem.sample_scores, -problem.feature_scores, -weights)
+        about_zero, self.shift = centred(problem)  # energies here are higher by this
+        own = rounding_slack(energy_scale(about_zero), np.float32)
+        self.slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
+        weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
+        self.energies = self._item_table(-about_zero.sample_scores, -about_zero.feature_scores, -weights)
         self.psi = cp.empty((self.rows, self.columns), dtype=cp.complex64)
         self.adjoint: Any = None
 
@@ -120,6 +137,7 @@ class GpuSimulator:
         """Expectation value and its derivatives by every phase and every mixing angle."""
         cp = self.cp
         if self.adjoint is None:
+            self._check_memory()
             self.adjoint = cp.empty_like(self.psi)
         self._evolve(layers, start)
         value = self._observe(observable, adjoint=True)
@@ -153,12 +171,18 @@ class GpuSimulator:
             if adjoint:
                 self.adjoint[:] = values * self.psi
             return float((values * cp.abs(self.psi) ** 2).sum())
-        threshold = observable.threshold + (observable.slack(np.float32) if observable.kind == "hit" else 0.0)
+        threshold = observable.threshold + self.shift + (self.slack if observable.kind == "hit" else 0.0)
         out = cp.zeros(1)
         states = (self.psi, self.psi if self.adjoint is None else self.adjoint, self.groups, self.energies)
         kind = (np.int32(KINDS[observable.kind]), np.float32(threshold), np.int32(adjoint))
         self._launch_rows("observe", 0, (*states, *kind, out))
-        return float(out[0])
+        return float(out[0]) - (self.shift if observable.kind == "energy" else 0.0)
+
+    def _check_memory(self) -> None:
+        """Refuse one more state where the device has no room for it."""
+        needed, free = 8 * self.rows * self.columns, self.cp.cuda.Device().mem_info[0]
+        if needed > free:
+            raise InputError(f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free")
 
     def _launch_stage(self, name: str, stage: list[tuple[int, Any, int]], states: Any, rest: Any) -> None:
         """One stage of the sample mixer: hypercubes of each size."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import rank
-from biselect.simulate.circuit import Edges, Layers, Observable, PairGradient, Register, energy_table
+from biselect.simulate.circuit import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
 
 
 class PlainSimulator:
@@ -18,6 +18,7 @@ class PlainSimulator:
     def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
         self.dtype = np.dtype(dtype)
         self.energies = energy_table(problem)
+        self.scale = energy_scale(problem)
         self.has_sample = _incidence(samples)
         self.has_feature = _incidence(features)
         self.sample_moves = [_moves(samples, edges) for edges in samples.classes]
@@ -25,7 +26,7 @@ class PlainSimulator:
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
-        return float(np.sum(np.abs(self.state(layers, start)) ** 2 * observable.of(self.energies)))
+        return float(np.sum(np.abs(self.state(layers, start)) ** 2 * observable.of(self.energies, self.scale)))
 
     def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m)."""
@@ -41,7 +42,7 @@ class PlainSimulator:
     ) -> tuple[float, PairGradient]:
         """Expectation value and its derivatives, by undoing the circuit on the state and on observable × state."""
         psi = self.state(layers, start)
-        adjoint = observable.of(self.energies) * psi
+        adjoint = observable.of(self.energies, self.scale) * psi
         value = float(np.vdot(psi, adjoint).real)
         pair, mixing = np.zeros_like(layers.pair), np.zeros_like(layers.mixing)
         for layer in reversed(range(layers.depth)):

@@ -51,6 +51,9 @@ class Assumptions:
     calibration_delta: float = 0.0
 
     def __post_init__(self) -> None:
+        for name in ("signal", "sigma", "half_range"):
+            if not np.isfinite(getattr(self, name)):
+                raise InputError(f"{name} must be a finite number, got {getattr(self, name)}")
         if not 0 < self.delta < 1:
             raise InputError(f"delta (δ) must lie between 0 and 1, got {self.delta:g}")
         if not 0 <= self.calibration_delta < self.delta:
@@ -122,6 +125,10 @@ class Certificate:
 
 def certify(problem: SelectionProblem, assumptions: Assumptions) -> Certificate:
     """Hold every condition of the paper, and the tighter ones, against the assumed signal."""
+    if problem.sample_rules or problem.feature_rules:
+        raise InputError("the recovery conditions are stated for plain budgets; this problem has rules beside them")
+    if problem.sector.size == 1:
+        raise InputError("k = N and m = D leave one choice only: there is nothing to recover")
     if problem.coupling_weight == 0:
         raise InputError("coupling_weight (λ) is 0: the block counts for nothing, so that there is nothing to recover")
     sector = problem.sector
@@ -156,7 +163,7 @@ def _rules(sector: Sector, given: Assumptions) -> list[_Rule]:
     rules.append(
         _Rule(selector="feature-first", noise="sub-Gaussian", statement="cor:sequential-snr", threshold=threshold)
     )
-    if given.half_range > 0:
+    if not given.correlation and 0 < given.sigma <= given.half_range:  # both take entries to be independent
         bernstein = Bernstein.of_bounded(given.sigma, 2 * given.half_range)
         label = "prop:bernstein-tail-joint-recovery"
         rules += _pair("Bernstein", bernstein, label, label, sector, given)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core import Sector
+from biselect.core.checks import positions
 from biselect.core.sector import subsets
 from biselect.errors import InputError
 
@@ -30,6 +31,12 @@ def covariance_threshold(gamma: ArrayLike, sector: Sector, samples: Any, feature
     proxy = np.asarray(gamma, dtype=np.float64)
     if proxy.shape != (n * d, n * d):
         raise InputError(f"the covariance must be {n * d} × {n * d} for {n} samples and {d} features")
+    if not np.isfinite(proxy).all() or not np.allclose(proxy, proxy.T):
+        raise InputError("the covariance must be finite and symmetric")
+    if not 0 < delta < 1:
+        raise InputError(f"delta (δ) must lie between 0 and 1, got {delta:g}")
+    if len(positions("samples", samples, n)) != sector.k or len(positions("features", features, d)) != sector.m:
+        raise InputError(f"the planted pair must have k = {sector.k} samples and m = {sector.m} features")
     if sector.size > MOST_COMPETITORS:
         raise InputError(
             f"{sector.size:.1e} competitors are too many to look at for a general covariance; describe the noise by "

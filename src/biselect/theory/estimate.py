@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 
+LARGE_BLOCK = 0.1  # share of the pool beyond which leaving the block out would bias what is left
+
 
 @dataclass(frozen=True, kw_only=True)
 class Estimate:
@@ -19,7 +21,7 @@ class Estimate:
     Attributes:
         observed_signal: mean of the chosen block above the mean of the background.
         signal: a lower confidence bound on μ that allows for the block having been chosen for its weight.
-        deviation: standard deviation of the background, taken for σ.
+        deviation: standard deviation of the background, or more where its tails ask for it; taken for σ.
         half_range: half the distance between the smallest and the largest background weight.
         unevenness: largest distance of a feature's background mean from the overall mean.
         at_cap: share of the chosen block that sits at the largest weight there is.
@@ -42,42 +44,55 @@ def estimate(
     *,
     delta: float,
     background: ArrayLike | None = None,
+    correlation: float = 0.0,
 ) -> Estimate:
     """Estimate from a chosen block and a background.
 
     The block was chosen for being heavy, so its mean overstates μ. No block of M exceeds its own mean by more than
-    σ√(2 log(M/δ)/(km)) with probability 1 - δ; that much is taken off.
+    s√(2 log(M/δ)) with probability 1 - δ, where s² = σ²((1 - r)/(km) + r/m) is the variance of a block's mean under
+    normal noise; that much is taken off. σ and the level are estimates, so the bound is as good as they are.
 
     Args:
         problem: whose coupling is looked at.
         samples: the chosen samples.
         features: the chosen features.
         delta: failure probability of the confidence bound.
-        background: weights of rows known to be normal, in the same columns; without it the pool itself serves,
-            less the chosen block.
+        background: weights of rows known to be normal, in the same columns; without it the pool serves. A block of
+            more than a tenth of it is left in: without its heaviest part the rest would look tamer than noise is.
+        correlation: r between the noise of two samples in one feature.
     """
     W = problem.coupling.astype(np.float64)
     block = W[np.ix_(samples, features)]
-    if background is None:
-        normal = np.ma.masked_array(W, mask=False)
-        normal[np.ix_(samples, features)] = np.ma.masked
-        source = "the pool without the chosen block"
+    if not 0 < delta < 1:
+        raise InputError(f"delta (δ) must lie between 0 and 1, got {delta:g}")
+    if background is None and block.size > LARGE_BLOCK * W.size:
+        normal, source = W.ravel(), "the level of the whole pool"
+        columns = W.mean(axis=0)
+    elif background is None:
+        rest = np.ma.masked_array(W, mask=False)
+        rest[np.ix_(samples, features)] = np.ma.masked
+        normal, source = rest.compressed(), "the pool without the chosen block"
+        columns = rest.mean(axis=0).filled(normal.mean())
     else:
-        normal = np.ma.masked_array(np.asarray(background, dtype=np.float64))
-        source = f"{normal.shape[0]} reference rows"
-        if normal.shape[1] != problem.n_features:
-            raise InputError(f"the background has {normal.shape[1]} columns, the problem {problem.n_features} features")
-    if normal.count() < 2:
-        raise InputError("no entries are left to estimate noise from: the chosen block is the whole table")
-    deviation = float(normal.std())
+        table = np.asarray(background, dtype=np.float64)
+        source = f"{table.shape[0]} reference rows"
+        if table.shape[1] != problem.n_features:
+            raise InputError(f"the background has {table.shape[1]} columns, the problem {problem.n_features} features")
+        normal, columns = table.ravel(), table.mean(axis=0)
+    if normal.size < 2:
+        raise InputError("one weight alone says nothing about noise; give --signal and --sigma, or a reference")
+    # σ-sub-Gaussian entries reach σ√(2 log(2n/δ)) at most with probability 1 - δ: heavier tails need a larger σ
+    reach = float(np.abs(normal - normal.mean()).max()) / sqrt(2 * (log(2 * normal.size) - log(delta)))
+    deviation = max(float(normal.std()), reach)
     observed = float(block.mean() - normal.mean())
-    optimism = deviation * sqrt(2 * (log(problem.sector.size) - log(delta)) / block.size)
+    variance = deviation**2 * ((1 - correlation) / block.size + correlation / problem.m)
+    optimism = sqrt(2 * (log(problem.sector.size) - log(delta)) * variance)
     return Estimate(
         observed_signal=observed,
         signal=observed - optimism,
         deviation=deviation,
         half_range=float(normal.max() - normal.min()) / 2,
-        unevenness=float(np.abs(normal.mean(axis=0) - normal.mean()).max()),
+        unevenness=float(np.abs(columns - normal.mean()).max()),
         at_cap=float((block >= max(W.max(), float(normal.max()))).mean()),
         source=source,
     )

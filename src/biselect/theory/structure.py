@@ -31,7 +31,9 @@ class RankOneCheck:
 
 def rank_one_check(problem: SelectionProblem) -> RankOneCheck:
     """Compare λW with its best rank-one part (leading singular vectors, non-negative for W ≥ 0)."""
-    W = problem.coupling_weight * problem.coupling.astype(np.float64)
+    unit = float(np.abs(problem.coupling).max()) or 1.0  # squares of very large weights would overflow
+    W = problem.coupling.astype(np.float64) / unit
+    unit *= problem.coupling_weight
     if (W < 0).any():
         raise InputError("the rank-one check is stated for weights ≥ 0; this coupling has negative ones")
     # the smaller Gram matrix has the same leading vector and costs min(N, D)² memory only
@@ -43,11 +45,11 @@ def rank_one_check(problem: SelectionProblem) -> RankOneCheck:
     residual = float(np.abs(error).max())
     total = float((W**2).sum())
     return RankOneCheck(
-        row_factor=u,
+        row_factor=u * unit,
         column_factor=v,
-        residual=residual,
+        residual=residual * unit,
         separable_share=1.0 if total == 0 else 1 - float((error**2).sum()) / total,
-        largest_gain=2 * problem.k * problem.m * residual,
+        largest_gain=2 * problem.k * problem.m * residual * unit,
     )
 
 

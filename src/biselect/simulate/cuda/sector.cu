@@ -66,11 +66,11 @@ __global__ void sample_stage_back(
 
 struct Groups {
     const int2* rows;            // first row and number of rows
-    const unsigned char* rest;   // the other K - 1 samples
+    const unsigned short* rest;  // the other K - 1 samples
     int count;
 };
 
-__device__ __forceinline__ void shared_part(const float* table, const unsigned char* rest, float* part) {
+__device__ __forceinline__ void shared_part(const float* table, const unsigned short* rest, float* part) {
 #pragma unroll
     for (int i = 0; i < PER_THREAD; i++) {
         const int f = threadIdx.x + i * THREADS;
@@ -118,7 +118,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
     for (int e = threadIdx.x; e < N * D; e += THREADS) by_pair[e] = 0.f;
     for (int g = blockIdx.x; g < groups.count; g += gridDim.x) {
         const int2 rows = groups.rows[g];
-        const unsigned char* rest = groups.rest + (long long)g * (K - 1);
+        const unsigned short* rest = groups.rest + (long long)g * (K - 1);
         shared_part(turns, rest, part);
         for (int smallest = 0; smallest < rows.y; smallest++) {
             const long long begin = (long long)(rows.x + smallest) * COLUMNS;
