@@ -6,7 +6,8 @@ Binary s_i and f_j, and x_ij in [0, 1] for their products:
     Σ_i s_i = k,  Σ_j f_j = m,  Σ_j x_ij = m s_i,  Σ_i x_ij = k f_j,  x_ij ≤ s_i,  x_ij ≤ f_j
 
 The two families of equations make x the product at every integer point, whatever the sign of the weights, and are
-much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective.
+much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective, in problems of
+moderate size.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from biselect.solvers.registry import Answer, Run
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+CUT_OFF_CELLS = 10_000  # beyond this the one dense row of the cut-off holds up HiGHS's presolve for minutes
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
@@ -53,7 +55,9 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     unit = float(np.abs(objective).max()) or 1.0
     objective /= unit
     rows, low, high = constraints(problem)
-    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, -score / unit + TOLERANCE)
+    sides = [scipy.optimize.LinearConstraint(rows, low, high)]
+    if n * d <= CUT_OFF_CELLS:
+        sides.append(scipy.optimize.LinearConstraint(objective[None, :], -np.inf, -score / unit + TOLERANCE))
     options = {"mip_rel_gap": 0.0}
     if run.deadline < np.inf:
         options["time_limit"] = max(0.0, run.deadline - Run.now())
@@ -61,7 +65,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
         objective,
         integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
         bounds=scipy.optimize.Bounds(0.0, 1.0),
-        constraints=[scipy.optimize.LinearConstraint(rows, low, high), cut_off],
+        constraints=sides,
         options=options,
     )
     nodes = found.get("mip_node_count")
