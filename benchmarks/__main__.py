@@ -20,8 +20,11 @@ def main() -> None:
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer is stopped")
     options = parser.parse_args()
     for name in options.names:
-        record.save(name, BENCHMARKS[name](options.seeds, options.limit))
-        record.write_page()
+        lines = []
+        for line in BENCHMARKS[name](options.seeds, options.limit):  # saved as they come: some peers take very long
+            lines.append(line)
+            record.save(name, lines)
+            record.write_page()
 
 
 if __name__ == "__main__":

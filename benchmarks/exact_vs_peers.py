@@ -1,6 +1,7 @@
 """Proven optima: ours against HiGHS, CP-SAT and Gurobi, side by side."""
 
 import statistics
+from collections.abc import Iterator
 
 from benchmarks.cases import Size, instance
 from benchmarks.peers import cp_sat, gurobi, highs, ours
@@ -15,9 +16,8 @@ CASES: list[tuple[Size, str, dict[str, float | None]]] = [
 ]
 
 
-def run(seeds: int, limit: float) -> list[Line]:
+def run(seeds: int, limit: float) -> Iterator[Line]:
     """Every case with its peers; `limit` stops a peer, never us."""
-    lines = []
     ours(instance("noise", (300, 30, 5, 5), 0), 60)  # load the kernels
     for size, kind, peers in CASES:
         problems = [instance(kind, size, seed) for seed in range(seeds)]
@@ -34,20 +34,18 @@ def run(seeds: int, limit: float) -> list[Line]:
             stopped = sum(not proven for _, proven, _ in theirs)
             at_least = "≥ " if stopped > len(theirs) / 2 else ""
             ratio = statistics.median(ratios)
-            lines.append(
-                Line(
-                    what=f"exact against {name}",
-                    case=f"{size} {kind}",
-                    ours=seconds(statistics.median(outcome[0] for outcome in own)),
-                    peer=f"{at_least}{seconds(statistics.median(outcome[0] for outcome in theirs))}",
-                    ratio=f"{at_least}{ratio:,.0f}×",
-                    wanted="" if wanted is None else f"{wanted:,.0f}×",
-                    met=None if wanted is None else ratio >= wanted,
-                    seeds=seeds,
-                    detail=[
-                        f"{own_[0]:.4f} s, {name} {theirs_[0]:.2f} s" for own_, theirs_ in zip(own, theirs, strict=True)
-                    ],
-                )
+            line = Line(
+                what=f"exact against {name}",
+                case=f"{size} {kind}",
+                ours=seconds(statistics.median(outcome[0] for outcome in own)),
+                peer=f"{at_least}{seconds(statistics.median(outcome[0] for outcome in theirs))}",
+                ratio=f"{at_least}{ratio:,.0f}×",
+                wanted="" if wanted is None else f"{wanted:,.0f}×",
+                met=None if wanted is None else ratio >= wanted,
+                seeds=seeds,
+                detail=[
+                    f"{own_[0]:.4f} s, {name} {theirs_[0]:.2f} s" for own_, theirs_ in zip(own, theirs, strict=True)
+                ],
             )
-            print(lines[-1].what, lines[-1].case, lines[-1].ours, lines[-1].peer, lines[-1].ratio, flush=True)
-    return lines
+            print(line.what, line.case, line.ours, line.peer, line.ratio, flush=True)
+            yield line

@@ -17,7 +17,7 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers import solve
+from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
 
@@ -195,7 +195,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
     def _choose(self, pool: NDArray[np.float64]) -> Selection:
-        workers = {} if self.n_jobs is None else {"workers": effective_n_jobs(self.n_jobs)}
+        takes_workers = self.n_jobs is not None and "workers" in solver_options(self.solver)
+        workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
         return solve(self._problem(pool), self.solver, seed=self._solver_seed, time_limit=self.time_limit, **workers)
 
     def _problem(self, pool: NDArray[np.float64]) -> SelectionProblem:

@@ -261,3 +261,12 @@ def test_integer_and_boolean_references_weigh_ties_as_documented():
 def test_a_reference_of_one_row_is_refused_like_any_too_short_one():
     with pytest.raises(InputError, match="has 1 rows"):
         Calibrator().fit([[1.0, 2.0]])
+
+
+@pytest.mark.parametrize("known", [100, 101])
+def test_filled_entries_are_ties_however_many_values_are_known(known):
+    reference = np.full((1000, 2), np.nan)
+    reference[:known] = np.random.default_rng(0).normal(size=(known, 2))
+    calibrator = Calibrator(missing="median").fit(reference)
+    assert calibrator.weights([[np.nan, np.nan]]).tolist() == [[0.0, 0.0]]
+    assert calibrator.facts.tied["0"] >= 0.89

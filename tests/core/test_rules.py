@@ -42,7 +42,11 @@ def test_obeys_looks_at_budgets_and_every_rule():
     ("rules", "error", "message"),
     [
         (Rules(forced_in=[7]), InputError, "forced-in samples must lie within 0..3"),
-        (Rules(groups=[Group(members=(0, 1)), Group(members=(1, 2))]), InputError, "groups of samples must not repeat"),
+        (
+            Rules(groups=[Group(members=(0, 1)), Group(members=(1, 2))]),
+            InputError,
+            "groups of samples must not share members",
+        ),
         (Rules(forced_in=[1], forced_out=[1]), InfeasibleError, "forced in and forced out"),
         (Rules(forced_in=[0, 1, 2]), InfeasibleError, "3 samples are forced in, but the budget is 2"),
         (Rules(forced_in=[0, 1], groups=[Group(members=(0, 1))]), InfeasibleError, "more than 1 of the group"),

@@ -223,3 +223,17 @@ def test_budgets_beyond_any_float_still_get_an_answer_and_a_bound():
     for name in ("auto", "exact"):
         found = bs.solve(problem, name, time_limit=2)
         assert np.isfinite(found.bound) and found.bound <= found.energy
+
+
+@pytest.mark.parametrize("size", [1e13, 1e15])
+def test_numbers_that_cancel_give_a_bound_but_no_false_proof(size):
+    rng = np.random.default_rng(0)
+    weights, scores = rng.normal(size=(400, 40)), np.zeros(400)
+    weights[0] = size
+    scores[0] = -6 * size - 1e6  # row 0 is never worth it, but only just in float64
+    found = bs.solve(SelectionProblem(coupling=weights, sample_scores=scores, k=10, m=6), "exact")
+    without = SelectionProblem(coupling=weights[1:], k=10, m=6)
+    optimum = bs.solve(without, "exact")
+    assert optimum.proven_optimal
+    assert found.bound <= optimum.energy
+    assert not found.proven_optimal or found.energy == pytest.approx(optimum.energy, rel=1e-6)

@@ -44,3 +44,12 @@ def test_a_struck_deadline_gives_the_heuristic_and_a_valid_bound():
     optimum = bs.solve(problem, "exact").energy
     assert not stopped.proven_optimal
     assert stopped.bound <= optimum <= stopped.energy
+
+
+def test_a_penalty_does_not_drown_the_witness():
+    scores = np.zeros(60)
+    scores[0] = -1e8
+    problem = SelectionProblem(coupling=np.random.default_rng(0).normal(size=(60, 12)), sample_scores=scores, k=6, m=3)
+    witness, exact = bs.solve(problem, "milp"), bs.solve(problem, "exact")
+    assert witness.energy == pytest.approx(exact.energy, abs=1e-4)
+    assert witness.proven_optimal

@@ -91,9 +91,13 @@ class Calibrator:
             raise InputError(f"center must be one of {', '.join(CENTERS)}, got {center!r}")
         if missing not in MISSING:
             raise InputError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
-        if not (np.isfinite(cap) and cap > 0):
+        if not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        if split is not None and not (split == 0 or SMALLEST_SHARE <= split <= 1 - SMALLEST_SHARE):
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise InputError(f"seed must be a whole number from 0 up, got {seed!r}")
+        if split is not None and not (
+            isinstance(split, int | float) and (split == 0 or SMALLEST_SHARE <= split <= 1 - SMALLEST_SHARE)
+        ):
             raise InputError(f"split must be 0 or a share from 0.05 to 0.95, got {split!r}")
         if map != "auto":
             kind = make_map(map)
@@ -225,7 +229,7 @@ class Calibrator:
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)
-        split = kind.split if self.split is None else self.split * kind.takes_ranks
+        split = kind.split if not self.split else self.split * kind.takes_ranks  # 0 never undoes a map's own split
         if calibration is not None:
             if not kind.takes_ranks:
                 raise InputError(f"map {name!r} takes no ranks; it has no use for a calibration table")

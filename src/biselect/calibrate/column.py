@@ -46,6 +46,8 @@ class Column:
         """Share of entries that equal another one."""
         same = self.values[1:] == self.values[:-1]
         tied = np.append(same, False) | np.append(False, same)
+        if self.rank_error == 0:
+            tied |= self.weights > 1
         return float(self.weights[tied].sum() / self.size)
 
     def below(self, x: ArrayLike) -> NDArray[np.int64]:

@@ -16,6 +16,8 @@ from biselect.calibrate.validity import feature_first_margin_loss, joint_margin_
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 
+SMALLEST_SPREAD = 1e-12  # weights without any spread make every drift a large one
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Question:
@@ -82,8 +84,10 @@ class Drift:
         feature_first: lead in column sums over the whole pool, and the 2Nη that feature drift η can take.
         joint: lead per chosen sample at the joint choice, the features' own scores included, and the 2η that
             feature drift η can take.
-        older: the selection under the older reference.
-        newer: the selection under the newer reference.
+        older: the selection under the older reference, on all its features.
+        newer: the selection under the newer reference, on all its features.
+        lost: features that vary in the older reference only: they went constant, and are watched no more.
+        gained: features that vary in the newer reference only.
     """
 
     map: str
@@ -95,6 +99,8 @@ class Drift:
     joint: Margin
     older: Selection = field(repr=False)
     newer: Selection = field(repr=False)
+    lost: tuple[str, ...] = ()
+    gained: tuple[str, ...] = ()
 
     @property
     def feature_drift(self) -> float:
@@ -104,7 +110,7 @@ class Drift:
     @property
     def relative(self) -> float:
         """Feature-aligned drift in units of the spread of the weights, which makes maps comparable."""
-        return self.feature_drift / self.spread if self.spread > 0 else 0.0
+        return self.feature_drift / max(self.spread, SMALLEST_SPREAD)
 
     @property
     def replaced_samples(self) -> int:
@@ -114,7 +120,7 @@ class Drift:
     @property
     def replaced_features(self) -> int:
         """How many of the m features differ between the two selections."""
-        return self.newer.features.size - int(np.isin(self.older.features, self.newer.features).sum())
+        return len(set(self.newer.feature_names) - set(self.older.feature_names))
 
     @property
     def changes_selection(self) -> bool:
@@ -145,6 +151,8 @@ class Drift:
             "map": self.map,
             "feature_drift": self.feature_drift,
             "relative_drift": self.relative,
+            "lost_features": list(self.lost),
+            "gained_features": list(self.gained),
             "spread": self.spread,
             "tilt": self.tilt,
             "shares": self.parts.shares,
@@ -169,7 +177,7 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
         raise InputError(f"only {len(features)} features vary in both references, {question.m} are to be chosen")
     before, after = (question.problem(calibrator, features) for calibrator in (older, newer))
     parts = decompose(before.coupling - after.coupling)
-    was, now = question.select(before), question.select(after)
+    was, now = (question.select(question.problem(c, list(c.feature_names))) for c in (older, newer))
     eta = parts.largest["feature"]
     columns = before.coupling.mean(axis=0)
     return Drift(
@@ -185,6 +193,8 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
         joint=Margin(lead=_joint_lead(now), loss=joint_margin_loss(eta)),
         older=was,
         newer=now,
+        lost=tuple(name for name in older.feature_names if name not in features),
+        gained=tuple(name for name in newer.feature_names if name not in features),
     )
 
 

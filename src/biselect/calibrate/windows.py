@@ -54,11 +54,13 @@ class WindowBuilder:
         self.rng = np.random.default_rng(seed)
         self.names: tuple[str, ...] | None = None
         self.rows = 0
+        self.ranked_apart = False  # whether a calibration table was given
         self._deck = np.empty(0, dtype=bool)
 
     def add(self, block: Any, *, calibration: bool = False) -> None:
         """Take in a block, all of it into the calibration window where the caller says so."""
         where = "the calibration window" if calibration else "the reference"
+        self.ranked_apart |= calibration
         X, names = as_matrix(block)
         if self.names is None:
             self._start(X.shape[1], names)
@@ -85,7 +87,7 @@ class WindowBuilder:
         medians: list[float] = []
         fit = self._columns(0, medians)
         aside = self.sketches[1][0].size + int(self.absent[1, 0])
-        if aside and min(aside, fit[0].size) < FEWEST_ROWS:
+        if (aside or self.split or self.ranked_apart) and min(aside, fit[0].size) < FEWEST_ROWS:
             raise InputError(
                 f"the split leaves {fit[0].size} rows to fit on and {aside} to rank among; "
                 f"each window needs at least {FEWEST_ROWS}"

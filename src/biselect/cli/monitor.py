@@ -68,7 +68,8 @@ def monitor(
     """Say how far weights drift between references, and whether the selection would change.
 
     Give an older reference beside the newer TABLE (--older), or let windows of one time-ordered TABLE be compared
-    with its newest window (--window). Exit codes: 0 within the threshold, 1 threshold crossed, 2 bad input.
+    with its newest window (--window). Exit codes: 0 within the threshold, 1 threshold crossed or a feature gone
+    constant, 2 bad input.
     """
     from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
     from biselect.calibrate.sweeps import Point
@@ -214,6 +215,9 @@ def show(summary: dict[str, Any]) -> None:
 
     console, worst = out(), summary["worst"]
     console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
+    if summary["lost_features"]:
+        gone = ", ".join(summary["lost_features"])
+        console.print(printable(f"Gone constant in a newer reference, so no longer watched: {gone}"), style="bold red")
     table = Table(title=printable(worst["words"]), title_justify="left", title_style="bold")
     table.add_column("map", no_wrap=True)
     for name in COLUMNS:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,26 @@ class Group:
 
     members: tuple[int, ...]
     at_most: int = 1
+
+
+def _items(what: str, given: Any) -> tuple[int, ...]:
+    """Ascending positions; only whole numbers are taken for such."""
+    try:
+        if isinstance(given, str | bytes) or any(isinstance(item, bool | np.bool_) for item in given):
+            raise TypeError
+        return tuple(sorted(index(item) for item in given))
+    except TypeError:
+        raise InputError(f"{what} must be a list of positions, got {given!r}") from None
+
+
+def _group(value: Group | Mapping[str, Any]) -> Group:
+    if isinstance(value, Mapping):
+        if "members" not in value or set(value) - {"members", "at_most"}:
+            raise InputError(f"a group must hold members and at_most, got {dict(value)!r}")
+        value = Group(**value)
+    if isinstance(value.at_most, bool) or not isinstance(value.at_most, int | np.integer) or value.at_most < 0:
+        raise InputError(f"at_most must be a whole number, 0 or more, got {value.at_most!r}")
+    return Group(members=_items("members of a group", value.members), at_most=int(value.at_most))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,8 +66,10 @@ class Rules:
 
     def __post_init__(self) -> None:
         put = object.__setattr__
-        put(self, "forced_in", tuple(sorted(int(item) for item in self.forced_in)))
-        put(self, "forced_out", tuple(sorted(int(item) for item in self.forced_out)))
+        put(self, "forced_in", _items("forced_in", self.forced_in))
+        put(self, "forced_out", _items("forced_out", self.forced_out))
+        if isinstance(self.groups, str) or not isinstance(self.groups, Iterable):
+            raise InputError(f"groups must be a list of groups, got {self.groups!r}")
         put(self, "groups", tuple(_group(group) for group in self.groups))
 
     def __bool__(self) -> bool:
@@ -76,9 +100,11 @@ class Rules:
         """Refuse positions out of range and shared members; say so if no choice of `budget` items obeys."""
         checks.positions(f"forced-in {what}", self.forced_in, length)
         checks.positions(f"forced-out {what}", self.forced_out, length)
-        members = checks.positions(
-            f"members of all groups of {what}", (item for group in self.groups for item in group.members), length
-        )
+        everyone = [item for group in self.groups for item in group.members]
+        if shared := [item for item, times in Counter(everyone).items() if times > 1]:
+            shown = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
+            raise InputError(f"groups of {what} must not share members, but these stand in several: {shown}")
+        members = checks.positions(f"members of groups of {what}", everyone, length)
         if both := sorted(set(self.forced_in) & set(self.forced_out)):
             raise InfeasibleError(f"{what} {both} are forced in and forced out; decide for one")
         if len(self.forced_in) > budget:
@@ -106,14 +132,16 @@ NO_RULES = Rules()
 
 
 def groups_by(labels: Iterable[Any], at_most: int) -> tuple[Group, ...]:
-    """At most `at_most` items with the same label; None is no label. Groups that cannot overflow are left out.
+    """At most `at_most` items with the same label; None and NaN are no label. Groups that cannot overflow are left out.
 
     >>> groups_by(["ann", "bob", "ann", None], at_most=1)
     (Group(members=(0, 2), at_most=1),)
     """
+    if isinstance(at_most, bool) or not isinstance(at_most, int | np.integer) or at_most < 0:
+        raise InputError(f"at_most must be a whole number, 0 or more, got {at_most!r}")
     members: dict[Any, list[int]] = {}
     for item, label in enumerate(labels):
-        if label is not None:
+        if label is not None and label == label:  # NaN, the missing label of a frame, equals nothing
             members.setdefault(label, []).append(item)
     return tuple(Group(members=tuple(items), at_most=at_most) for items in members.values() if len(items) > at_most)
 
@@ -127,13 +155,3 @@ def rules_from(value: Rules | Mapping[str, Any] | None, field: str) -> Rules:
     if not isinstance(value, Mapping) or set(value) - set(Rules.__dataclass_fields__):
         raise InputError(f"{field} must hold forced_in, forced_out and groups, got {value!r}")
     return Rules(**value)
-
-
-def _group(value: Group | Mapping[str, Any]) -> Group:
-    if isinstance(value, Mapping):
-        if "members" not in value or set(value) - {"members", "at_most"}:
-            raise InputError(f"a group must hold members and at_most, got {dict(value)!r}")
-        value = Group(**value)
-    if isinstance(value.at_most, bool) or not isinstance(value.at_most, int | np.integer) or value.at_most < 0:
-        raise InputError(f"at_most must be a whole number, 0 or more, got {value.at_most!r}")
-    return Group(members=tuple(sorted(int(item) for item in value.members)), at_most=int(value.at_most))

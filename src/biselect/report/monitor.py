@@ -41,7 +41,8 @@ def summarise_monitor(
     worst = max(range(len(points)), key=lambda at: watched[at].relative)
     over = [at for at, drift in enumerate(watched) if drift.relative > max_drift]
     changed = [at for at, drift in enumerate(watched) if drift.changes_selection]
-    crossed = bool(over) or (fail_on_change and bool(changed))
+    lost = sorted({name for drift in watched for name in drift.lost})
+    crossed = bool(over) or bool(lost) or (fail_on_change and bool(changed))
     rows = [
         {
             "start": point.start,
@@ -60,6 +61,7 @@ def summarise_monitor(
         "max_drift": max_drift,
         "fail_on_change": fail_on_change,
         "crossed": crossed,
+        "lost_features": lost,
         "verdict": _verdict(watched[worst].map, watched[worst].relative, max_drift, len(changed), len(points), crossed),
         "steadiest_map": least.map,
         "budgets": dict(budgets),

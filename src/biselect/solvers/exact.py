@@ -21,6 +21,8 @@ from biselect.solvers.response import has_room
 from biselect.solvers.tame import tamed
 
 INSTANT_CELLS = 20_000_000  # enumerated by NumPy before compiled kernels would have been made
+PROOF_SHARE = 1e-9  # a proof holds to this share of the score
+SAMPLED = 100_000  # weights that a typical size is taken from
 INSTANT_LIMITED_CELLS = 2_000_000  # the same where group limits are looked at subset by subset
 SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
@@ -51,11 +53,13 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
 def _enumerate(
     task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None
 ) -> Answer:
-    seen = visit(task, run, floor=score - rounding(task, np.zeros(1)))
+    slack = rounding(task, np.zeros(1))
+    seen = visit(task, run, floor=score - slack)
     info["steps"].append("enumeration")
     info["subsets"], info["visited"] = task.subsets, seen.visited
     if seen.complete and seen.subset is not None:
-        return _answer(task, seen.subset, proven=True, info=info)
+        proven = _tells(slack, task, seen.score)
+        return _answer(task, seen.subset, bound=-(seen.score + slack), proven=proven, info=info)
     bound = -root_bound(task, run, floor=score, workers=workers).score
     info["steps"].append("Lagrangian bound")
     if seen.subset is None or seen.score < score:
@@ -79,14 +83,27 @@ def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[st
             run.improved(1, -score)
         run.report(0.2, -score)
     if root.raw <= score + root.slack:
-        return _answer(task, subset, proven=True, info=info)
+        return _answer(task, subset, bound=-root.score, proven=_tells(root.slack, task, score), info=info)
     found = search(task, root, subset, score, run, workers)
     info["steps"].append("branch and bound")
     info.update(found.info)
     if found.subset is not None:
         subset = found.subset
         run.improved(1 + found.info["nodes"], -task.score(subset, task.respond(subset)))
-    return _answer(task, subset, bound=-found.bound, proven=found.complete, info=info)
+    proven = found.complete and _tells(root.slack, task, score)
+    return _answer(task, subset, bound=-(found.bound + root.slack), proven=proven, info=info)
+
+
+def _tells(slack: float, task: OneSided, score: float) -> bool:
+    """Whether rounding is small enough for a proof: against the score, or against all but the largest 1 % of numbers.
+
+    A few large numbers that cancel leave scores that float64 cannot tell apart; then there is a bound, but no proof.
+    """
+    if slack <= PROOF_SHARE * abs(score):
+        return True
+    weights = task.scale * task.lines.ravel()[:: 1 + task.lines.size // SAMPLED]
+    sizes = np.abs(np.concatenate([weights, task.base, task.line_scores]))
+    return not sizes.any() or bool(slack <= PROOF_SHARE * np.quantile(sizes[sizes > 0], 0.99))
 
 
 def _walk(

@@ -6,7 +6,8 @@ Binary s_i and f_j, and x_ij in [0, 1] for their products:
     Σ_i s_i = k,  Σ_j f_j = m,  Σ_j x_ij = m s_i,  Σ_i x_ij = k f_j,  x_ij ≤ s_i,  x_ij ≤ f_j
 
 The two families of equations make x the product at every integer point, whatever the sign of the weights, and are
-much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective.
+much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective, in problems of
+moderate size.
 """
 
 from __future__ import annotations
@@ -20,11 +21,13 @@ from numpy.typing import NDArray
 from biselect.core import Rules, SelectionProblem
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.registry import Answer, Run
+from biselect.solvers.tame import tamed
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 INFEASIBLE = 2  # status of SciPy
+CUT_OFF_CELLS = 10_000  # beyond this the one dense row of the cut-off holds up HiGHS's presolve for minutes
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
@@ -41,6 +44,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
 
     start = coordinate_ascent(problem, Run(seed=run.seed, deadline=run.deadline))
     score = problem.score(start.samples, start.features)
+    problem = tamed(problem, score)
     run.improved(0, -score)
     run.report(0.0, -score)
     n, d = problem.n_samples, problem.n_features
@@ -68,7 +72,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
             options=options,
         )
 
-    found = solved(cut_off)
+    found = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
     if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
         found = solved()
     nodes = found.get("mip_node_count")
@@ -81,7 +85,8 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
             run.improved(1, problem.energy(samples, features))
     dual = found.get("mip_dual_bound")
     bound = -np.inf if dual is None else unit * (float(dual) - TOLERANCE)
-    return Answer(samples=samples, features=features, bound=bound, proven=found.status == 0, info=info)
+    met = problem.energy(samples, features) <= bound + 3 * TOLERANCE * unit
+    return Answer(samples=samples, features=features, bound=bound, proven=found.status == 0 and met, info=info)
 
 
 def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:

@@ -114,6 +114,17 @@ def solver_names() -> list[str]:
     return list(_SOLVERS)
 
 
+def solver_options(name: str) -> list[str]:
+    """Names of a solver's own options.
+
+    >>> solver_options("exact")
+    ['workers']
+    """
+    if name not in _SOLVERS:
+        raise InputError(f"there is no solver {name!r}; choose one of: {', '.join(solver_names())}")
+    return list(inspect.signature(_SOLVERS[name]).parameters)[2:]
+
+
 def solve(
     problem: SelectionProblem,
     solver: str = "auto",
@@ -129,7 +140,8 @@ def solve(
     Args:
         problem: what to solve.
         solver: one of `solver_names()`.
-        seed: fixes the answer on any machine and for any number of workers.
+        seed: fixes the answer on any machine and for any number of workers, unless a time limit strikes first
+            (`auto` sets itself one of a minute).
         time_limit: seconds after which the best found so far is returned, with an honest bound.
         progress: called with (done share, best energy) while the solver works.
         trajectory: whether `info["trajectory"]` shall list (step, energy) of every improvement.
@@ -141,6 +153,10 @@ def solve(
     ([0, 2], [0, 2], 8.0, True)
     """
     run_it = _checked(problem, solver, time_limit, options)
+    try:
+        np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
     start = time.perf_counter()
     reduced = without_forced(problem)
     if reduced.rest is None:
@@ -175,14 +191,16 @@ def _checked(
     problem: SelectionProblem, solver: str, time_limit: float | None, options: Mapping[str, Any]
 ) -> Callable[..., Answer]:
     """The solver, once it is clear that it can be asked this."""
-    if solver not in _SOLVERS:
-        raise InputError(f"there is no solver {solver!r}; choose one of: {', '.join(solver_names())}")
-    if time_limit is not None and not time_limit > 0:
+    allowed = solver_options(solver)
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
         raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
+    for name in ("workers", "starts", "steps", "restarts", "draws"):
+        value = options.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
+            raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
     if (problem.sample_rules.groups or problem.feature_rules.groups) and solver not in _KEEP_LIMITS:
         able = [name for name in solver_names() if name in _KEEP_LIMITS]
         raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
-    allowed = list(inspect.signature(_SOLVERS[solver]).parameters)[2:]
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
     return _SOLVERS[solver]

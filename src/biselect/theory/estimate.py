@@ -81,8 +81,10 @@ def estimate(
         normal, columns = table.ravel(), table.mean(axis=0)
     if normal.size < 2:
         raise InputError("one weight alone says nothing about noise; give --signal and --sigma, or a reference")
-    # σ-sub-Gaussian entries reach σ√(2 log(2n/δ)) at most with probability 1 - δ: heavier tails need a larger σ
-    reach = float(np.abs(normal - normal.mean()).max()) / sqrt(2 * (log(2 * normal.size) - log(delta)))
+    # under the model the block's cells scatter about their own mean as the background does about its: a block that one
+    # wild cell made heavy shows here. σ-sub-Gaussian entries reach σ√(2 log(2n/δ)) at most with probability 1 - δ.
+    scatter = np.concatenate([normal - normal.mean(), (block - block.mean()).ravel()])
+    reach = float(np.abs(scatter).max()) / sqrt(2 * (log(2 * scatter.size) - log(delta)))
     deviation = max(float(normal.std()), reach)
     observed = float(block.mean() - normal.mean())
     variance = deviation**2 * ((1 - correlation) / block.size + correlation / problem.m)
@@ -91,7 +93,7 @@ def estimate(
         observed_signal=observed,
         signal=observed - optimism,
         deviation=deviation,
-        half_range=float(normal.max() - normal.min()) / 2,
+        half_range=float(scatter.max() - scatter.min()) / 2,
         unevenness=float(np.abs(columns - normal.mean()).max()),
         at_cap=float((block >= max(W.max(), float(normal.max()))).mean()),
         source=source,

@@ -44,6 +44,8 @@ def tail_steps(column: Column) -> Steps:
     last_equal = np.flatnonzero(np.append(values[1:] != values[:-1], True))
     first_equal = np.append(0, last_equal[:-1] + 1)
     tied = last_equal > first_equal
+    if column.rank_error == 0:  # in a sketch a heavy knot stands for many values, elsewhere for one value many times
+        tied |= ranks[last_equal + 1] - ranks[first_equal] > 1
     last, first = last_equal[tied], first_equal[tied]
     others = ranks[last + 1] - ranks[first] - 1
     beyond = levels[last + 1]
