@@ -180,7 +180,8 @@ class GpuSimulator:
 
     def _check_memory(self) -> None:
         """Refuse one more state where the device has no room for it."""
-        needed, free = 8 * self.rows * self.columns, self.cp.cuda.Device().mem_info[0]
+        needed = 8 * self.rows * self.columns
+        free = self.cp.cuda.Device().mem_info[0] + self.cp.get_default_memory_pool().free_bytes()
         if needed > free:
             raise InputError(f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free")
 
@@ -208,9 +209,7 @@ class GpuSimulator:
         cp = self.cp
         first = np.cumsum(tables.group_count) - tables.group_count
         rows = cp.asarray(np.stack([first, tables.group_count], axis=1).astype(np.int32))
-        rest = cp.asarray(
-            tables.group_rest.astype(np.uint8).ravel() if tables.group_rest.size else np.zeros(1, np.uint8)
-        )
+        rest = cp.asarray(np.append(tables.group_rest, 0).astype(np.uint16))  # never empty, even for k = 1
         self._group_arrays = rows, rest
         self.group_count = len(first)
         return struct(rows=rows, rest=rest, count=len(first))
