@@ -20,7 +20,8 @@ from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
 from biselect.solvers.tame import tamed
 
-INSTANT_CELLS = 20_000_000  # enumerated by NumPy before compiled kernels would have been made
+INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
+SUBSET_CELLS = 300  # what a subset costs NumPy beside its cells
 PROOF_SHARE = 1e-9  # a proof holds to this share of the score
 SAMPLED = 100_000  # weights that a typical size is taken from
 INSTANT_LIMITED_CELLS = 2_000_000  # the same where group limits are looked at subset by subset
@@ -45,7 +46,8 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
     run.improved(0, -score)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -score)
-    if task.cells <= (INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS):
+    instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
+    if task.cells + SUBSET_CELLS * task.subsets <= instant:
         return _enumerate(task, climb, score, run, info, workers)
     return _branch(task, climb, score, run, info, workers)
 
