@@ -9,7 +9,12 @@ import typer
 K = Annotated[int, typer.Option("-k", help="How many samples to choose.", show_default=False)]
 M = Annotated[int, typer.Option("-m", help="How many features to choose.", show_default=False)]
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
-Solver = Annotated[str, typer.Option(help="Who solves it: auto, exact, coordinate-ascent, feature-first or random.")]
+Solver = Annotated[
+    str,
+    typer.Option(
+        help="Who solves it: auto or exact for a proof, or another solver by name."
+    ),
+]
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds after which the best found is returned, with a bound.", show_default=False)
 ]
