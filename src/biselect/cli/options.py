@@ -11,9 +11,7 @@ M = Annotated[int, typer.Option("-m", help="How many features to choose.", show_
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[
     str,
-    typer.Option(
-        help="Who solves it: auto or exact for a proof, or another solver by name."
-    ),
+    typer.Option(help="Who solves it: auto or exact for a proof, or another solver by name."),
 ]
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds after which the best found is returned, with a bound.", show_default=False)
