@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from math import comb
 from threading import RLock
 from typing import Any
 
@@ -26,6 +27,7 @@ from biselect.simulate.sequence import Program, Team, differentiate, evaluate
 from biselect.simulate.simd import BYTES
 from biselect.simulate.tables import Tables, make_tables
 
+LIMIT = 3  # 8 complex rows fill the vector registers
 KINDS = {"energy": 0, "hit": 1, "excess": 2}
 LOOK_EVERY = 0.2  # seconds between two words on progress
 SMALLEST_COSINE = {4: 1e-6, 8: 0.0}  # single precision overflows on tan³ β right at β = π/2
@@ -64,8 +66,10 @@ class CompiledSimulator:
         self.slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        self.samples = self._side(make_tables(samples), False, columns, a, b, weights)
-        self.features = self._side(make_tables(features), True, rows, b, a, np.ascontiguousarray(weights.T))
+        self.samples = self._side(make_tables(samples, LIMIT, tail=2), False, columns, a, b, weights)
+        self.features = self._side(
+            make_tables(features, LIMIT, tail=2), True, rows, b, a, np.ascontiguousarray(weights.T)
+        )
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
         self._state = self._lines(self.grid.blocks * self.grid.rows * 2)
@@ -268,6 +272,7 @@ class CompiledSimulator:
             x=self._lines(turned),
             y=self._lines(turned),
             stack=self._lines(deep),
+            heads=self._lines(3 * max(comb(t.heads, t.tail) for t in (self.samples.tables, self.features.tables))),
             items=self._lines(int(items)),
             total=self._lines(2),
         )

@@ -138,12 +138,29 @@ def _times(x: Any, place: int, a: Any, at: int, b: Any, bt: int) -> None:
 
 
 @njit(**INNER)
-def phase(x: Any, base: int, tables: Any, factors: Any, first: int, stack: Any) -> None:
+def tail_products(heads: Any, tables: Any, factors: Any, first: int) -> int:
+    """Products of the factors of every tail, in the order of the basis states; gives their number."""
+    tail = 0
+    for j in range(tables.heads):
+        if tables.tail == 1:
+            store(heads, 2 * j, load(factors, first + 2 * j))
+            store(heads, 2 * j + 1, load(factors, first + 2 * j + 1))
+            tail += 1
+        else:
+            for i in range(j):
+                _times(heads, 2 * tail, factors, first + 2 * i, factors, first + 2 * j)
+                tail += 1
+    return tail
+
+
+@njit(**INNER)
+def phase(x: Any, base: int, tables: Any, factors: Any, first: int, stack: Any, heads: Any) -> None:
     """Multiply each basis state by the product of its items' factors.
 
     `factors` holds, from line `first` on, one complex vector for each item and one for the empty set; products of all
-    but the smallest item are kept on `stack` and shared by the group.
+    but the tail are kept on `stack` and shared by the group, those of the tails in `heads` and shared by all groups.
     """
+    tail_products(heads, tables, factors, first)
     depth = tables.group_rest.shape[1]
     top = 2 * depth
     row = base
@@ -151,8 +168,8 @@ def phase(x: Any, base: int, tables: Any, factors: Any, first: int, stack: Any) 
         for level in range(tables.group_kept[group], depth):
             _times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
-        for item in range(tables.group_count[group]):
-            fr, fi = load(factors, first + 2 * item), load(factors, first + 2 * item + 1)
+        for tail in range(tables.group_count[group]):
+            fr, fi = load(heads, 2 * tail), load(heads, 2 * tail + 1)
             cr, ci = mulsub(pr, fr, mul(pi, fi)), muladd(pr, fi, mul(pi, fr))
             xr, xi = load(x, row), load(x, row + 1)
             store(x, row, mulsub(xr, cr, mul(xi, ci)))
@@ -161,11 +178,16 @@ def phase(x: Any, base: int, tables: Any, factors: Any, first: int, stack: Any) 
 
 
 @njit(**INNER)
-def unphase(x: Any, y: Any, base: int, tables: Any, factors: Any, first: int, stack: Any, items: Any) -> None:
+def unphase(
+    x: Any, y: Any, base: int, tables: Any, factors: Any, first: int, stack: Any, heads: Any, items: Any
+) -> None:
     """Undo the phase of x and y, and add Σ Im(ȳx) over the basis states that hold item i to the vector items[i].
 
     `factors` holds the conjugate factors here.
     """
+    sums = 2 * tail_products(heads, tables, factors, first)  # a sum for each tail, behind the products
+    for tail in range(sums // 2):
+        store(heads, sums + tail, splat(x, 0.0))
     depth = tables.group_rest.shape[1]
     top = 2 * depth
     row = base
@@ -175,13 +197,13 @@ def unphase(x: Any, y: Any, base: int, tables: Any, factors: Any, first: int, st
             _times(stack, 2 * level + 2, stack, 2 * level, factors, first + 2 * tables.group_rest[group, level])
         pr, pi = load(stack, top), load(stack, top + 1)
         sum_ = splat(x, 0.0)
-        for item in range(tables.group_count[group]):
-            fr, fi = load(factors, first + 2 * item), load(factors, first + 2 * item + 1)
+        for tail in range(tables.group_count[group]):
+            fr, fi = load(heads, 2 * tail), load(heads, 2 * tail + 1)
             cr, ci = mulsub(pr, fr, mul(pi, fi)), muladd(pr, fi, mul(pi, fr))
             xr, xi, yr, yi = load(x, row), load(x, row + 1), load(y, row), load(y, row + 1)
             q = mulsub(yr, xi, mul(yi, xr))
             sum_ = add(sum_, q)
-            store(items, item, add(load(items, item), q))
+            store(heads, sums + tail, add(load(heads, sums + tail), q))
             store(x, row, mulsub(xr, cr, mul(xi, ci)))
             store(x, row + 1, muladd(xr, ci, mul(xi, cr)))
             store(y, row, mulsub(yr, cr, mul(yi, ci)))
@@ -190,6 +212,14 @@ def unphase(x: Any, y: Any, base: int, tables: Any, factors: Any, first: int, st
         for level in range(depth):
             item = tables.group_rest[group, level]
             store(items, item, add(load(items, item), sum_))
+    tail = 0
+    for j in range(tables.heads):
+        for i in range(j if tables.tail == 2 else 1):
+            q = load(heads, sums + tail)
+            store(items, j, add(load(items, j), q))
+            if tables.tail == 2:
+                store(items, i, add(load(items, i), q))
+            tail += 1
 
 
 @njit(**INNER)
@@ -201,6 +231,7 @@ def observe(
     values: Any,
     first: int,
     stack: Any,
+    heads: Any,
     kind: int,
     threshold: float,
     total: Any,
@@ -211,6 +242,12 @@ def observe(
     `values` holds, from line `first` on, what each item adds to the energy and, last, the energy of the empty set.
     """
     lanes = 64 // x.itemsize
+    tail = 0
+    for j in range(tables.heads):
+        for i in range(j if tables.tail == 2 else 1):
+            one = load(values, first + j)
+            store(heads, tail, add(one, load(values, first + i)) if tables.tail == 2 else one)
+            tail += 1
     depth = tables.group_rest.shape[1]
     row = base
     sum_ = load(total, 0)
@@ -218,8 +255,8 @@ def observe(
         for level in range(tables.group_kept[group], depth):
             store(stack, level + 1, add(load(stack, level), load(values, first + tables.group_rest[group, level])))
         rest = load(stack, depth)
-        for item in range(tables.group_count[group]):
-            value = add(rest, load(values, first + item))
+        for tail in range(tables.group_count[group]):
+            value = add(rest, load(heads, tail))
             if kind != 0:
                 scratch = depth + 1
                 store(stack, scratch, value)

@@ -49,11 +49,12 @@ class Grid(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch lines of one thread: two turned tiles, products, sums."""
+    """Scratch lines of one thread: two turned tiles, products, products of tails, sums."""
 
     x: NDArray[Any]
     y: NDArray[Any]
     stack: NDArray[Any]
+    heads: NDArray[Any]
     items: NDArray[Any]
     total: NDArray[Any]
 
@@ -110,7 +111,7 @@ def forward_pass(
         if before[0] != 0.0:
             mix(x, base, side.tables, before[0], before[1])
         first = _begin_products(side, tile, work)
-        phase(x, base, side.tables, side.factors, first, work.stack)
+        phase(x, base, side.tables, side.factors, first, work.stack, work.heads)
         mix(x, base, side.tables, after[0], after[1])
         if side.turned:
             _turn(state, grid, tile, work.x, True)
@@ -152,7 +153,20 @@ def final_pass(
             first = tile * (n + 1)
             store(work.stack, 0, load(side.values, first + n))
             store(work.total, 0, splat(x, 0.0))
-            observe(x, y, base, side.tables, side.values, first, work.stack, kind, threshold, work.total, gradient)
+            observe(
+                x,
+                y,
+                base,
+                side.tables,
+                side.values,
+                first,
+                work.stack,
+                work.heads,
+                kind,
+                threshold,
+                work.total,
+                gradient,
+            )
             out[0] += _lane_sum(work.total, 0)
         if gradient:
             store(work.total, 0, splat(x, 0.0))
@@ -197,7 +211,7 @@ def backward_pass(
         for i in range(n):
             store(work.items, i, splat(x, 0.0))
         first = _begin_products(side, tile, work)
-        unphase(x, y, base, side.tables, side.factors, first, work.stack, work.items)
+        unphase(x, y, base, side.tables, side.factors, first, work.stack, work.heads, work.items)
         for lane in range(min(lanes, side.basis.shape[0] - tile * lanes)):
             for c in range(chosen):
                 j = side.basis[tile * lanes + lane, c]

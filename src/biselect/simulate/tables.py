@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 from biselect.core.sector import rank
 from biselect.simulate.circuit import Edges, Register
 
-CPU_LIMIT = 3  # 8 complex rows fill the vector registers
-
 
 class Tables(NamedTuple):
     """What the kernels need to know of a register.
@@ -25,21 +23,29 @@ class Tables(NamedTuple):
         dimension: number of basis states.
         cubes: row numbers of all hypercubes, flat.
         spans: (stages, limit + 1): where the hypercubes with P = 1, 2, … begin in `cubes`, and where the stage ends.
-        group_count: basis states that differ in their smallest element only stand together; how many in each group.
-        group_rest: the other elements of a group, largest first, (groups, chosen - 1).
+        tail: how many of its smallest elements a basis state may change within its group, 1 or 2.
+        heads: how many items, from the first on, those elements are taken from.
+        group_count: basis states that differ in their tails only stand together; how many in each group.
+        group_rest: the other elements of a group, largest first, (groups, chosen - tail).
         group_kept: how many leading entries of `group_rest` are the same as in the group before.
     """
 
     dimension: int
     cubes: NDArray[np.int32]
     spans: NDArray[np.int64]
+    tail: int
+    heads: int
     group_count: NDArray[np.int64]
     group_rest: NDArray[np.int64]
     group_kept: NDArray[np.int64]
 
 
-def make_tables(register: Register, limit: int = CPU_LIMIT) -> Tables:
-    """Tables of a register, with at most `limit` acting edges in a hypercube."""
+def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
+    """Tables of a register, with at most `limit` acting edges in a hypercube and tails of at most `tail` elements.
+
+    Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
+    """
+    tail = tail if register.chosen > tail else 1
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
@@ -57,7 +63,9 @@ def make_tables(register: Register, limit: int = CPU_LIMIT) -> Tables:
         dimension=len(basis),
         cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
         spans=np.array(spans, dtype=np.int64).reshape(-1, limit + 1),
-        **_groups(basis),
+        tail=tail,
+        heads=register.n - register.chosen + tail,
+        **_groups(basis, tail),
     )
 
 
@@ -97,8 +105,8 @@ def _hypercubes(
     return found
 
 
-def _groups(basis: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-    rest = basis[:, :0:-1]  # without the smallest element, largest first
+def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]:
+    rest = basis[:, tail:][:, ::-1]  # largest first
     starts = np.flatnonzero(np.r_[True, (rest[1:] != rest[:-1]).any(axis=1)])
     heads = rest[starts]
     same = np.cumprod(heads[1:] == heads[:-1], axis=1).sum(axis=1)
