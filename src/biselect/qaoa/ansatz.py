@@ -65,11 +65,11 @@ class Ansatz:
         self.backend = backend
         self._standard = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
-        self._sample_terms = np.array([group.sample for group in self.groups])
-        self._feature_terms = np.array([group.feature for group in self.groups])
-        self._pair_terms = np.array([group.pair for group in self.groups])
         if any(group.pair.shape != problem.coupling.shape for group in self.groups):
             raise InputError("every cost group must have the shape of the problem")
+        self._sample_terms = np.array([group.sample for group in self.groups])
+        self._feature_terms = np.array([group.feature for group in self.groups])
+        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
         names = tuple(group.name for group in self.groups)
         if len(set(names)) < len(names):
             names = tuple(f"{name}#{position}" for position, name in enumerate(names))
@@ -111,7 +111,7 @@ class Ansatz:
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=np.tensordot(gammas, self._pair_terms, axes=1),
+            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
             mixing=np.ascontiguousarray(table[:, -1]),
         )
 
@@ -128,7 +128,7 @@ class Ansatz:
         value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
         by_group = found.sample(self.problem.m) @ self._sample_terms.T
         by_group += found.feature(self.problem.k) @ self._feature_terms.T
-        by_group += np.tensordot(found.pair, self._pair_terms, axes=((1, 2), (1, 2)))
+        by_group += found.pair.reshape(self.schedule.depth, -1) @ self._pair_terms.T
         return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:

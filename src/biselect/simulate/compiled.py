@@ -30,7 +30,7 @@ from biselect.simulate.tables import Tables, make_tables
 LIMIT = 3  # 8 complex rows fill the vector registers
 KINDS = {"energy": 0, "hit": 1, "excess": 2}
 LOOK_EVERY = 0.2  # seconds between two words on progress
-SMALLEST_COSINE = {4: 1e-6, 8: 0.0}  # single precision overflows on tan³ β right at β = π/2
+SMALLEST_COSINE = 1e-6  # single precision overflows on tan³ β right at β = π/2
 
 
 class CompiledSimulator:
@@ -191,8 +191,8 @@ class CompiledSimulator:
 
     def _program(self, layers: Layers) -> Program:
         cosine = np.cos(layers.mixing)
-        smallest = SMALLEST_COSINE[np.dtype(self.real).itemsize]
-        cosine = np.where(np.abs(cosine) < smallest, np.copysign(smallest, cosine), cosine)
+        if self.real is np.float32:
+            cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
         return Program(
             sample=layers.sample,
             feature=layers.feature,
