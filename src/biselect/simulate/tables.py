@@ -1,8 +1,9 @@
 """Index tables of one register for the compiled kernels.
 
-A stage is a set of disjoint edges. An edge only acts where exactly one of its two qubits is 1; a basis state with P
-such edges belongs to a hypercube of 2^P states that mix among themselves and with nobody else. A stage is stored as
-its hypercubes, sorted by P, and the kernel does each of them in registers, which limits P.
+A class is a set of disjoint edges. An edge only acts where exactly one of its two qubits is 1; a basis state with P
+such edges belongs to a hypercube of 2^P states that mix among themselves and with nobody else. The kernel does a
+hypercube in registers, which limits P; so a class is done in stages, each state's first few acting edges in the first,
+its next few in the second, and few states have work in the last. A stage is stored as its hypercubes, sorted by P.
 """
 
 from __future__ import annotations
@@ -52,13 +53,17 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
     cubes: list[NDArray[np.int32]] = []
     spans = []
     place = 0
-    for stage in stages(register, limit):
-        span = [place]
-        for parts in _hypercubes(basis, occupied, stage, register.n, limit):
-            cubes.append(parts.ravel())
-            place += parts.size
-            span.append(place)
-        spans.append(span)
+    for edges in register.classes:
+        acting = np.array([occupied[:, i] != occupied[:, j] for i, j in edges]).T
+        number = np.cumsum(acting, axis=1) - 1  # of an acting edge among those of its state
+        for first in range(0, max(1, int(acting.sum(axis=1).max())), limit):
+            span = [place]
+            chosen = acting & (number >= first) & (number < first + limit)
+            for parts in _hypercubes(basis, occupied, chosen, edges, register.n, limit):
+                cubes.append(parts.ravel())
+                place += parts.size
+                span.append(place)
+            spans.append(span)
     return Tables(
         dimension=len(basis),
         cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
@@ -69,29 +74,18 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
     )
 
 
-def stages(register: Register, limit: int) -> list[Edges]:
-    """Classes as they are where no state has more than `limit` acting edges, otherwise cut evenly."""
-    cut: list[Edges] = []
-    for edges in register.classes:
-        acting = min(len(edges), register.chosen, register.n - register.chosen)
-        pieces = 1 if acting <= limit else -(-len(edges) // limit)
-        cut += [edges[len(edges) * i // pieces : len(edges) * (i + 1) // pieces] for i in range(pieces)]
-    return cut
-
-
 def _hypercubes(
-    basis: NDArray[np.int64], occupied: NDArray[np.bool_], stage: Edges, n: int, limit: int
+    basis: NDArray[np.int64], occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, n: int, limit: int
 ) -> list[NDArray[np.int32]]:
     """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
-    single = np.array([occupied[:, i] != occupied[:, j] for i, j in stage]).T
-    first = np.array([occupied[:, i] for i, _ in stage]).T
-    corner = (~single | first).all(axis=1)  # one state of each hypercube has its ones at the first ends
+    at_first = np.array([occupied[:, i] for i, _ in edges]).T
+    corner = (~acting | at_first).all(axis=1)  # one state of each hypercube has its ones at the first ends
     found = []
     for size in range(1, limit + 1):
-        rows = np.flatnonzero(corner & (single.sum(axis=1) == size))
+        rows = np.flatnonzero(corner & (acting.sum(axis=1) == size))
         members = np.empty((rows.size, 2**size), dtype=np.int32)
-        active = np.nonzero(single[rows])[1].reshape(rows.size, size)
-        ends = np.array(stage, dtype=np.int64).reshape(-1, 2)
+        active = np.nonzero(acting[rows])[1].reshape(rows.size, size)
+        ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
         for corner_bits in range(2**size):
             bits = occupied[rows].copy()
             for e in range(size):
