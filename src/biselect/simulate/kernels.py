@@ -13,23 +13,92 @@ from biselect.simulate.simd import add, load, mul, muladd, mulsub, splat, store
 
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 INNER = {**COMPILED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called from compiled code only
+INLINE = {**INNER, "forceinline": True}
 
 
-@njit(**INNER)
-def _hop(ar: Any, ai: Any, br: Any, bi: Any, t: Any, minus_t: Any) -> Any:
+@njit(**INLINE)
+def _get(x: Any, place: int) -> Any:
+    return load(x, place), load(x, place + 1)
+
+
+@njit(**INLINE)
+def _put(x: Any, place: int, value: Any) -> None:
+    store(x, place, value[0])
+    store(x, place + 1, value[1])
+
+
+@njit(**INLINE)
+def _times_real(scale: Any, value: Any) -> Any:
+    return mul(scale, value[0]), mul(scale, value[1])
+
+
+@njit(**INLINE)
+def _plus(a: Any, b: Any) -> Any:
+    return add(a[0], b[0]), add(a[1], b[1])
+
+
+@njit(**INLINE)
+def _edge(a: Any, b: Any, t: Any, minus_t: Any) -> Any:
     """(a, b) → (a - i t b, b - i t a): a mixer edge up to the factor cos β, with t = tan β."""
-    return muladd(t, bi, ar), muladd(minus_t, br, ai), muladd(t, ai, br), muladd(minus_t, ar, bi)
+    return (
+        (muladd(t, b[1], a[0]), muladd(minus_t, b[0], a[1])),
+        (muladd(t, a[1], b[0]), muladd(minus_t, a[0], b[1])),
+    )
 
 
-@njit(**INNER)
-def _take(x: Any, place: int, scale: Any) -> Any:
-    return mul(scale, load(x, place)), mul(scale, load(x, place + 1))
+@njit(**INLINE)
+def _square(a: Any, b: Any, c: Any, d: Any, t: Any, minus_t: Any) -> Any:
+    """Two edges on four corners."""
+    a, b = _edge(a, b, t, minus_t)
+    c, d = _edge(c, d, t, minus_t)
+    a, c = _edge(a, c, t, minus_t)
+    b, d = _edge(b, d, t, minus_t)
+    return a, b, c, d
 
 
-@njit(**INNER)
-def _put(x: Any, place: int, real: Any, imaginary: Any) -> None:
-    store(x, place, real)
-    store(x, place + 1, imaginary)
+@njit(**INLINE)
+def _pair_of_rows(x: Any, p: int, q: int, scale: Any, t: Any, minus_t: Any) -> None:
+    """One edge on two rows."""
+    a, b = _edge(_times_real(scale, _get(x, p)), _times_real(scale, _get(x, q)), t, minus_t)
+    _put(x, p, a)
+    _put(x, q, b)
+
+
+@njit(**INLINE)
+def _four_rows(x: Any, p: int, q: int, r: int, s: int, scale: Any, t: Any, minus_t: Any) -> None:
+    """Two edges on four rows."""
+    a, b = _times_real(scale, _get(x, p)), _times_real(scale, _get(x, q))
+    c, d = _times_real(scale, _get(x, r)), _times_real(scale, _get(x, s))
+    a, b, c, d = _square(a, b, c, d, t, minus_t)
+    _put(x, p, a)
+    _put(x, q, b)
+    _put(x, r, c)
+    _put(x, s, d)
+
+
+@njit(**INLINE)
+def _eight_rows(
+    x: Any, p: int, q: int, r: int, s: int, u: int, v: int, w: int, z: int, scale: Any, t: Any, minus_t: Any
+) -> None:
+    """Three edges on eight rows: they fill the vector registers."""
+    a, b = _times_real(scale, _get(x, p)), _times_real(scale, _get(x, q))
+    c, d = _times_real(scale, _get(x, r)), _times_real(scale, _get(x, s))
+    e, f = _times_real(scale, _get(x, u)), _times_real(scale, _get(x, v))
+    g, h = _times_real(scale, _get(x, w)), _times_real(scale, _get(x, z))
+    a, b, c, d = _square(a, b, c, d, t, minus_t)
+    e, f, g, h = _square(e, f, g, h, t, minus_t)
+    a, e = _edge(a, e, t, minus_t)
+    b, f = _edge(b, f, t, minus_t)
+    c, g = _edge(c, g, t, minus_t)
+    d, h = _edge(d, h, t, minus_t)
+    _put(x, p, a)
+    _put(x, q, b)
+    _put(x, r, c)
+    _put(x, s, d)
+    _put(x, u, e)
+    _put(x, v, f)
+    _put(x, w, g)
+    _put(x, z, h)
 
 
 @njit(**INNER)
@@ -38,62 +107,19 @@ def rotate(x: Any, base: int, cubes: Any, span: Any, cosine: float, tangent: flo
     t, minus_t = splat(x, tangent), splat(x, -tangent)
     scale = splat(x, cosine)
     for at in range(span[0], span[1], 2):
-        p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
-        ar, ai = _take(x, p0, scale)
-        br, bi = _take(x, p1, scale)
-        ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
-        _put(x, p0, ar, ai)
-        _put(x, p1, br, bi)
+        _pair_of_rows(x, base + 2 * cubes[at], base + 2 * cubes[at + 1], scale, t, minus_t)
     scale = splat(x, cosine**2)
     for at in range(span[1], span[2], 4):
-        p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
-        p2, p3 = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
-        ar, ai = _take(x, p0, scale)
-        br, bi = _take(x, p1, scale)
-        cr, ci = _take(x, p2, scale)
-        dr, di = _take(x, p3, scale)
-        ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
-        cr, ci, dr, di = _hop(cr, ci, dr, di, t, minus_t)
-        ar, ai, cr, ci = _hop(ar, ai, cr, ci, t, minus_t)
-        br, bi, dr, di = _hop(br, bi, dr, di, t, minus_t)
-        _put(x, p0, ar, ai)
-        _put(x, p1, br, bi)
-        _put(x, p2, cr, ci)
-        _put(x, p3, dr, di)
+        p, q = base + 2 * cubes[at], base + 2 * cubes[at + 1]
+        r, s = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
+        _four_rows(x, p, q, r, s, scale, t, minus_t)
     scale = splat(x, cosine**3)
     for at in range(span[2], span[3], 8):
-        p0, p1 = base + 2 * cubes[at], base + 2 * cubes[at + 1]
-        p2, p3 = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
-        p4, p5 = base + 2 * cubes[at + 4], base + 2 * cubes[at + 5]
-        p6, p7 = base + 2 * cubes[at + 6], base + 2 * cubes[at + 7]
-        ar, ai = _take(x, p0, scale)
-        br, bi = _take(x, p1, scale)
-        cr, ci = _take(x, p2, scale)
-        dr, di = _take(x, p3, scale)
-        er, ei = _take(x, p4, scale)
-        fr, fi = _take(x, p5, scale)
-        gr, gi = _take(x, p6, scale)
-        hr, hi = _take(x, p7, scale)
-        ar, ai, br, bi = _hop(ar, ai, br, bi, t, minus_t)
-        cr, ci, dr, di = _hop(cr, ci, dr, di, t, minus_t)
-        er, ei, fr, fi = _hop(er, ei, fr, fi, t, minus_t)
-        gr, gi, hr, hi = _hop(gr, gi, hr, hi, t, minus_t)
-        ar, ai, cr, ci = _hop(ar, ai, cr, ci, t, minus_t)
-        br, bi, dr, di = _hop(br, bi, dr, di, t, minus_t)
-        er, ei, gr, gi = _hop(er, ei, gr, gi, t, minus_t)
-        fr, fi, hr, hi = _hop(fr, fi, hr, hi, t, minus_t)
-        ar, ai, er, ei = _hop(ar, ai, er, ei, t, minus_t)
-        br, bi, fr, fi = _hop(br, bi, fr, fi, t, minus_t)
-        cr, ci, gr, gi = _hop(cr, ci, gr, gi, t, minus_t)
-        dr, di, hr, hi = _hop(dr, di, hr, hi, t, minus_t)
-        _put(x, p0, ar, ai)
-        _put(x, p1, br, bi)
-        _put(x, p2, cr, ci)
-        _put(x, p3, dr, di)
-        _put(x, p4, er, ei)
-        _put(x, p5, fr, fi)
-        _put(x, p6, gr, gi)
-        _put(x, p7, hr, hi)
+        p, q = base + 2 * cubes[at], base + 2 * cubes[at + 1]
+        r, s = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
+        u, v = base + 2 * cubes[at + 4], base + 2 * cubes[at + 5]
+        w, z = base + 2 * cubes[at + 6], base + 2 * cubes[at + 7]
+        _eight_rows(x, p, q, r, s, u, v, w, z, scale, t, minus_t)
 
 
 @njit(**INNER)
@@ -103,30 +129,66 @@ def mix(x: Any, base: int, tables: Any, cosine: float, tangent: float) -> None:
         rotate(x, base, tables.cubes, tables.spans[stage], cosine, tangent)
 
 
+@njit(**INLINE)
+def _slope(y: Any, place: int, neighbours: Any, total: Any) -> Any:
+    """Add Re(ȳ·(-i)·neighbours) to a total in two parts, the second to be subtracted."""
+    return muladd(load(y, place), neighbours[1], total[0]), muladd(load(y, place + 1), neighbours[0], total[1])
+
+
+@njit(**INNER)
+def unrotate(x: Any, y: Any, base: int, cubes: Any, span: Any, cosine: float, tangent: float, total: Any) -> None:
+    """Undo a stage of state x and adjoint y, and add Σ Re⟨y|-i hop|x⟩ over its edges to the vectors of `total`.
+
+    The edges of a stage commute, so it does not matter when the sum is taken: here while the rows are near.
+    """
+    t, minus_t = splat(x, -tangent), splat(x, tangent)
+    sums = load(total, 0), load(total, 1)
+    scale = splat(x, cosine)
+    for at in range(span[0], span[1], 2):
+        p, q = base + 2 * cubes[at], base + 2 * cubes[at + 1]
+        sums = _slope(y, p, _get(x, q), sums)
+        sums = _slope(y, q, _get(x, p), sums)
+        _pair_of_rows(x, p, q, scale, t, minus_t)
+        _pair_of_rows(y, p, q, scale, t, minus_t)
+    scale = splat(x, cosine**2)
+    for at in range(span[1], span[2], 4):
+        p, q = base + 2 * cubes[at], base + 2 * cubes[at + 1]
+        r, s = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
+        near = _plus(_get(x, q), _get(x, r))
+        sums = _slope(y, p, near, sums)
+        sums = _slope(y, s, near, sums)
+        near = _plus(_get(x, p), _get(x, s))
+        sums = _slope(y, q, near, sums)
+        sums = _slope(y, r, near, sums)
+        _four_rows(x, p, q, r, s, scale, t, minus_t)
+        _four_rows(y, p, q, r, s, scale, t, minus_t)
+    scale = splat(x, cosine**3)
+    others = splat(x, 0.0), splat(x, 0.0)  # so that additions need not wait for each other
+    for at in range(span[2], span[3], 8):
+        p, q = base + 2 * cubes[at], base + 2 * cubes[at + 1]
+        r, s = base + 2 * cubes[at + 2], base + 2 * cubes[at + 3]
+        u, v = base + 2 * cubes[at + 4], base + 2 * cubes[at + 5]
+        w, z = base + 2 * cubes[at + 6], base + 2 * cubes[at + 7]
+        sums = _slope(y, p, _plus(_plus(_get(x, q), _get(x, r)), _get(x, u)), sums)
+        others = _slope(y, q, _plus(_plus(_get(x, p), _get(x, s)), _get(x, v)), others)
+        sums = _slope(y, r, _plus(_plus(_get(x, p), _get(x, s)), _get(x, w)), sums)
+        others = _slope(y, s, _plus(_plus(_get(x, q), _get(x, r)), _get(x, z)), others)
+        sums = _slope(y, u, _plus(_plus(_get(x, v), _get(x, w)), _get(x, p)), sums)
+        others = _slope(y, v, _plus(_plus(_get(x, u), _get(x, z)), _get(x, q)), others)
+        sums = _slope(y, w, _plus(_plus(_get(x, u), _get(x, z)), _get(x, r)), sums)
+        others = _slope(y, z, _plus(_plus(_get(x, v), _get(x, w)), _get(x, s)), others)
+        _eight_rows(x, p, q, r, s, u, v, w, z, scale, t, minus_t)
+        _eight_rows(y, p, q, r, s, u, v, w, z, scale, t, minus_t)
+    store(total, 0, add(sums[0], others[0]))
+    store(total, 1, add(sums[1], others[1]))
+
+
 @njit(**INNER)
 def unmix(x: Any, y: Any, base: int, tables: Any, cosine: float, tangent: float, total: Any) -> None:
-    """Undo the mixing of state x and adjoint y, and add Σ Re⟨y|-i hop|x⟩ to the vector `total` on the way.
-
-    Half the derivative by β of what y stands for is the sum of that over all edges, each taken between the stages.
-    """
+    """Undo the mixing of state x and adjoint y; `total` gathers half the derivative by β of what y stands for."""
     for back in range(tables.spans.shape[0]):
         span = tables.spans[tables.spans.shape[0] - 1 - back]
-        plus, minus = load(total, 0), load(total, 1)
-        for size in range(1, 4):
-            corners = 1 << size
-            for at in range(span[size - 1], span[size], corners):
-                for e in range(size):
-                    for v in range(corners):
-                        if not v >> e & 1:
-                            p, q = base + 2 * tables.cubes[at + v], base + 2 * tables.cubes[at + v + (1 << e)]
-                            plus = muladd(load(y, p), load(x, q + 1), plus)
-                            minus = muladd(load(y, p + 1), load(x, q), minus)
-                            plus = muladd(load(y, q), load(x, p + 1), plus)
-                            minus = muladd(load(y, q + 1), load(x, p), minus)
-        store(total, 0, plus)
-        store(total, 1, minus)
-        rotate(x, base, tables.cubes, span, cosine, -tangent)
-        rotate(y, base, tables.cubes, span, cosine, -tangent)
+        unrotate(x, y, base, tables.cubes, span, cosine, tangent, total)
 
 
 @njit(**INNER)
