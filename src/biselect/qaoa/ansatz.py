@@ -16,7 +16,7 @@ from biselect.qaoa.groups import CostGroup, components
 from biselect.qaoa.mixers import both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.starts import Start, start_state
-from biselect.simulate.backends import make_simulator
+from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed
 
@@ -32,7 +32,8 @@ class Ansatz:
         start: see `biselect.qaoa.starts.start_state`.
         groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
             the measured one (a sparse surrogate, say).
-        backend: `auto`, `plain`, `compiled`, `gpu`, or `continuous` for the ideal continuous-time mixer.
+        backend: `plain`, `compiled`, `gpu`, `auto` to choose among them by size, precision and machine, or
+            `continuous` for the ideal continuous-time mixer.
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         seed: for start `random`.
@@ -62,7 +63,7 @@ class Ansatz:
         if problem.sample_rules or problem.feature_rules:
             raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
         self.problem = problem
-        self.backend = backend
+        self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
         self._standard = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
         if any(group.pair.shape != problem.coupling.shape for group in self.groups):
@@ -88,7 +89,7 @@ class Ansatz:
         )
         self.start = start_state(problem, start, seed)
         self._simulator = make_simulator(
-            problem, self.samples, self.features, backend=backend, dtype=dtype, threads=threads, progress=progress
+            problem, self.samples, self.features, backend=self.backend, dtype=dtype, threads=threads, progress=progress
         )
         self._energies: NDArray[np.float64] | None = None
 
