@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.errors import InputError
 from biselect.qaoa.training.checkpoint import Checkpoint, fingerprint
@@ -83,6 +84,8 @@ def train(
     """
     begin = time.perf_counter()
     run = _checked(strategy, evaluations, seconds, workers, options)
+    if "starts" in options:
+        options["starts"] = [_start(ansatz, start) for start in options["starts"]]
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     number = _number(seed)
     task = {
@@ -148,6 +151,13 @@ def _checked(
             f"strategy {strategy!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}"
         )
     return run
+
+
+def _start(ansatz: Ansatz, start: Any) -> NDArray[np.float64]:
+    """Angles to begin with, once they are known to fit."""
+    angles = np.array(start, dtype=np.float64)
+    ansatz.schedule.expand(angles)  # refuses another number of angles, and what is not finite
+    return angles
 
 
 def _number(seed: int | np.random.Generator | None) -> int:
