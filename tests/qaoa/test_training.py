@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.data.planted import planted_problem
-from biselect.errors import InputError
+from biselect.errors import BiselectError, InputError
 from biselect.qaoa import SCHEDULES, STRATEGIES, Ansatz, Schedule, Training, split_terms, train
 from biselect.qaoa.training.climb import CONTAINED
 from biselect.qaoa.training.lockstep import lockstep
@@ -337,6 +337,9 @@ def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monke
     monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
     trained = ansatz.train(evaluations=60)
     assert trained.value < ansatz.energies.mean() and "no finite number" in trained.notes[0]
+    monkeypatch.setattr(Ansatz, "value_and_gradient", lambda self, *_: (np.nan, np.zeros(self.size)))
+    with pytest.raises(BiselectError, match="no evaluation gave a finite number"):
+        ansatz.train(evaluations=60)
 
 
 @pytest.mark.parametrize("size", [(1, 1, 1, 1), (3, 2, 3, 2), (2, 1, 1, 1)])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.errors import InputError
+from biselect.errors import BiselectError, InputError
 from biselect.qaoa.training.checkpoint import Checkpoint, fingerprint
 from biselect.qaoa.training.climb import continuation, ladder
 from biselect.qaoa.training.depth_frontier import depth_frontier
@@ -113,6 +113,8 @@ def train(
         best = run(search, **options)
     finally:
         kept.write()
+    if not np.isfinite(best.value):
+        raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     rate = None if wanted.threshold is None else ansatz.expectation(best.angles, wanted.hits)
     return Training(
         problem_hash=ansatz.problem.digest,
