@@ -52,8 +52,8 @@ class WideSampler:
         problem: whose energy the shots get.
         circuit: a start in the problem's budgets, and gates.
         dtype: what the final state is read in: complex64, or complex128 to check it. It evolves in double precision.
-        order: the qubit at each place of the line. By default the label order and an annealed one are tried, each as
-            long as it needs less work than the other, and the cheaper is kept.
+        order: the qubit at each place of the line. By default an annealed order and the label order are tried, the
+            second only as long as it needs less work than the first, and the cheaper is kept.
         max_bond: bond states beyond which it fails rather than truncate.
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
 
