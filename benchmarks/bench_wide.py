@@ -1,11 +1,11 @@
 """The wide-register sampler against Aer's and quimb's matrix product states, and against exact contraction.
 
-    python benchmarks/bench_wide.py [--quick] [OUT.json]
+    python benchmarks/bench_wide.py [study] [widths] [exact] [quimb] [aer]
 
-64 qubits, (38, 26, 10, 10), p = 2, on a loop-rich heavy-hex patch, from warm starts, which load the ends of the cross
-edges. Ours and the peers run in one process, one after the other, on one circuit; the peers get its qubits in the order
-that ours found, which helps them. `--quick` gives the peers 64 shots instead of 4096. Peers that are not installed are
-left out, with a word.
+All parts by default. 64 qubits, (38, 26, 10, 10), p = 2, on loop-rich heavy-hex patches, from warm starts, which load
+the ends of the cross edges. Ours and a peer run in one process on one circuit, ours before and after; the peers get its
+qubits in the order that ours found, which helps them. Each part prints its figures and writes them to
+benchmarks/results/wide.json.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import json
 import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,12 +23,15 @@ from biselect.core import SelectionProblem
 from biselect.qaoa import surrogate, wide_circuit
 from biselect.simulate.gates import GateCircuit
 from biselect.simulate.wide import WideSampler
+from biselect.simulate.wide.order import annealed_order
 from biselect.solvers import solve
 from heavy_hex import Patch, loop_rich_patch
 
 SIZE = (38, 26, 10, 10)
-DEPTH = 2
 CANDIDATES, SHOTS, CONFIRM = 6, 384, 4096
+MIDDLE = np.array([0.7, 0.8, 0.8, np.pi / 4])  # γ_marg, γ_SF of each layer, β
+WIDTHS = [(19, 13, 5, 5, 3), (22, 14, 6, 5, 3), (31, 21, 8, 8, 2), (34, 22, 8, 8, 2), (38, 26, 10, 10, 2)]
+RESULTS = Path(__file__).parent / "results" / "wide.json"
 Case = tuple[SelectionProblem, Patch]
 Start = tuple[list[int], list[int]]
 
@@ -62,7 +66,7 @@ def circuit_of(problem: SelectionProblem, patch: Patch, start: Start, angles: np
     return wide_circuit(
         problem,
         angles,
-        DEPTH,
+        len(angles) - 2,
         "bilinear",
         (patch.sample_edges, patch.feature_edges),
         start,
@@ -73,13 +77,12 @@ def circuit_of(problem: SelectionProblem, patch: Patch, start: Start, angles: np
 def angle_study(problem: SelectionProblem, patch: Patch) -> dict[str, Any]:
     """For each start, candidates by CVaR of few shots, the best confirmed by many; all of it timed."""
     rng = np.random.default_rng(0)
-    middle = np.array([0.7, *[0.8] * DEPTH, np.pi / 4])
-    begin = time.perf_counter()
+    begin, busy = time.perf_counter(), time.process_time()
     outside, bonds, confirmed = 0, [], []
     for start in warm_starts(problem, patch).values():
         order, best = None, (np.inf, None)
         for candidate in range(CANDIDATES):
-            angles = middle + (rng.normal(scale=0.2, size=middle.size) if candidate else 0.0)
+            angles = MIDDLE + (rng.normal(scale=0.2, size=MIDDLE.size) if candidate else 0.0)
             sampler = WideSampler(problem, circuit_of(problem, patch, start, angles), order=order)
             order = sampler.report.order
             bonds.append(sampler.report.largest_bond)
@@ -89,6 +92,7 @@ def angle_study(problem: SelectionProblem, patch: Patch) -> dict[str, Any]:
         confirmed.append(best[1].sample(CONFIRM, 99).cvar())
     return {
         "seconds": time.perf_counter() - begin,
+        "processor seconds": time.process_time() - busy,
         "bonds": bonds,
         "shots outside the sector": outside,
         "confirmed CVaR": confirmed,
@@ -188,60 +192,84 @@ def exactness(problem: SelectionProblem, circuit: GateCircuit, order: tuple[int,
     }
 
 
-def main() -> None:
-    """Run, print, write."""
-    arguments = [argument for argument in sys.argv[1:] if argument != "--quick"]
-    shots = 64 if "--quick" in sys.argv else 4096
-    results: dict[str, Any] = {}
-
-    def note(name: str, found: Any) -> None:
-        results[name] = found
-        print(name, json.dumps(found), flush=True)
-        if arguments:
-            with open(arguments[0], "w") as file:
-                json.dump(results, file, indent=1)
-                file.write("\n")
-
-    for seed in (1, 2, 3):
-        problem, patch = case(*SIZE, seed)
-        study = angle_study(problem, patch)
-        note(f"angle study, patch {seed}, {len(patch.cross_edges)} cross edges", study)
+def reference() -> tuple[SelectionProblem, GateCircuit]:
+    """The circuit that ours and the peers run."""
     problem, patch = case(*SIZE, 1)
     start = warm_starts(problem, patch)["cross-edge ends"]
-    circuit = circuit_of(problem, patch, start, np.array([0.7, *[0.8] * DEPTH, np.pi / 4]))
+    return problem, circuit_of(problem, patch, start, MIDDLE)
+
+
+def study() -> dict[str, Any]:
+    """The angle study on three patches."""
+    found = {}
+    for seed in (1, 2, 3):
+        problem, patch = case(*SIZE, seed)
+        found[f"patch {seed}, {len(patch.cross_edges)} cross edges"] = angle_study(problem, patch)
+    return found
+
+
+def widths() -> dict[str, Any]:
+    """What other widths need, from starts at the ends of the cross edges."""
+    found = {}
+    for *size, depth in WIDTHS:
+        problem, patch = case(*size, 1)
+        start = warm_starts(problem, patch)["cross-edge ends"]
+        angles = np.array([0.7, *[0.8] * depth, np.pi / 4])
+        first = WideSampler(problem, circuit_of(problem, patch, start, angles), max_bond=16384).report
+        begin = time.process_time()
+        again = WideSampler(problem, circuit_of(problem, patch, start, angles), order=first.order, max_bond=16384)
+        evolved = time.process_time()
+        again.sample(4096, seed=0)
+        found[f"{sum(size[:2])} qubits, p = {depth}, {len(patch.cross_edges)} cross edges"] = {
+            "bond": first.largest_bond,
+            "order": first.order_name,
+            "evolution, processor seconds": evolved - begin,
+            "4096 shots, processor seconds": time.process_time() - evolved,
+            "norm error": first.norm_error,
+        }
+    return found
+
+
+def against(peer: Callable[[GateCircuit, tuple[int, ...], int], Any]) -> dict[str, Any]:
+    """Evolution and shots together, theirs over ours; ours tries its orders afresh."""
+    problem, circuit = reference()
 
     def ours() -> WideSampler:
+        annealed_order.cache_clear()
         sampler = WideSampler(problem, circuit)
-        sampler.sample(shots, seed=0)
+        sampler.sample(CONFIRM, seed=0)
         return sampler
 
     before, sampler = timed(ours)
-    report = sampler.report
-    reading = timed(lambda: sampler.sample(shots, seed=1))[0]
-    mine = {
-        "evolution, orders tried": report.seconds,
-        "shots": reading,
-        "bond": report.largest_bond,
-        "blocks": report.blocks,
-        "order": report.order_name,
-        "discarded weight": report.discarded_weight,
-        "norm error": report.norm_error,
-    }
-    note(f"ours, evolution and {shots} shots", {"seconds": before, **mine})
-    for name, peer in (("quimb CircuitMPS", run_quimb), ("Aer matrix product state", run_aer)):
-        try:
-            theirs = timed(lambda peer=peer: peer(circuit, report.order, shots))[0]
-        except ImportError as error:
-            note(f"{name} left out", str(error))
-            continue
-        again = timed(ours)[0]
-        middle = (before + again) / 2
-        before = again
-        note(f"{name}, evolution and {shots} shots", {"seconds": theirs, "ours": middle, "ratio": theirs / middle})
-    try:
-        note("relative error against exact contraction", exactness(problem, circuit, report.order, 8))
-    except ImportError as error:
-        note("exact contraction left out", str(error))
+    theirs = timed(lambda: peer(circuit, sampler.report.order, CONFIRM))[0]
+    after = timed(ours)[0]
+    middle = (before + after) / 2
+    return {"seconds": theirs, "ours": [before, after], "ratio": theirs / middle, "bond": sampler.report.largest_bond}
+
+
+def exact() -> dict[str, Any]:
+    """Relative errors at 64 qubits."""
+    problem, circuit = reference()
+    return exactness(problem, circuit, WideSampler(problem, circuit).report.order, 8)
+
+
+PARTS: dict[str, Callable[[], dict[str, Any]]] = {
+    "study": study,
+    "widths": widths,
+    "exact": exact,
+    "quimb": lambda: against(run_quimb),
+    "aer": lambda: against(run_aer),
+}
+
+
+def main() -> None:
+    """Run, print, write."""
+    for name in sys.argv[1:] or PARTS:
+        found = PARTS[name]()
+        print(name, json.dumps(found, indent=1), flush=True)
+        results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}
+        results[name] = found
+        RESULTS.write_text(json.dumps(results, indent=1) + "\n")
 
 
 if __name__ == "__main__":

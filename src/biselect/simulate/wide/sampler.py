@@ -131,7 +131,7 @@ class WideSampler:
         samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
         features = np.nonzero(bits[:, n:])[1].reshape(len(bits), -1)
         energies = self.problem.energies(samples, features)
-        order = np.lexsort((*samples.T, *features.T, energies))
+        order = np.lexsort((*features.T, *samples.T, energies))  # ties as in Ansatz.sample
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
