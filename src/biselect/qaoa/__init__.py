@@ -7,6 +7,7 @@ from biselect.qaoa.response import depth_efficiency, grouping_gain, responses
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds, threshold_for
 from biselect.qaoa.training import OBJECTIVES, STRATEGIES, Training, train
+from biselect.qaoa.wide import surrogate, wide_circuit
 from biselect.simulate.circuit import ENERGY, Observable
 
 __all__ = [
@@ -29,6 +30,8 @@ __all__ = [
     "responses",
     "save_thresholds",
     "split_terms",
+    "surrogate",
     "threshold_for",
     "train",
+    "wide_circuit",
 ]
