@@ -25,6 +25,11 @@ def row_means(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     return samples.mean(axis=1)
 
 
+def row_medians(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of each row."""
+    return np.asarray(np.median(samples, axis=1), dtype=np.float64)
+
+
 def row_effects(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     """d_z of each row: mean over standard deviation, 0 where a row does not vary."""
     spread = samples.std(axis=1, ddof=1)

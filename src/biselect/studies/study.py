@@ -23,6 +23,7 @@ NAMES = (
     "solver-matched-compute",
     "synthetic-calibration-robustness",
     "synthetic-mechanism-stable",
+    "cgxy-grouping-randomization-control",
     "theory-gaussian",
     "theory-bernstein",
     "theory-clipped",
