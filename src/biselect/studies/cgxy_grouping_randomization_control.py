@@ -95,10 +95,12 @@ def draw(found: Findings) -> Figure:
         axes[0, 1].errorbar(
             STRENGTHS, [e.ours for e in points], yerr=error, marker=MARKERS[position], label=control, **look
         )
-        axes[0, 1].plot(1, PAPER[control][0], "x", color=GREY, zorder=5, label=None if position else "paper")
+        axes[0, 1].plot(
+            1, PAPER[control][0], "x", color="black", markersize=7, zorder=5, label=None if position else "paper"
+        )
     axes[0, 0].plot([], [], linestyle=":", color=GREY, label="paper's medians")
     axes[0, 0].set(xlabel="percentile among random splits", ylabel="share of cases")
-    axes[0, 0].legend(loc="upper center")
+    axes[0, 0].legend(loc="center")
     axes[0, 1].set(xlabel="factor on the marginals", ylabel="median percentile", ylim=(0, 103))
     axes[0, 1].legend(loc="lower left")
     return figure

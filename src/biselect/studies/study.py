@@ -24,6 +24,7 @@ NAMES = (
     "synthetic-calibration-robustness",
     "synthetic-mechanism-stable",
     "cgxy-grouping-randomization-control",
+    "penalty-x-vs-strict-feasible-qaoa",
     "theory-gaussian",
     "theory-bernstein",
     "theory-clipped",
