@@ -5,15 +5,19 @@ from biselect.qaoa.groups import CostGroup, components, split_terms
 from biselect.qaoa.mixers import colour_edges, mixer_classes
 from biselect.qaoa.response import depth_efficiency, grouping_gain, responses
 from biselect.qaoa.schedule import SCHEDULES, Schedule
+from biselect.qaoa.training import OBJECTIVES, STRATEGIES, Training, train
 from biselect.simulate.circuit import ENERGY, Observable
 
 __all__ = [
     "ENERGY",
+    "OBJECTIVES",
     "SCHEDULES",
+    "STRATEGIES",
     "Ansatz",
     "CostGroup",
     "Observable",
     "Schedule",
+    "Training",
     "colour_edges",
     "components",
     "depth_efficiency",
@@ -21,4 +25,5 @@ __all__ = [
     "mixer_classes",
     "responses",
     "split_terms",
+    "train",
 ]
