@@ -69,15 +69,17 @@ def summarise(records: Records, quick: bool) -> Findings:
         seeds=seeds(quick),
         cells=tuple(cells),
         notes=(
-            f"{trajectories} trajectories: sizes {', '.join(map(str, SIZES))}, μ = 1, 2 or 3, residual and mixed. Z = μ on "
-            "the first k samples and m features plus N(0, 1), W = Z, a_i = max_j W_ij, b_j = Var_i |Z_ij|, λ = 1, ring "
-            "mixer, Dicke start. The paper says how many trajectories there are, but not of which sizes and signals.",
-            "Rows of modes: α of fully grouped minus α of layerwise tied at the same depth. The paper draws these lifts "
-            "and states that every mean is positive; it prints no values.",
-            f"Means grow with every depth in {rising} of {2 * len(SIGNALS) * len(MODES)} combinations of mode, signal and "
-            "schedule. A depth is trained from the angles of the one before, extended by an idle layer, among others, "
-            "so no trajectory can fall; the paper's two that do are its optimiser's.",
-            "The last rows hold for any depth: uniform feasible sampling, and a classical search that takes microseconds.",
+            f"{trajectories} trajectories: sizes {', '.join(map(str, SIZES))}, μ = 1, 2 or 3, residual and mixed. Z "
+            "= μ on the first k samples and m features plus N(0, 1), W = Z, a_i = max_j W_ij, b_j = Var_i |Z_ij|, λ "
+            "= 1, ring mixer, Dicke start. The paper says how many trajectories there are, but not of which sizes "
+            "and signals.",
+            "Rows of modes: α of fully grouped minus α of layerwise tied at the same depth. The paper draws these "
+            "lifts and states that every mean is positive; it prints no values.",
+            f"Means grow with every depth in {rising} of {2 * len(SIGNALS) * len(MODES)} combinations of mode, "
+            "signal and schedule. A depth is trained from the angles of the one before, extended by an idle layer, "
+            "among others, so no trajectory can fall; the paper's two that do are its optimiser's.",
+            "The last rows hold for any depth: uniform feasible sampling, and a classical search that takes "
+            "microseconds.",
         ),
     )
 

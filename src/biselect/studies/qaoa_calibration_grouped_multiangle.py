@@ -79,13 +79,16 @@ def summarise(records: Records, quick: bool) -> Findings:
         seeds=_seeds(quick)[2],
         cells=tuple(cells),
         notes=(
-            f"{cases} cases: sizes {', '.join(map(str, SIZES))}, μ = 1, 2 or 3, residual and mixed, with fewer seeds at "
-            "larger depths. Z = μ on the first k samples and m features plus N(0, 1), W = Z, a_i = max_j W_ij, "
-            "b_j = Var_i |Z_ij|, λ = 1, ring mixer, Dicke start. The paper names its counts but neither sizes nor signals.",
-            f"Grouped is no worse than layerwise tied at the same depth in {won} of {cases} cases. Containment makes this "
-            "a test of the optimiser, not of grouping: grouped training starts from the tied angles, among others.",
+            f"{cases} cases: sizes {', '.join(map(str, SIZES))}, μ = 1, 2 or 3, residual and mixed, with fewer seeds "
+            "at larger depths. Z = μ on the first k samples and m features plus N(0, 1), W = Z, a_i = max_j W_ij, "
+            "b_j = Var_i |Z_ij|, λ = 1, ring mixer, Dicke start. The paper names its counts but neither sizes nor "
+            "signals.",
+            f"Grouped is no worse than layerwise tied at the same depth in {won} of {cases} cases. Containment makes "
+            "this a test of the optimiser, not of grouping: grouped training starts from the tied angles, among "
+            "others.",
             f"Recovery is the share of the gain from doubling the depth. It hangs on the size; medians: {spread}; at "
-            f"{LARGE} it is lower still (see qaoa-sparse-exact-14-10-readout; the paper's own table there implies 10 to 19 %).",
+            f"{LARGE} it is lower still (see qaoa-sparse-exact-14-10-readout; the paper's own table there implies 10 "
+            "to 19 %).",
             "Lift is in units of energy, as the size of the paper's figures suggests; α beside it. Uniform feasible "
             "sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start the α shown.",
         ),

@@ -61,13 +61,13 @@ def summarise(records: Records, quick: bool) -> Findings:
         seeds=seeds(quick),
         cells=tuple(cells),
         notes=(
-            f"Angles are those of p = {DEPTH}: p + 2, 3p + 1 and 4p as the paper prints; it also has tied (2, one γ and "
-            "one β for all layers) and layerwise XY-QAOA (2p). Wherever the paper writes XY-QAOA or tied in its depth "
-            "tables layerwise is meant, in its threshold table tied.",
-            f"α on {len(full)} instances (14, 10, 3, 3) of the depth family (see qaoa-sparse-exact-14-10-readout), ring "
-            "mixer, Dicke start, mean energy; each schedule starts from the angles of those it contains.",
-            f"A schedule is no worse than one it contains in {kept} of {len(contained) * len(full)} pairs. Distance: the "
-            "largest change of a probability when the circuit is written as a fully grouped one: rounding.",
+            f"Angles are those of p = {DEPTH}: p + 2, 3p + 1 and 4p as the paper prints; it also has tied (2, one γ "
+            "and one β for all layers) and layerwise XY-QAOA (2p). Wherever the paper writes XY-QAOA or tied in its "
+            "depth tables layerwise is meant, in its threshold table tied.",
+            f"α on {len(full)} instances (14, 10, 3, 3) of the depth family (see qaoa-sparse-exact-14-10-readout), "
+            "ring mixer, Dicke start, mean energy; each schedule starts from the angles of those it contains.",
+            f"A schedule is no worse than one it contains in {kept} of {len(contained) * len(full)} pairs. Distance: "
+            "the largest change of a probability when the circuit is written as a fully grouped one: rounding.",
             f"Uniform feasible sampling and coordinate ascent in the same columns; the latter finds the optimum of "
             f"{100 * float((ascent > 1 - 1e-9).mean()):.0f} % of the instances from one start.",
         ),
