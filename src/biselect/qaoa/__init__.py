@@ -5,6 +5,7 @@ from biselect.qaoa.groups import CostGroup, components, split_terms
 from biselect.qaoa.mixers import colour_edges, mixer_classes
 from biselect.qaoa.response import depth_efficiency, grouping_gain, responses
 from biselect.qaoa.schedule import SCHEDULES, Schedule
+from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds, threshold_for
 from biselect.qaoa.training import OBJECTIVES, STRATEGIES, Training, train
 from biselect.simulate.circuit import ENERGY, Observable
 
@@ -17,13 +18,17 @@ __all__ = [
     "CostGroup",
     "Observable",
     "Schedule",
+    "Threshold",
     "Training",
     "colour_edges",
     "components",
     "depth_efficiency",
     "grouping_gain",
+    "load_thresholds",
     "mixer_classes",
     "responses",
+    "save_thresholds",
     "split_terms",
+    "threshold_for",
     "train",
 ]

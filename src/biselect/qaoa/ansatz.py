@@ -75,6 +75,9 @@ class Ansatz:
         self._pair_terms = np.array([group.pair for group in self.groups])
         if any(group.pair.shape != problem.coupling.shape for group in self.groups):
             raise InputError("every cost group must have the shape of the problem")
+        # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
+        all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
+        self._by_pair = np.ascontiguousarray((all_terms + self._pair_terms).reshape(len(self.groups), -1).T)
         self.schedule = self._named(schedule, depth) if isinstance(schedule, str) else schedule
         if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
             raise InputError(
@@ -149,7 +152,7 @@ class Ansatz:
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=np.tensordot(gammas, self._pair_terms, axes=1),
+            pair=(gammas @ self._pair_terms.reshape(len(self.groups), -1)).reshape(-1, *self.problem.coupling.shape),
             mixing=np.ascontiguousarray(table[:, -1]),
         )
 
@@ -164,9 +167,7 @@ class Ansatz:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
         self._check(observable)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
-        by_group = found.sample(self.problem.m) @ self._sample_terms.T
-        by_group += found.feature(self.problem.k) @ self._feature_terms.T
-        by_group += np.tensordot(found.pair, self._pair_terms, axes=((1, 2), (1, 2)))
+        by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
         return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:

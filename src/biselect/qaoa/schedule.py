@@ -94,7 +94,7 @@ class Schedule:
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
         """Gradient by free angles, of a gradient by layer angles."""
-        return np.tensordot(gradient, self.matrix, axes=2)
+        return gradient.ravel() @ self.matrix.reshape(-1, self.size)
 
     def embed(self, angles: ArrayLike, into: Schedule) -> NDArray[np.float64]:
         """The free angles of a larger schedule that give the same circuit."""

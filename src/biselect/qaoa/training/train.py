@@ -17,6 +17,7 @@ from biselect.qaoa.training.depth_frontier import depth_frontier
 from biselect.qaoa.training.descent import Descent
 from biselect.qaoa.training.multistart import multistart
 from biselect.qaoa.training.objectives import FLOOR, Objective
+from biselect.qaoa.training.polish import polish
 from biselect.qaoa.training.result import Training
 from biselect.qaoa.training.search import Progress, Search
 from biselect.qaoa.training.threshold import threshold as threshold_search
@@ -30,6 +31,7 @@ STRATEGIES: dict[str, Callable[..., Descent]] = {
     "continuation": continuation,
     "depth-frontier": depth_frontier,
     "threshold": threshold_search,
+    "polish": polish,
 }
 SMALL = 10_000_000  # choices whose energies are looked through to explain a threshold that nothing reaches
 
