@@ -54,8 +54,8 @@ def summarise(records: Records, quick: bool) -> Findings:
     cells += [entry(UNIFORM, SEEN, 100 * (1 - (1 - _values(records, "uniform")) ** SHOTS))]
     ascent = _values(records, "ascent")
     cells += [entry(ASCENT, ALPHA, ascent)]
-    contained = (("tied", "layerwise"), ("tied", "bilinear"), ("bilinear", "fixed-transport"))
-    contained += (("fixed-transport", "fully-grouped"), ("layerwise", "fully-grouped"))
+    contained = [("tied", "layerwise"), ("tied", "bilinear"), ("bilinear", "fixed-transport")]
+    contained += [("fixed-transport", "fully-grouped"), ("layerwise", "fully-grouped")]
     kept = sum(int((curves[outer] >= curves[inner] - 1e-9).sum()) for inner, outer in contained)
     return Findings(
         seeds=seeds(quick),

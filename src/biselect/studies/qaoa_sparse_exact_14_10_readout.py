@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.studies.experiments.depth_ladder import SHOTS
+from biselect.studies.experiments.depth_ladder import HIT, SHOTS
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -33,12 +33,13 @@ PAPER = (  # by depth: α, P*(4096) in %, best α of 4096 shots, each tied and g
 PAPER_GOOD = ((0.1, 0.1), (0.1, 0.1), (0.1, 0.1), (0.1, 0.1), (0.2, 0.4), (0.4, 0.7), (0.8, 0.9))  # % from p = 2 on
 QUANTITIES = {"alpha": "α", "seen": "P*(4096) %", "best": "best α", "good": "P(α ≥ 0.9) %"}
 DECIMALS = {"alpha": 3, "seen": 1, "best": 3, "good": 1}
+FOUND = "optimum found (%)"
 UNIFORM, CLASSICAL, ASCENT = "uniform feasible", "classical, best of four", "coordinate ascent, one start"
 
 
 def depth(quick: bool) -> int:
     """The largest p."""
-    return 3 if quick else len(PAPER)
+    return 2 if quick else len(PAPER)
 
 
 def seeds(quick: bool) -> int:
@@ -55,21 +56,17 @@ def summarise(records: Records, quick: bool) -> Findings:
     """The paper's columns by depth, then uniform sampling and classical solvers in the same columns."""
     cells: list[Entry] = []
     for position in range(depth(quick)):
-        for number, (name, title) in enumerate(QUANTITIES.items()):
-            for side, kind in enumerate(KINDS):
-                values = _values(records, quick, kind, name)[:, position]
-                paper = _printed(position, number, side)
-                cells.append(
-                    entry(f"p = {position + 1}", f"{title}, {kind}", values, paper=paper, decimals=DECIMALS[name])
-                )
-    for name, title in QUANTITIES.items():
+        for side, kind in enumerate(KINDS):
+            for number, (name, column) in enumerate(QUANTITIES.items()):
+                values, paper = _values(records, quick, kind, name)[:, position], _printed(position, number, side)
+                cells.append(entry(_row(position + 1, kind), column, values, paper=paper, decimals=DECIMALS[name]))
+    for name, column in QUANTITIES.items():
         values = _values(records, quick, "uniform", name)
-        cells += [entry(UNIFORM, f"{title}, {kind}", values) for kind in KINDS]
+        cells.append(entry(UNIFORM, column, np.zeros(len(values)) if name == "alpha" else values))
     for row, name in ((CLASSICAL, "classical"), (ASCENT, "ascent")):
         alphas = _single(records, quick, name)
-        for kind in KINDS:
-            cells.append(entry(row, f"α, {kind}", alphas))
-            cells.append(entry(row, f"P*(4096) %, {kind}", 100.0 * (alphas > 1 - 1e-9)))
+        cells.append(entry(row, QUANTITIES["alpha"], alphas))
+        cells.append(entry(row, FOUND, 100.0 * (alphas > 1 - HIT)))
     tied, grouped = (_values(records, quick, kind, "alpha") for kind in KINDS)
     steady = [int((np.diff(curves, axis=1) > 0).all(axis=1).sum()) for curves in (tied, grouped)]
     return Findings(
@@ -99,19 +96,22 @@ def draw(found: Findings) -> Figure:
     from biselect.studies.style import PAPER as GREY
 
     figure, axes = panels(1, 3, width=3.1, height=2.7)
-    depths = [int(row.removeprefix("p = ")) for row in dict.fromkeys(e.row for e in found.cells) if row.startswith("p")]
+    depths = range(1, 1 + sum(e.column == QUANTITIES["alpha"] and e.row.endswith(KINDS[0]) for e in found.cells))
     for panel, name in zip(axes[0], ("alpha", "seen", "best"), strict=True):
         for position, kind in enumerate(KINDS):
-            column = f"{QUANTITIES[name]}, {kind}"
-            row = [found.find(f"p = {p}", column) for p in depths]
+            row = [found.find(_row(p, kind), QUANTITIES[name]) for p in depths]
             band(panel, depths, [e.ours for e in row], [e.low for e in row], [e.high for e in row], position, kind)
             panel.plot(depths, [e.paper for e in row], "x", color=COLOURS[position], zorder=5)
-        level = found.find(UNIFORM, f"{QUANTITIES[name]}, tied").ours
+        level = found.find(UNIFORM, QUANTITIES[name]).ours
         panel.axhline(level, color=GREY, linewidth=1, linestyle=":", label="uniform feasible")
         panel.set(xlabel="depth p", ylabel=QUANTITIES[name])
     axes[0, 0].plot([], [], "x", color=GREY, label="paper")
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
     return figure
+
+
+def _row(p: int, kind: str) -> str:
+    return f"p = {p}, {kind}"
 
 
 def _cells(quick: bool) -> list[dict[str, Any]]:

@@ -17,7 +17,7 @@ VARIANTS = {
 """The paper's four; its XY-QAOA has one γ and one β for all layers."""
 
 FAIR = {"layerwise": "Layerwise XY-QAOA"}
-SEARCHES = {"paper": "paper's search", "ours": "ours"}
+SEARCHES = {"paper": "paper's search", "ours": "our search"}
 FAMILY = (
     "Instances (12, 8, 3, 5): Z = 3 on a block at random places plus N(0, 1), W = |Z|, a_i = max_j W_ij, b_j = Var_i "
     "|Z_ij|, λ = 1, and of W only the ten heaviest couplings with at most two at a qubit, as a chip's edges leave. "
@@ -28,9 +28,9 @@ PROTOCOL = (
     "the paper takes it from a device's trace. Start |1^k 0^(N-k)⟩|1^m 0^(D-m)⟩, ring mixer edge by edge."
 )
 BUDGET = (
-    "Paper's search: six starts, 96 calls each of random local steps and of Powell in [0, π], about 1,150 "
-    "evaluations. Ours: multi-start L-BFGS on log p_BK with a third as many evaluations, since a gradient costs "
-    "about two further evaluations: equal cost in simulations, and equal CPU time within 10 %."
+    "Paper's search: six starts, 96 calls each of random local steps and of Powell in [0, π], about 1,150 evaluations. "
+    "Ours: multi-start L-BFGS on log p_BK with a third as many evaluations, since one with its gradient takes about as "
+    "long as three without: equal cost in simulations."
 )
 
 

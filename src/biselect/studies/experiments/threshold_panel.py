@@ -11,6 +11,7 @@ from biselect.core import SelectionProblem
 from biselect.data.planted import panel_problem
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.schedule import SCHEDULES
+from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
 from biselect.solvers import solve
 from biselect.studies.task import Cell, Values
@@ -28,7 +29,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     values: Values = {}
     for seed in seeds:
         problem = panel_problem(seed=seed)
-        threshold = evidence_threshold(problem, cell["p"], seed)
+        threshold = evidence_threshold(problem, cell["p"], seed).of(problem)
         energies = Ansatz(problem, 1).energies
         ascent = solve(problem, "coordinate-ascent", seed=seed, starts=1).energy
         slack = 1e-9 * abs(threshold)
@@ -48,7 +49,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     return values
 
 
-def evidence_threshold(problem: SelectionProblem, depth: int, seed: int) -> float:
+def evidence_threshold(problem: SelectionProblem, depth: int, seed: int) -> Threshold:
     """E_BK, fixed before any angle is trained: the best of the shots of a tied circuit with all angles at π/4."""
     evidence = Ansatz(problem, depth, "tied", start="canonical")
-    return evidence.sample(np.full(evidence.size, EVIDENCE_ANGLE), EVIDENCE_SHOTS, seed=seed).best[2]
+    angles = np.full(evidence.size, EVIDENCE_ANGLE)
+    return Threshold.from_shots(evidence, angles, shots=EVIDENCE_SHOTS, seed=seed, pool="untrained tied circuit")
