@@ -49,7 +49,7 @@ def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
 def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     """Per shot; depth 0 is the start state."""
     threshold = trained.objective["threshold"]
-    what = "the threshold" if threshold is not None else "the optimum"
+    what = "Shots at the optimum" if threshold is None else "Shots at or below the threshold"
     hits = Observable(kind="hit", threshold=float(ansatz.energies.min()) if threshold is None else threshold)
     stages = [stage for stage in trained.stages if stage.schedule == trained.schedule]
     rates = [ansatz.expectation(np.zeros(ansatz.size), hits)]
@@ -59,7 +59,7 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     shown = [100 * max(rate, 0.0) for rate in rates]
     axes.plot(depths, shown, color=COLOURS[1], marker=MARKERS[0], label="trained (0: start)")
     axes.axhline(100 * uniform, color=COLOURS[0], linewidth=1, linestyle="--", label="uniform feasible")
-    axes.set(xlabel="depth", ylabel="hits per 100 shots", title=f"Energies at or below {what}", xticks=depths)
+    axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=depths)
     axes.set_ylim(bottom=0)
     axes.legend()
 
@@ -73,4 +73,4 @@ def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
         axes.plot(layers, column, label=name, **style)
     axes.axhline(0, color="#999999", linewidth=0.6)
     axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
-    axes.legend(ncols=2)
+    axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.2), columnspacing=1.0, handlelength=1.4)

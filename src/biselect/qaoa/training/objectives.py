@@ -57,8 +57,9 @@ class Objective:
         centre, scale = 0.0, 1.0
         if len(weights) > 1 and set(weights) & {"energy", "cvar"}:
             centre = float(ansatz.energies.mean())
-            scale = max(centre - float(ansatz.energies.min()), rounding_slack(energy_scale(ansatz.problem), np.float64))
-            scale = scale or 1.0
+            spread = centre - float(ansatz.energies.min())
+            if spread > rounding_slack(energy_scale(ansatz.problem), np.float64):
+                scale = spread
         return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale)
 
     def value(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> float:

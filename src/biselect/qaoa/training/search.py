@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
 from itertools import islice
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,16 @@ Progress = Callable[[float, float], None]
 Method = Callable[["Ansatz", Vector, int, Watch], Descent]
 """From an ansatz, a start, the start's number and a watch to a descent."""
 
+FEWEST = 5  # evaluations below which no further start begins
 BATCH = 256  # starts that go down in lock-step where only time limits them
+
+
+class Job(NamedTuple):
+    """A start to follow: its name in the checkpoint, its angles, its number."""
+
+    key: str
+    start: Vector
+    number: int
 
 
 class Search:
@@ -145,15 +155,31 @@ class Search:
             return []
         if isinstance(starts, Sequence):
             cap = min(cap, max(1, self._room(share) // max(1, len(starts))))
-        cap = min(cap, max(1, self._room(share)))
-        jobs = ((f"{name}/{number}", start, number) for number, start in enumerate(starts))
+        jobs = (Job(f"{name}/{number}", start, number) for number, start in enumerate(starts))
+
+        def follow(job: Job, most: int) -> Descent | None:
+            if job.key in self.checkpoint.done:
+                return self.checkpoint.done[job.key]
+            if job.number and self._expired(share):
+                return None
+            worker = self._workers.get()
+            try:
+                watch = Watch(most=max(1, min(most, cap)), expired=lambda: self._expired(share))
+                return method(worker.alike(trained.schedule), job.start, job.number, watch)
+            finally:
+                self._workers.put(worker)
+
         found: list[Descent] = []
-        self._begin_round()
-        with closing(self._in_order(jobs, method, trained, cap, share)) as descents:
-            for key, descent in descents:
-                if descent is None or (found and self._room(share) < cap):
+        self._best = np.inf
+        with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
+            for job, descent in descents:
+                room = self._room(share)
+                if descent is None or (found and room < FEWEST):
                     break
-                self._take(key, descent)
+                if found and descent.evaluations > room:  # it ran ahead, before its elders had spent their part
+                    descent = follow(job, room)
+                    assert descent is not None
+                self._take(job.key, descent)
                 found.append(descent)
                 self._tell()
         return sorted(found, key=lambda descent: descent.value)
@@ -166,41 +192,22 @@ class Search:
         return self._over or (self.seconds is not None and self.elapsed >= share * self.seconds)
 
     def _in_order(
-        self,
-        jobs: Iterator[tuple[str, Vector, int]],
-        method: Method,
-        ansatz: Ansatz,
-        cap: int,
-        share: float,
-    ) -> Generator[tuple[str, Descent | None]]:
+        self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
+    ) -> Generator[tuple[Job, Descent | None]]:
         """Descents in the order of their starts; None for one that had no time to begin."""
-
-        def follow(key: str, start: Vector, number: int, first: bool) -> Descent | None:
-            if key in self.checkpoint.done:
-                return self.checkpoint.done[key]
-            if not first and self._expired(share):
-                return None
-            worker = self._workers.get()
-            try:
-                watch = Watch(most=cap, expired=lambda: self._expired(share))
-                return method(worker.alike(ansatz.schedule), start, number, watch)
-            finally:
-                self._workers.put(worker)
-
         if self._count == 1:
-            for key, start, number in jobs:
-                yield key, follow(key, start, number, number == 0)
+            yield from ((job, follow(job)) for job in jobs)
             return
         with ThreadPoolExecutor(self._count) as pool:
-            ahead: list[tuple[str, Future[Descent | None]]] = []
+            ahead: deque[tuple[Job, Future[Descent | None]]] = deque()
             try:
                 while True:
-                    for key, start, number in islice(jobs, self._count + 1 - len(ahead)):
-                        ahead.append((key, pool.submit(follow, key, start, number, number == 0)))
+                    for job in islice(jobs, self._count + 1 - len(ahead)):
+                        ahead.append((job, pool.submit(follow, job)))
                     if not ahead:
                         return
-                    key, future = ahead.pop(0)
-                    yield key, future.result()
+                    job, future = ahead.popleft()
+                    yield job, future.result()
             finally:
                 self._over = True  # what runs ahead ends at once, and is not wanted
                 for _, future in ahead:
@@ -223,7 +230,7 @@ class Search:
             return []
         wanted = list(islice(starts, BATCH if self.evaluations is None else max(1, self._room(share) // cap)))
         keys = [f"{name}/{number}" for number in range(len(wanted))]
-        self._begin_round()
+        self._best = np.inf
         if any(key not in self.checkpoint.done for key in keys):
             found = lockstep(
                 ansatz.many_with_gradients,
@@ -239,9 +246,6 @@ class Search:
             self._take(key, descent)
         self._tell()
         return sorted(found, key=lambda descent: descent.value)
-
-    def _begin_round(self) -> None:
-        self._best = np.inf
 
     def _take(self, key: str, descent: Descent) -> None:
         for count, value in descent.trace:
