@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core import metrics
-from biselect.core.metrics import bootstrap_interval, expected_lowest, f1_at_k, paired_effect, row_medians
+from biselect.core.metrics import (
+    bootstrap_interval,
+    expected_lowest,
+    f1_at_k,
+    paired_effect,
+    row_geometric,
+    row_medians,
+)
 
 
 def test_f1_is_the_hit_share_when_sizes_match():
@@ -59,3 +66,7 @@ def test_the_expected_lowest_draw_is_what_drawing_gives():
 
 def test_row_medians_are_medians():
     assert row_medians(np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 0.0]])).tolist() == [2.0, 5.0]
+
+
+def test_row_geometric_is_the_root_of_the_product():
+    np.testing.assert_allclose(row_geometric(np.array([[1.0, 4.0], [0.0, 3.0]])), [2.0, 0.0])

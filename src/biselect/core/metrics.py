@@ -42,6 +42,12 @@ def row_medians(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(np.median(samples, axis=1), dtype=np.float64)
 
 
+def row_geometric(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The geometric mean of each row of numbers from 0 up."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(np.log(samples).mean(axis=1)), dtype=np.float64)
+
+
 def row_effects(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     """d_z of each row: mean over standard deviation, 0 where a row does not vary."""
     spread = samples.std(axis=1, ddof=1)

@@ -71,7 +71,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             "state is simulated.",
             "Type-preserving scatters the terms of every type over the three groups; the groups then look alike, so "
             "that the control is weak. Against splits of the same sizes the split by type is below the middle.",
-            "All of it hangs on the strength of the marginals, as the rows × 0.25 and × 2 show: with weak ones the "
+            "All of it depends on the strength of the marginals, as the rows × 0.25 and × 2 show: with weak ones the "
             "split by type beats nearly every random one, with strong ones it loses to most.",
             f"The paper may mean another ratio: mean gain over mean random gain is {' and '.join(ratios)}.",
         ),
@@ -80,7 +80,7 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 
 def draw(found: Findings) -> Figure:
-    """Left: where the split by type stands among random ones. Right: how that hangs on the marginals."""
+    """Left: where the split by type stands among random ones. Right: how that depends on the marginals."""
     from biselect.studies.style import COLOURS, MARKERS, panels
     from biselect.studies.style import PAPER as GREY
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))
 SIGNALS = (1.0, 2.0, 3.0)
 MODES = ("residual", "mixed")
-LARGE = (14, 10, 3, 3)
 SEEDS = {2: 4, 3: 2, 4: 1}  # by the largest depth of grouped angles; times 24 cells: 96, 48 and 24 cases
 SOURCE = {1: 2, 2: 2, 3: 3, 4: 4}  # at which largest depth the cases of a depth are trained
 PAPER = {  # cases, wins over tied p, wins over tied 2p, mean lift, quartiles of recovery in %
@@ -86,9 +85,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"Grouped is no worse than layerwise tied at the same depth in {won} of {cases} cases, and better by more "
             f"than 10⁻⁶ in α in {strictly}. Containment makes this a test of the optimiser, not of grouping: grouped "
             "training starts from the tied angles, among others.",
-            f"Recovery is the share of the gain from doubling the depth. It hangs on the size; medians: {spread}; at "
-            f"{LARGE} it is lower still (see qaoa-sparse-exact-14-10-readout; the paper's own table there implies 10 "
-            "to 19 %).",
+            f"Recovery is the share of the gain from doubling the depth. It depends on the size; medians: {spread}; "
+            "the paper's own table for (14, 10, 3, 3) implies 10 to 19 %.",
             "Lift is in units of energy, as the size of the paper's figures suggests. Uniform feasible "
             "sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start the α shown.",
         ),

@@ -17,14 +17,16 @@ from biselect.solvers import solve
 from biselect.studies.task import Cell, Values
 
 GRADIENT_COST = 3  # evaluations that one with its gradient takes
+MIXING_GRID = 61  # steps of β in [0, π]
 EVIDENCE_ANGLE = np.pi / 4
 EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keeps 67 % of them inside the budgets
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
-    """p_BK of every schedule by the `paper`'s search and by `ours`, of `uniform` sampling, and whether `ascent` hits.
+    """p_BK of every schedule by the `paper`'s search and by `ours`, of `mixing` alone and of `uniform` sampling.
 
-    Ours may evaluate a third as often as the paper's did, since each of its evaluations has a gradient.
+    Also whether coordinate `ascent` hits, and whether the threshold is `optimal`. Ours may evaluate a third as often
+    as the paper's did, since each of its evaluations has a gradient.
     """
     values: Values = {}
     for seed in seeds:
@@ -36,6 +38,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         found: dict[str, Any] = {
             "uniform": float((energies <= threshold + slack).mean()),
             "ascent": int(ascent <= threshold + slack),
+            "mixing": mixing_alone(problem, cell["p"], threshold),
             "optimal": int(threshold <= energies.min() + slack),
         }
         for schedule in SCHEDULES:
@@ -54,3 +57,9 @@ def evidence_threshold(problem: SelectionProblem, depth: int, seed: int) -> Thre
     evidence = Ansatz(problem, depth, "tied", start="canonical")
     angles = np.full(evidence.size, EVIDENCE_ANGLE)
     return Threshold.from_shots(evidence, angles, shots=EVIDENCE_SHOTS, seed=seed, pool="untrained tied circuit")
+
+
+def mixing_alone(problem: SelectionProblem, depth: int, threshold: float) -> float:
+    """The highest hit rate of the start and the mixer without any phase: what needs no knowledge of the cost."""
+    ansatz = Ansatz(problem, depth, "tied", start="canonical", backend="compiled")
+    return max(ansatz.hit_rate([0.0, beta], threshold) for beta in np.linspace(0, np.pi, MIXING_GRID))
