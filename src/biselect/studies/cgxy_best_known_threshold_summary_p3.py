@@ -73,8 +73,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"Fully grouped contains fixed-transport, yet ends below it on {below['paper']} instances after the "
             f"paper's search and on {below['ours']} after ours: short searches stop before the optimum.",
             f"The threshold is the optimum itself on {int(panel.rates(records, 'optimal').sum())} of {len(ratio)} "
-            "instances. Enumeration gives it in a millisecond, and coordinate ascent nearly always from a single "
-            "start.",
+            "instances. Enumeration gives that in a millisecond; the last row is how often coordinate ascent hits from "
+            "one start.",
         ),
     )
 

@@ -63,6 +63,6 @@ def left_out(records: Records) -> str:
     return (
         f"{trivial} of {len(values['mixing'])} instances are left out because the mixer alone, without any phase, "
         f"carries the start to a hit in more than {100 * TRIVIAL:g} % of the shots: no angles of the cost are tested "
-        "there, and one such instance outweighs all others in a mean. With them fully grouped has "
-        f"{' and '.join(means)}."
+        "there, and one such instance outweighs all others in a mean. The rule was set after seeing that. With them "
+        f"fully grouped has {' and '.join(means)}."
     )
