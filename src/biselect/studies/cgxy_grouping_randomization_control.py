@@ -100,7 +100,7 @@ def draw(found: Findings) -> Figure:
         )
     axes[0, 0].plot([], [], linestyle=":", color=GREY, label="paper's medians")
     axes[0, 0].set(xlabel="percentile among random splits", ylabel="share of cases")
-    axes[0, 0].legend(loc="center")
+    axes[0, 0].legend(loc="center left", bbox_to_anchor=(0.36, 0.6))
     axes[0, 1].set(xlabel="factor on the marginals", ylabel="median percentile", ylim=(0, 103))
     axes[0, 1].legend(loc="lower left")
     return figure

@@ -80,7 +80,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             "Mixer: the ring, edge by edge (even edges, odd edges, the closing one of an odd ring), samples before "
             "features, as the paper's circuits; start: the tensor-Dicke state. Tied is layerwise XY-QAOA.",
             "Training: expected energy by L-BFGS on adjoint gradients, depth by depth from the angles of the depth "
-            "before, to convergence and outside the paper's box [-1, 1]; hence more α from grouping at p ≥ 5.",
+            "before, to convergence. The paper's box [-1, 1] is left out: tied angles stay inside it, grouped ones "
+            "would not.",
             f"Grouped is at least tied at every depth on {int((grouped >= tied - 1e-9).all(axis=1).sum())} of "
             f"{len(tied)} instances; α grows with every depth on {steady[0]} (tied) and {steady[1]} (grouped). P* "
             "depends on which of many optima of nearly equal energy the search ends in; more α is not more P*.",
