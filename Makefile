@@ -47,6 +47,7 @@ bench: $(BENCH_READY)
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py 48 benchmarks/results/training.json
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
