@@ -8,7 +8,7 @@ from itertools import product
 
 @dataclass(frozen=True, kw_only=True)
 class QiskitPath:
-    """Qiskit's optimisation level 3 on our gates: the 16 conditions of Table implementation_path_factorial, and one more.
+    """Qiskit's optimisation level 3 on our gates: the 16 conditions of Table implementation_path_factorial, and more.
 
     Attributes:
         fractional: whether RX and RZZ of any angle may be used, else the CZ target.

@@ -194,7 +194,7 @@ def _layer(parts: Sequence[CostGroup], matrix: Any, hops: Sequence[tuple[int, in
 
 
 def _fields(part: CostGroup) -> Any:
-    """h of one group: its marginals and the one-local shifts of its products."""
+    """Fields h of one group: its marginals and the one-local shifts of its products."""
     marginal = conventions.FIELD_OF_MARGINAL * np.concatenate([part.sample, part.feature])
     shift = conventions.FIELD_OF_PRODUCT * np.concatenate([part.pair.sum(axis=1), part.pair.sum(axis=0)])
     return marginal + shift
