@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core.checks import positions
@@ -125,9 +126,10 @@ def _by_qiskit(
     initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
     if program.angle_names:
-        values = dict(zip(program.angle_names, angles, strict=True))  # type: ignore[arg-type]
-        unused = set(values) - {parameter.name for parameter in circuit.parameters}
-        circuit = circuit.assign_parameters({name: float(values[name]) for name in values.keys() - unused})
+        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        values = np.asarray(angles, dtype=np.float64).tolist()
+        named = zip(program.angle_names, values, strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
     if path.fractional:
         circuit = fold_rzz(circuit)
     if path.clean:

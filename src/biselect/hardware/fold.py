@@ -8,7 +8,8 @@ from qiskit import QuantumCircuit
 from qiskit.circuit import ParameterExpression
 
 from biselect.errors import InputError
-from biselect.hardware.rewrite import NOTHING, wrapped
+from biselect.hardware.program import wrapped
+from biselect.hardware.rewrite import NOTHING
 
 
 def fold_rzz(circuit: QuantumCircuit) -> QuantumCircuit:

@@ -15,7 +15,7 @@ class QiskitPath:
         fused: XXPlusYY for each mixer edge, else RXX and RYY.
         coloured: mixer edges in classes of disjoint edges, else in the order of the program. Another order is another
             circuit, not a better way to write the same one.
-        late: angles are bound after transpilation, else before.
+        late: angles are bound after transpilation, else before. Huge angles then lose digits, for Qiskit adds them up.
         clean: single-qubit gates are merged once more at the very end; no condition of the paper does that.
     """
 
@@ -88,3 +88,9 @@ def factorial() -> tuple[QiskitPath, ...]:
         QiskitPath(fractional=fractional, fused=fused, coloured=coloured, late=late)
         for fractional, fused, coloured, late in product(sides, sides, sides, sides)
     )
+
+
+def compared() -> dict[str, Path]:
+    """What studies and benchmarks hold against each other: the 16 conditions, Qiskit's strongest and the Y-frame."""
+    paths: tuple[Path, ...] = (*factorial(), STRONGEST_QISKIT, Y_FRAME, YFramePath(coloured=False))
+    return {path.name: path for path in paths}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import atan2, cos, sin
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ class Program:
         return tuple(dict.fromkeys((op.qubits[0], op.qubits[1]) for op in self.ops if op.kind == kind))
 
     def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
-        """The same circuit with numbers for its free angles."""
+        """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""
         if isinstance(angles, Mapping):
             unknown = set(angles) ^ set(self.angle_names)
             if unknown:
@@ -93,9 +94,14 @@ class Program:
 
         def bound(op: Op) -> Op:
             total = op.angle + sum(factor * float(values[number]) for number, factor in op.slopes)
-            return replace(op, angle=total, slopes=())
+            return replace(op, angle=wrapped(total), slopes=())
 
         return replace(self, layers=tuple(tuple(map(bound, layer)) for layer in self.layers), angle_names=())
+
+
+def wrapped(angle: float) -> float:
+    """The angle modulo 2π, in [-π, π]; exact also for huge angles, which libm reduces without loss."""
+    return atan2(sin(angle), cos(angle))
 
 
 def build_program(

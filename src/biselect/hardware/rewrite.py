@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import atan2, cos, pi, sin
+from math import pi, sin
 
-from biselect.hardware.program import RZ, RZZ, XY, Op
+from biselect.hardware.program import RZ, RZZ, XY, Op, wrapped
 
 PAIR = "pair"
 """XY on two different known bits: an entangled pair is prepared, which takes one two-qubit gate instead of two."""
 
 NOTHING = 1e-14  # rotations smaller than this are none
-
-
-def wrapped(angle: float) -> float:
-    """The angle modulo 2π, in [-π, π]; exact also for huge angles, which libm reduces without loss."""
-    return atan2(sin(angle), cos(angle))
 
 
 def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:

@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import pi
 
-from biselect.hardware.program import RZ, RZZ, XY, Op
-from biselect.hardware.rewrite import NOTHING, PAIR, wrapped
+from biselect.hardware.program import RZ, RZZ, XY, Op, wrapped
+from biselect.hardware.rewrite import NOTHING, PAIR
 
 QUARTER = pi / 2
 
@@ -66,14 +66,15 @@ def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: 
     """
     loom = _Loom(ops, bits, sides, unitary)
     for op in ops:
+        here, there = op.qubits[0], op.qubits[-1]
         if op.kind == RZ:
-            loom.turn(op.qubits[0], op.angle)
+            loom.turn(here, op.angle)
         elif op.kind == RZZ:
-            (loom.phase if rzz else loom.phase_by_cz)(*op.qubits, op.angle)
+            (loom.phase if rzz else loom.phase_by_cz)(here, there, op.angle)
         elif op.kind == XY:
-            loom.hop(*op.qubits, op.angle)
+            loom.hop(here, there, op.angle)
         elif op.kind == PAIR:
-            loom.pair(*op.qubits, op.angle)
+            loom.pair(here, there, op.angle)
         loom.left_on(op.qubits)
     for qubit in range(len(bits)):
         loom.finish(qubit)
