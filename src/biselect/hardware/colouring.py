@@ -37,7 +37,7 @@ def colour_beside(edges: Iterable[Edge], n: int, crossed: Iterable[int], colours
         if found is not None:
             classes = (tuple(edge for edge in listed if found[edge] == colour) for colour in range(count))
             return tuple(edges for edges in classes if edges)
-        wanted.pop()
+        wanted = wanted[: len(wanted) // 2]
     return colour_edges(listed, n)
 
 
