@@ -88,12 +88,17 @@ class Patch:
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Patch:
         """Build from the JSON form."""
-        qubits = {name: tuple(content[name]) for name in ("samples", "features")}
-        edges = {
-            name: tuple((here, there) for here, there in content[name])
-            for name in ("sample_edges", "feature_edges", "cross_edges")
-        }
-        return cls(**qubits, **edges)
+
+        def edges(name: str) -> tuple[Edge, ...]:
+            return tuple((here, there) for here, there in content[name])
+
+        return cls(
+            samples=tuple(content["samples"]),
+            features=tuple(content["features"]),
+            sample_edges=edges("sample_edges"),
+            feature_edges=edges("feature_edges"),
+            cross_edges=edges("cross_edges"),
+        )
 
 
 def choose_patch(
