@@ -19,7 +19,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     place = patch(cell["device"], cell["width"], "trees")
     problem = dense_problem(place.n_samples, place.n_features)
     if cell["cost"] != "dense":
-        problem = retained(problem, place.cross_edges)
+        problem = retained(problem, place)
     mixer = (place.sample_classes, place.feature_classes)
     values: Values = {measure: [] for measure in MEASURES}
     for seed in seeds:
