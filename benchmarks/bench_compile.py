@@ -66,7 +66,9 @@ def report(name: str, registers: str, seed: int, widths: list[int]) -> None:
         wanted = middle[registers] if isinstance(middle, dict) else middle
         met = (everywhere is None or low > everywhere) and (wanted is None or median >= wanted)
         promise = ", ".join(
-            f"{bound} % {where}" for bound, where in ((everywhere, "exceeded everywhere"), (wanted, "median")) if bound is not None
+            f"{bound} % {where}"
+            for bound, where in ((everywhere, "exceeded everywhere"), (wanted, "median"))
+            if bound is not None
         )
         verdict = f"   promised {promise}: {'met' if met else 'MISSED'}" if promise else ""
         print(f"  {claim:38s} {median:5.1f} [{low:5.1f}, {high:5.1f}]{verdict}", flush=True)

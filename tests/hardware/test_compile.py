@@ -97,7 +97,7 @@ def test_colouring_is_proper_and_keeps_the_last_class_off_crossed_qubits(seed, n
     edges = [(int(rng.integers(max(0, q - 3), q)), q) for q in range(1, n)]
     degrees = np.bincount(np.array(edges).ravel(), minlength=n)
     crossed = [q for q in range(n) if degrees[q] < degrees.max() and rng.random() < 0.4]
-    classes = colour_beside(edges, n, crossed)
+    classes = colour_beside(edges, crossed)
     assert sorted(edge for members in classes for edge in members) == sorted(edges)
     assert len(classes) <= degrees.max()
     for members in classes:

@@ -39,14 +39,9 @@ def test_wide_circuits_give_the_sectors_probabilities(small, qubits, samples, bu
     drawn = small.case(np.random.default_rng(qubits), qubits, split=samples, budgets=budgets, depth=2, scale=1.0)
     target = small.device("fractional", drawn.edges, qubits)
     made = compile_circuit(drawn.program, target, drawn.layout, PATHS[path], angles=drawn.angles)
-    edges = [op.qubits for op in made.program.layers[0] if op.kind == "xy"]
-    mixer = (
-        [((i, j),) for i, j in edges if j < samples],
-        [((i - samples, j - samples),) for i, j in edges if i >= samples],
-    )
     bits = np.array(made.program.bits)
     start = (np.flatnonzero(bits[:samples]), np.flatnonzero(bits[samples:]))
-    ansatz = Ansatz(drawn.problem, 2, "fully-grouped", mixer, start)
+    ansatz = Ansatz(drawn.problem, 2, "fully-grouped", made.program.mixer, start)
     expected = ansatz.probabilities(drawn.angles)
     strings = np.zeros((*expected.shape, qubits), dtype=np.int64)
     for side, first, axis in ((ansatz.samples, 0, 0), (ansatz.features, samples, 1)):
