@@ -89,7 +89,7 @@ def draw(found: Findings) -> Figure:
                 _gate(panel, step + shift, heights[first + i], heights[first + j], COLOURS[colour])
             step += 0.75 + (0.45 if _nested(group) else 0.0)
         ends.append(step)
-    x = max(ends) + 0.2
+    x = max(ends) + 0.5
     for y in heights:
         _box(panel, x, y, y, "M", "#666666")
         panel.plot([-0.8, x + 0.6], [y, y], color="black", linewidth=0.7, zorder=1)
@@ -98,7 +98,7 @@ def draw(found: Findings) -> Figure:
         (0.0, "start"),
         (1.5, "fields"),
         ((2.5 + couplings_end - 0.42) / 2, r"couplings $R_{ZZ}(2\gamma_{SF} J_{ij})$"),
-        ((mixing + max(ends)) / 2, r"Block-XY mixers, angle $\beta$"),
+        ((mixing + max(ends)) / 2, r"mixers, $XY(\beta)$"),
         (x, "readout"),
     )
     for place, text in marks:

@@ -42,8 +42,8 @@ def summarise(records: Records, quick: bool) -> Findings:
         cells=tuple(found),
         notes=(
             "(N, D, k, m) = (7, 5, 3, 2), dense cost, ring mixers, p = 2, a random feasible start, Qiskit's level 3 "
-            "with a layout of its own choice; 4096 noiseless shots a seed. What is lost in physical order depends on where "
-            "the transpiler puts and moves the qubits; the paper names neither depth, start nor seed.",
+            "with a layout of its own choice; 4096 noiseless shots a seed. The loss in physical order depends on "
+            "where the transpiler puts and moves the qubits; the paper names neither depth, start nor seed.",
             f"{sector_chance():.1f} % of all bitstrings meet both budgets by chance.",
         ),
         extra={"masses": drawn},
