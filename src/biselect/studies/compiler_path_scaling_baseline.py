@@ -30,7 +30,7 @@ PATHS: dict[str, Path] = {
     "Strongest Qiskit": STRONGEST_QISKIT,
     "Y-frame": Y_FRAME,
 }
-MEASURES = {"depth": "depth", "two_qubit_depth": "2Q depth", "two_qubit_gates": "2Q count", "duration": "duration, µs"}
+MEASURES = {"depth": "depth", "duration": "duration, µs"}
 SCALE = {"duration": 1e6}
 
 
@@ -39,17 +39,17 @@ def summarise(records: Records, quick: bool) -> Findings:
     widths = points.QUICK_WIDTHS if quick else points.WIDTHS
     cells = tuple(
         points.ranged(
-            f"{registers}: {row}",
-            _column(measure, depth, width),
+            _row(registers, depth, width),
+            _column(measure, name),
             SCALE.get(measure, 1.0)
             * points.values(records, registers, quick, path.name, measure, width=width, depth=depth),
             None,
         )
         for registers in REGISTERS
-        for row, path in PATHS.items()
-        for measure in MEASURES
         for depth in points.DEPTHS
         for width in widths
+        for measure in MEASURES
+        for name, path in PATHS.items()
     )
     return Findings(
         seeds=points.seeds(quick),
@@ -69,12 +69,12 @@ def draw(found: Findings) -> Figure:
 
     widths = found.extra["widths"]
     figure, axes = panels(2, 2, width=3.6, height=2.7, sharex=True)
-    for row, measure in zip(axes, ("depth", "duration"), strict=True):
-        for panel, depth in zip(row, points.DEPTHS, strict=True):
+    for line, measure in zip(axes, ("depth", "duration"), strict=True):
+        for panel, depth in zip(line, points.DEPTHS, strict=True):
             for position, name in enumerate(PATHS):
-                line = [found.find(f"trees: {name}", _column(measure, depth, width)) for width in widths]
-                bounds = [cell.low for cell in line], [cell.high for cell in line]
-                band(panel, widths, [cell.ours for cell in line], *bounds, position, name)
+                cells = [found.find(_row("trees", depth, width), _column(measure, name)) for width in widths]
+                bounds = [cell.low for cell in cells], [cell.high for cell in cells]
+                band(panel, widths, [cell.ours for cell in cells], *bounds, position, name)
             panel.set(title=f"p = {depth}", ylabel=MEASURES[measure], ylim=(0, None))
     for panel in axes[1]:
         panel.set(xlabel="decision qubits")
@@ -83,8 +83,12 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-def _column(measure: str, depth: int, width: int) -> str:
-    return f"{MEASURES[measure]}, p = {depth}, {width} qubits"
+def _row(registers: str, depth: int, width: int) -> str:
+    return f"{registers}, p = {depth}, {width} qubits"
+
+
+def _column(measure: str, name: str) -> str:
+    return f"{MEASURES[measure]}, {name}"
 
 
 STUDY = Study(

@@ -103,7 +103,7 @@ def draw(found: Findings) -> Figure:
             if cell.paper is not None:
                 panel.plot(cell.paper, position, "x", color="black", label="paper" if position == 0 else None, zorder=5)
         panel.set_yticks(range(len(CONTRASTS)), list(CONTRASTS))
-        panel.set(title=f"{registers}", xlabel="depth cut, %", xlim=(0, None))
+        panel.set(title=registers, xlabel="depth cut, %")
     axes[0, 0].invert_yaxis()
     axes[0, 0].legend(loc="lower right")
     return figure
