@@ -25,7 +25,7 @@ class Agreement:
     Attributes:
         choice: x*_sp as samples and features.
         dense_energy: E_d(x*_sp).
-        dense_gain: g_dense (Eq. dense_reference_gain_retained): 1 at the dense reference, 0 at the random-feasible mean.
+        dense_gain: g_dense (Eq. dense_reference_gain_retained): 1 at the dense reference, 0 at the random mean.
         gain_over_diagonal: how much lower x*_sp is than the choice by marginals alone, in the surrogate's own energy.
     """
 

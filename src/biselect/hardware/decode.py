@@ -70,8 +70,8 @@ def decode_counts(
     """The shots that meet both budgets, as choices of the original samples and features.
 
     Args:
-        counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray, or
-            a table of shots × classical bits.
+        counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,
+            or a table of shots × classical bits.
         problem: the original, dense problem; energies are its own.
         layout: the classical bit of each logical qubit, `Compiled.clbits`.
         placement: how variables were placed; None if they were not.
@@ -88,8 +88,8 @@ def decode_bits(
     """All shots under the original variables, whether they meet the budgets or not; arguments as in `decode_counts`."""
     if layout is None:
         raise InputError(
-            "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit or of its "
-            "manifest"
+            "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
+            "`layout_of` its manifest"
         )
     return _decoded(counts, problem, list(layout), placement)
 

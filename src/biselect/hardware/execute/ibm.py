@@ -12,6 +12,7 @@ from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.secrets import scrubbed
+from biselect.hardware.targets import snapshot
 
 try:
     from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2
@@ -83,6 +84,12 @@ class IbmSampling:
         if result is None or not len(result):
             raise JobFailedError(f"job {job} ended without a result")
         return Readout.of(result[0].join_data())
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """The calibration of the moment."""
+        backend = getattr(self._mode, "_backend", self._mode)
+        with self._guarded("reading the calibration"):
+            return snapshot(backend) if hasattr(backend, "target") else None
 
     @contextmanager
     def _guarded(self, doing: str, job: str | None = None) -> Iterator[None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 from biselect.errors import BiselectError
 from biselect.hardware.compiled import Compiled
@@ -47,3 +47,6 @@ class Service(Protocol):
 
     def collect(self, job: str, wait: float | None) -> Readout:
         """What a job measured, after at most `wait` seconds; asking again costs nothing."""
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """The device's calibration as it is now, as `targets.snapshot` gives it; None if it tells nothing."""
