@@ -16,7 +16,6 @@ from biselect.errors import InputError
 if TYPE_CHECKING:
     from biselect.hardware.analysis import Range
     from biselect.hardware.execute.circuit_files import StoredCircuit
-    from biselect.hardware.execute.manifest import Run
     from biselect.hardware.execute.outcome import Outcome
     from biselect.qaoa import Threshold
 
@@ -34,9 +33,13 @@ def run(
             show_default=False,
         ),
     ] = None,
-    shots: Annotated[int | None, typer.Option(min=1, help="Of each repeat.  [default: 4096]", show_default=False)] = None,
+    shots: Annotated[
+        int | None, typer.Option(min=1, help="Of each repeat.  [default: 4096]", show_default=False)
+    ] = None,
     repeats: Annotated[int | None, typer.Option(min=1, help="How many.  [default: 1]", show_default=False)] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Fixes simulated shots.  [default: 0]", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Fixes simulated shots.  [default: 0]", show_default=False)
+    ] = None,
     threshold: Annotated[
         str | None,
         typer.Option(
@@ -51,15 +54,17 @@ def run(
         Path | None,
         typer.Option("--out", help="Folder of the run; else one beside the manifest.", show_default=False),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Measure a compiled circuit, and say what the shots are worth.
 
-    Everything that decides the run is fixed in the manifest of its folder before the first shot. Each repeat is kept as
-    it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come from
-    the service's own account store or environment and are never written.
+    Everything that decides the run is fixed in the manifest of its folder before the first shot. Each repeat is kept
+    as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
+    from the service's own account store or environment and are never written.
     """
     from biselect.hardware.execute.circuit_files import load_circuit, read_json
     from biselect.hardware.execute.devices import kind_of, sampler_for
@@ -84,9 +89,7 @@ def run(
         kind_of(on)
         circuit = load_circuit(content, manifest.parent)
         goal = _threshold(threshold, circuit)
-        asked = plan(
-            circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal
-        )
+        asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
         if dry_run:
             return _show_plan(circuit, asked, as_json)
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
@@ -178,7 +181,8 @@ def _show(found: Outcome) -> None:
         "BK hit rate", _percent(strict.hit_rate.value), f"{strict.hits} hits, {_between(strict.hit_rate, '95 %')}"
     )
     table.add_row("", "", _between(strict.hit_rate_by_repeat, "repeats"))
-    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}"
+    proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
+    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
     table.add_row("best energy", _number(strict.best_energy), printable(evidence))
     table.add_row("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots")
     table.add_row("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}")

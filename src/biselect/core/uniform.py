@@ -13,8 +13,8 @@ from biselect.core.problem import SelectionProblem
 def uniform_energy(problem: SelectionProblem) -> tuple[float, float]:
     """Mean μ_RF and standard deviation σ_RF over all choices inside the budgets.
 
-    W is a constant plus a part by rows, a part by columns and a rest whose rows and columns add up to nought. Within the
-    budgets the first two act as marginals; the three sums that are left are uncorrelated.
+    W is a constant plus a part by rows, a part by columns and a rest whose rows and columns add up to nought. Within
+    the budgets the first two act as marginals; the three sums that are left are uncorrelated.
 
     >>> uniform_energy(SelectionProblem(coupling=[[1.0], [3.0]], k=1, m=1))
     (-2.0, 1.0)

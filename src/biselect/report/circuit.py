@@ -21,6 +21,7 @@ NAMES = ("circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg
 def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
     """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
+    from biselect.hardware.seal import seal
     from biselect.hardware.targets import snapshot
     from biselect.report.patch import draw_patch
     from biselect.studies.style import house_style
@@ -38,7 +39,7 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
             with house_style():
                 draw_patch(made.patch, made.target, made.compiled.program).savefig(staging / "patch.svg")
             hashes = {each: hashlib.sha256((staging / each).read_bytes()).hexdigest() for each in NAMES[:-1]}
-            (staging / "manifest.json").write_text(_json({**made.manifest(), "files": hashes}), encoding="utf-8")
+            (staging / "manifest.json").write_text(_json(seal({**made.manifest(), "files": hashes})), encoding="utf-8")
             for each in NAMES:
                 os.replace(staging / each, folder / each)
     except OSError as error:

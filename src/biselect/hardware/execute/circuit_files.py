@@ -23,6 +23,7 @@ from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
+from biselect.hardware.seal import check_seal
 from biselect.hardware.surrogates import mean_field
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def load_circuit(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     """The circuit of a manifest; every file must be as it was when the manifest was written."""
     if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
         raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); write one with biselect compile --out")
+    check_seal(manifest, folder / "manifest.json")
     contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
     problem = SelectionProblem.load(folder / "problem.npz")
     if problem.digest != manifest["problem_hash"]:

@@ -1,13 +1,12 @@
 """Manifests of runs: everything that decides a run, fixed before its first shot and never changed after.
 
-A run's folder holds `manifest.json`, the problem and the circuit it names, and then its results. The manifest keeps what
-`biselect compile` recorded (problem, target, patch, layouts, placement, mask, angles) and adds where it is run, shots,
-repeats and seeds, the thresholds and references with the evidence they came from, and the versions at work.
+A run's folder holds `manifest.json`, the problem and the circuit it names, and then its results. The manifest keeps
+what `biselect compile` recorded (problem, target, patch, layouts, placement, mask, angles) and adds where it is run,
+shots, repeats and seeds, the threshold and references with the evidence they came from, and the versions at work.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -23,6 +22,7 @@ from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, load_circuit, read_json
 from biselect.hardware.execute.devices import kind_of
+from biselect.hardware.seal import check_seal, seal
 from biselect.qaoa.thresholds import Threshold
 from biselect.solvers import solve
 
@@ -129,13 +129,14 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
         return found
     dense = solve(circuit.problem, "auto", seed=0, time_limit=REFERENCE_SECONDS)
     sparse = solve(circuit.surrogate, "auto", seed=0, time_limit=REFERENCE_SECONDS)
-    content = {
-        **_plain(asked),
-        "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
-        "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
-        "versions": {"biselect": __version__, **_versions()},
-    }
-    content["hash"] = manifest_hash(content)
+    content = seal(
+        {
+            **_plain(asked),
+            "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
+            "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
+            "versions": {"biselect": __version__, **_versions()},
+        }
+    )
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in NEEDED:
@@ -155,20 +156,13 @@ def load_run(folder: Path) -> Run:
     content = read_json(path)
     if not is_run(content):
         raise InputError(f"{path}: not the manifest of a run ({FORMAT})")
-    if content.get("hash") != manifest_hash(content):
-        raise InputError(f"{path}: was changed after it was fixed: its hash does not match, so it is not run")
+    check_seal(content, path)
     return Run(content=content, circuit=load_circuit(content["circuit"], folder), folder=folder)
 
 
 def is_run(content: Any) -> bool:
     """Whether this is the manifest of a run, not that of a circuit."""
     return isinstance(content, dict) and content.get("format") == FORMAT
-
-
-def manifest_hash(content: dict[str, Any]) -> str:
-    """SHA-256 of everything in a manifest but the hash itself."""
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def _plain(content: dict[str, Any]) -> dict[str, Any]:

@@ -89,7 +89,9 @@ def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: flo
         return service.collect(job, wait)
     except JobFailedError as error:
         store.note(repeat, "failed", job=job, why=str(error))
-        raise JobFailedError(f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew") from None
+        raise JobFailedError(
+            f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
+        ) from None
 
 
 def job_tag(run: Run, repeat: int) -> str:

@@ -58,8 +58,14 @@ class WideSampling:
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
-        bits, counts = _wide_sampler(compiled.program).draw(shots, seed)
+        bits, counts = wide_shots(compiled.program, shots, seed)
         return Readout.of_logical(bits, counts, compiled)
+
+
+def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Distinct bit strings over the logical qubits, and how often each was measured."""
+    found: tuple[NDArray[Any], NDArray[np.int64]] = _wide_sampler(program).draw(shots, seed)
+    return found
 
 
 def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:

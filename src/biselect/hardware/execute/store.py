@@ -1,8 +1,8 @@
 """What a run has so far, on disk: whole records, one a line, that survive a kill at any moment.
 
-A record is written with its own checksum and synced before the next step. Only the end of a file can be torn; it is cut
-back to the last whole record when the run is taken up again. A record that is broken further up was not torn but changed,
-and is refused.
+A record is written with its own checksum and synced before the next step. Only the end of a file can be torn; it is
+cut back to the last whole record when the run is taken up again. A record that is broken further up was not torn but
+changed, and is refused.
 """
 
 from __future__ import annotations
