@@ -71,6 +71,7 @@ def run(
     from biselect.hardware.execute.manifest import freeze, is_run, load_run, plan
     from biselect.hardware.execute.outcome import outcome
     from biselect.hardware.execute.runner import execute
+    from biselect.report.files import write_text
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -83,6 +84,7 @@ def run(
         fixed_run = load_run(manifest.parent)
         if dry_run:
             return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
+        sampler = sampler_for(fixed_run.on)
     else:
         if on is None:
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
@@ -92,15 +94,14 @@ def run(
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
         if dry_run:
             return _show_plan(circuit, asked, as_json)
+        sampler = sampler_for(on)
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
-    readouts = execute(fixed_run, sampler_for(fixed_run.on), wait=wait, say=steps.say)
+    readouts = execute(fixed_run, sampler, wait=wait, say=steps.say)
     found = outcome(fixed_run, readouts)
     text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
-    from biselect.report.files import write_text
-
     write_text(fixed_run.folder / "analysis.json", text)
     if as_json:
         sys.stdout.write(text)

@@ -86,7 +86,7 @@ class RecordedJob:
 
 @dataclass
 class RecordedService:
-    """Fates of submissions in order, `done` once they are used up; `lost-before` and `lost-after` concern handing in."""
+    """Fates of submissions in order, then `done`; `lost-before`, `lost-after` and `refused` concern handing in."""
 
     fates: list = field(default_factory=list)
     queue: list = field(default_factory=list)

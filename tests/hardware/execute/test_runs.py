@@ -148,7 +148,9 @@ execute(load_run(Path(sys.argv[1])), Slow())
 def test_a_killed_process_loses_only_the_repeat_it_was_at(whole, fixed, tmp_path):
     fixed(tmp_path)
     rivals = [
-        subprocess.Popen([sys.executable, "-c", SLOW_RUN, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        subprocess.Popen(
+            [sys.executable, "-c", SLOW_RUN, str(tmp_path)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         for _ in range(2)
     ]
     deadline = time.monotonic() + 120
