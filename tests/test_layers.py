@@ -93,6 +93,7 @@ def test_light_stays_light(code):
         ["select", "--help"],
         ["certify", "--help"],
         ["reproduce", "--help"],
+        ["train", "--help"],
     ],
 )
 def test_help_loads_nothing_numeric(command):
