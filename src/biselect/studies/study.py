@@ -27,6 +27,12 @@ NAMES = (
     "theory-bernstein",
     "theory-clipped",
     "theory-covariance",
+    "implementation-path-factorial",
+    "compiler-path-scaling-baseline",
+    "cross-platform-compilation",
+    "circuit",
+    "routing-check",
+    "submitted-coupling-diagnostic",
 )
 """Every study; each lives in the module of its name."""
 
