@@ -26,20 +26,13 @@ def start_state(problem: SelectionProblem, start: Start, seed: int | np.random.G
     - a matrix: any state, normalised already.
     """
     sector = problem.sector
-    if isinstance(start, str):
-        if start == "dicke":
-            return None
-        if start == "canonical":
-            return _basis_state(problem, range(problem.k), range(problem.m))
-        if start == "random":
-            rng = np.random.default_rng(seed)
-            samples = rng.choice(problem.n_samples, problem.k, replace=False)
-            return _basis_state(problem, samples, rng.choice(problem.n_features, problem.m, replace=False))
-        raise InputError(f"start must be dicke, canonical, random, a Selection, a choice or a state; got {start!r}")
-    if isinstance(start, Selection):
-        return _basis_state(problem, start.samples, start.features)
-    if isinstance(start, tuple):
-        return _basis_state(problem, *start)
+    if isinstance(start, str) and start == "dicke":
+        return None
+    if isinstance(start, str | Selection | tuple):
+        samples, features = start_choice(problem, start, seed)
+        state = np.zeros((sector.sample_subsets, sector.feature_subsets), dtype=np.complex64)
+        state[int(rank(samples, problem.n_samples)), int(rank(features, problem.n_features))] = 1
+        return state
     matrix = np.asarray(start)
     if matrix.shape != (sector.sample_subsets, sector.feature_subsets):
         raise InputError(
@@ -51,11 +44,26 @@ def start_state(problem: SelectionProblem, start: Start, seed: int | np.random.G
     return matrix
 
 
-def _basis_state(problem: SelectionProblem, samples: Sequence[int] | NDArray[Any], features: Any) -> NDArray[Any]:
+def start_choice(
+    problem: SelectionProblem, start: Start, seed: int | np.random.Generator | None
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Samples and features of a start that is a basis state: `canonical`, `random`, or a choice."""
+    samples: Any
+    features: Any
+    if isinstance(start, Selection):
+        samples, features = start.samples, start.features
+    elif isinstance(start, tuple):
+        samples, features = start
+    elif isinstance(start, str) and start == "canonical":
+        samples, features = range(problem.k), range(problem.m)
+    elif isinstance(start, str) and start == "random":
+        rng = np.random.default_rng(seed)
+        samples = rng.choice(problem.n_samples, problem.k, replace=False)
+        features = rng.choice(problem.n_features, problem.m, replace=False)
+    else:
+        raise InputError(f"start must be dicke, canonical, random, a Selection, a choice or a state; got {start!r}")
     rows = np.sort(positions("samples", samples, problem.n_samples))
     columns = np.sort(positions("features", features, problem.n_features))
     if len(rows) != problem.k or len(columns) != problem.m:
         raise InputError(f"a start must have k = {problem.k} samples and m = {problem.m} features")
-    state = np.zeros((problem.sector.sample_subsets, problem.sector.feature_subsets), dtype=np.complex64)
-    state[int(rank(rows, problem.n_samples)), int(rank(columns, problem.n_features))] = 1
-    return state
+    return rows, columns

@@ -1,0 +1,132 @@
+"""What a target's calibration says about each qubit and each edge, as expected errors of one shot.
+
+A figure that is missing counts as the worst usable one of its kind, so that a gap in the record never looks like a
+gift; on a device without any calibration all qubits are alike. What fails half of the time or more (IBM marks broken
+gates with an error of 1), or lacks a gate or a readout, is left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+FAULTY = 0.5
+LAYERS = 2  # p of the circuits that errors are weighed for
+PULSES = 4  # single-qubit gates of a qubit in one layer
+LAYER_SECONDS = 600e-9  # of one layer on Heron
+PASSIVE = ("delay", "reset", "id", "barrier")
+
+Edge = tuple[int, int]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Calibration:
+    """The usable graph of a device.
+
+    Attributes:
+        qubit_costs: expected errors of each qubit's gates, readout and decay; infinite where it is not usable.
+        edge_costs: expected errors of one two-qubit gate a layer on each usable edge (lower number first).
+    """
+
+    qubit_costs: NDArray[np.float64]
+    edge_costs: dict[Edge, float]
+
+    @property
+    def usable(self) -> list[int]:
+        """Qubits that can be used."""
+        return np.flatnonzero(np.isfinite(self.qubit_costs)).tolist()
+
+    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """Neighbours of each qubit in ascending order, filled up with -1, and the cost of the edges to them."""
+        near: list[list[Edge]] = [[] for _ in self.qubit_costs]
+        for edge in sorted(self.edge_costs):
+            for here, there in (edge, edge[::-1]):
+                near[here].append((there, here))
+        width = max(1, max(map(len, near)))
+        graph, costs = np.full((len(near), width), -1), np.zeros((len(near), width))
+        for qubit, pairs in enumerate(near):
+            for slot, (other, _) in enumerate(sorted(pairs)):
+                graph[qubit, slot] = other
+                costs[qubit, slot] = self.edge_costs[min(qubit, other), max(qubit, other)]
+        return graph, costs
+
+    def parts(self) -> list[list[int]]:
+        """The connected parts of the usable graph."""
+        near: dict[int, set[int]] = {qubit: set() for qubit in self.usable}
+        for here, there in self.edge_costs:
+            near[here].add(there)
+            near[there].add(here)
+        parts, left = [], set(near)
+        while left:
+            part: set[int] = set()
+            border = {min(left)}
+            while border:
+                part |= border
+                border = set().union(*(near[qubit] for qubit in border)) - part
+            parts.append(sorted(part))
+            left -= part
+        return parts
+
+
+def calibration(target: Target) -> Calibration:
+    """The usable graph of a target, with its expected errors."""
+    if "measure" not in target.operation_names:
+        raise InputError("the target has no readout; give a device that can measure")
+    readout = _errors(target, "measure")
+    gates = [name for name in target.operation_names if name not in PASSIVE and _width(target, name)]
+    singles = [_errors(target, name) for name in gates if _width(target, name) == 1]
+    pairs = [_errors(target, name) for name in gates if _width(target, name) == 2 and None not in target[name]]
+    if not pairs:
+        raise InputError(
+            "the target has no two-qubit gate on given pairs of qubits, so there is no patch to choose; "
+            "give a device with a coupling map"
+        )
+    decay = LAYERS * LAYER_SECONDS * (_rates(target, "t1") + _rates(target, "t2")) / 2
+    costs = np.full(target.num_qubits, np.inf)
+    for qubit in range(target.num_qubits):
+        place = (qubit,)
+        figures = [errors.get(place, 1.0) for errors in (readout, *singles)]
+        if max(figures) < FAULTY:
+            costs[qubit] = decay[qubit] + readout[place] + LAYERS * PULSES * max(figures[1:], default=0.0)
+    edges = sorted({(min(edge), max(edge)) for errors in pairs for edge in errors})
+    worst = {edge: max(min(errors.get(way, 1.0) for way in (edge, edge[::-1])) for errors in pairs) for edge in edges}
+    return Calibration(
+        qubit_costs=costs,
+        edge_costs={
+            edge: LAYERS * error
+            for edge, error in worst.items()
+            if error < FAULTY and np.isfinite(costs[list(edge)]).all()
+        },
+    )
+
+
+def _width(target: Target, name: str) -> int:
+    """How many qubits an operation acts on; 0 for control flow, which is a class, and for readout."""
+    operation = target.operation_from_name(name)
+    return 0 if isinstance(operation, type) or operation.num_clbits else int(operation.num_qubits)
+
+
+def _errors(target: Target, name: str) -> dict[tuple[int, ...], float]:
+    """The error at each place of an operation; a missing figure counts as the worst usable one."""
+    entries: dict[Any, Any] = target[name]
+    if None in entries:  # everywhere, and ideal
+        return {(qubit,): 0.0 for qubit in range(target.num_qubits)}
+    known = {place: entry.error for place, entry in entries.items() if entry is not None and entry.error is not None}
+    worst = max((error for error in known.values() if error < FAULTY), default=0.0)
+    return {place: known.get(place, worst) for place in entries}
+
+
+def _rates(target: Target, name: str) -> NDArray[np.float64]:
+    """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known."""
+    times = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
+    known = [time for time in times if time]
+    shortest = min(known, default=np.inf)
+    return np.array([1 / (time or shortest) for time in times])

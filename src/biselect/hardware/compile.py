@@ -1,0 +1,184 @@
+"""From a program to a circuit that a device takes as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biselect.core.checks import positions
+from biselect.errors import BiselectError, InputError, MissingDependencyError
+from biselect.hardware.circuits import to_qiskit
+from biselect.hardware.colouring import recoloured
+from biselect.hardware.compiled import Compiled
+from biselect.hardware.fold import fold_rzz
+from biselect.hardware.native import to_native
+from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
+from biselect.hardware.program import RZZ, XY, Program
+from biselect.hardware.resources import count_resources
+from biselect.hardware.rewrite import drop_unseen, in_range, propagate
+from biselect.hardware.targets import load_target
+from biselect.hardware.yframe import split_sides, weave
+
+try:
+    from qiskit import QuantumCircuit, generate_preset_pass_manager
+    from qiskit.transpiler import PassManager, Target
+    from qiskit.transpiler.passes import Optimize1qGatesDecomposition
+except ImportError as error:
+    raise MissingDependencyError("compiling needs Qiskit: pip install 'biselect[quantum]'") from error
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Made:
+    """A native circuit and where its logical qubits are."""
+
+    circuit: QuantumCircuit
+    initial: tuple[int, ...]
+    final: tuple[int, ...]
+    swaps: int = 0
+
+
+def compile_circuit(
+    program: Program,
+    target: Target | str,
+    layout: Sequence[int] | None = None,
+    path: Path = Y_FRAME,
+    *,
+    angles: ArrayLike | None = None,
+    seed: int = 0,
+) -> Compiled:
+    """Compile a program for a device.
+
+    Args:
+        program: bound, or with free angles given in `angles`.
+        target: the device, as `load_target` takes it; a path for the CZ target does without its RX and RZZ.
+        layout: the physical qubit of each logical one (`Patch.layout`). Qiskit's paths choose one if there is none and
+            route what does not fit; the Y-frame needs one on which every edge is a coupling of the device.
+        path: how.
+        angles: for the free angles.
+        seed: of Qiskit's transpiler; the Y-frame draws nothing.
+    """
+    device = _fit_for(path, target)
+    places = _checked_layout(layout, program, device)
+    wanted = recoloured(program) if path.coloured else program
+    bound = wanted if angles is None else wanted.bind(angles)
+    if bound.angle_names:
+        raise InputError(f"angles are needed for {', '.join(bound.angle_names)}")
+    if isinstance(path, YFramePath):
+        made = _by_y_frame(bound, device, places, path)
+    else:
+        if path.late and not wanted.angle_names:
+            raise InputError("binding late needs a program with free angles; build it without and give them here")
+        made = _by_qiskit(wanted if path.late else bound, device, places, path, angles, seed)
+    _refuse_foreign(made.circuit, device)
+    return Compiled(
+        circuit=made.circuit,
+        program=bound,
+        path=path,
+        target=device.description or "",
+        seed=seed,
+        initial_layout=made.initial,
+        final_layout=made.final,
+        clbits=tuple(range(program.qubits)),
+        resources=count_resources(made.circuit, device, made.swaps),
+    )
+
+
+def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, path: YFramePath) -> _Made:
+    if program.bits is None:
+        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+    if layout is None:
+        raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
+    _refuse_far_pairs(program, target, layout)
+    ops = in_range(program.ops)
+    if path.propagate:
+        ops = drop_unseen(in_range(propagate(ops, program.bits)))
+    sides = split_sides(program.edges(XY), program.qubits)
+    gates = weave(ops, program.bits, sides, rzz="rzz" in target.operation_names, unitary=not path.propagate)
+    circuit = to_native(gates, layout, target)
+    return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
+
+
+def _by_qiskit(
+    program: Program,
+    target: Target,
+    layout: Sequence[int] | None,
+    path: QiskitPath,
+    angles: ArrayLike | None,
+    seed: int,
+) -> _Made:
+    if target.has_angle_bounds():
+        # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
+        import qiskit_ibm_runtime.utils.backend_converter  # noqa: F401
+    manager = generate_preset_pass_manager(
+        optimization_level=3, target=target, initial_layout=layout, seed_transpiler=seed
+    )
+    swaps = 0
+
+    def watch(**facts: Any) -> None:
+        nonlocal swaps
+        swaps = max(swaps, facts["dag"].count_ops().get("swap", 0))
+
+    circuit = manager.run(to_qiskit(program, fused=path.fused), callback=watch)
+    initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
+    final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
+    if program.angle_names:
+        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        values = np.asarray(angles, dtype=np.float64).tolist()
+        named = zip(program.angle_names, values, strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
+    if path.fractional:
+        circuit = fold_rzz(circuit)
+    if path.clean:
+        circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
+    return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
+
+
+def _fit_for(path: Path, target: Target | str) -> Target:
+    """The device with the gates that the path may use."""
+    if not isinstance(path, QiskitPath):
+        return target if isinstance(target, Target) else load_target(target)
+    device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
+    exact = "rzz" in device.operation_names
+    if path.fractional and not exact:
+        raise InputError(f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks")
+    return load_target(device, fractional=False) if exact and not path.fractional else device
+
+
+def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> tuple[int, ...] | None:
+    if program.qubits > target.num_qubits:
+        raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
+    if layout is None:
+        return None
+    places = tuple(positions("layout", layout, target.num_qubits).tolist())
+    if len(places) != program.qubits:
+        raise InputError(f"a layout must have a place for each of the {program.qubits} qubits, got {len(places)}")
+    return places
+
+
+def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
+    gates = {XY: "cz", RZZ: "rzz" if "rzz" in target.operation_names else "cz"}
+    if "cz" not in target.operation_names:
+        raise InputError(f"the Y-frame is made of CZ, which {target.description!r} lacks; take a Qiskit path")
+    for kind, gate in gates.items():
+        for i, j in program.edges(kind):
+            pair = (layout[i], layout[j])
+            if pair not in target[gate] and pair[::-1] not in target[gate]:
+                raise InputError(
+                    f"logical qubits {i} and {j} lie on {pair[0]} and {pair[1]}, which have no {gate} on "
+                    f"{target.description!r}; mask the couplings to hardware edges or take a Qiskit path, which routes"
+                )
+
+
+def _refuse_foreign(circuit: QuantumCircuit, target: Target) -> None:
+    """A circuit that the device would reject must not leave this module."""
+    for step in circuit.data:
+        operation = step.operation
+        qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+        bounded = operation.name == "rzz" and target.has_angle_bounds()
+        angle_ok = not bounded or target.supported_angle_bound("rzz", [float(operation.params[0])])
+        if operation.name != "barrier" and not (target.instruction_supported(operation.name, qubits) and angle_ok):
+            raise BiselectError(f"{operation.name}{operation.params} on qubits {qubits} is not native; please report")

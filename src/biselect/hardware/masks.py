@@ -1,0 +1,147 @@
+"""Masks: which couplings stay in the phase separator, and what the objective loses with the rest.
+
+W̃ = M ⊙ W. Fields are free on hardware and stay as they are; only couplings are dropped. Masks and problems are in the
+same order: for a hardware mask, that of the placed problem.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import Selection, SelectionProblem
+from biselect.errors import InputError
+from biselect.hardware.patches import Patch
+from biselect.solvers import solve
+
+Mask = NDArray[np.bool_]
+
+
+def hardware_mask(patch: Patch) -> Mask:
+    """The couplings that cross edges of a patch carry without routing."""
+    mask = np.zeros((patch.n_samples, patch.n_features), dtype=bool)
+    mask[tuple(np.array(patch.cross_edges, dtype=np.int64).reshape(-1, 2).T)] = True
+    return mask
+
+
+def threshold_mask(problem: SelectionProblem, threshold: float) -> Mask:
+    """Couplings of |W| ≥ τ; what is left out obeys Eq. sparsification_bound."""
+    if not threshold >= 0:
+        raise InputError(f"the threshold must be a number, 0 or more, got {threshold}")
+    return np.abs(problem.coupling) >= threshold
+
+
+def top_mask(problem: SelectionProblem, count: int) -> Mask:
+    """The `count` couplings of largest |W|; ties go to the lowest index."""
+    cells = problem.coupling.size
+    if not 0 <= count <= cells:
+        raise InputError(f"the mask must keep between 0 and {cells} couplings, got {count}")
+    order = np.argsort(-np.abs(problem.coupling), axis=None, kind="stable")
+    mask = np.zeros(cells, dtype=bool)
+    mask[order[:count]] = True
+    return mask.reshape(problem.coupling.shape)
+
+
+def masked(problem: SelectionProblem, mask: ArrayLike) -> SelectionProblem:
+    """The sparse problem, W̃ = M ⊙ W."""
+    return replace(problem, coupling=np.where(_checked(problem, mask), problem.coupling, 0.0))
+
+
+def retained_mass(problem: SelectionProblem, mask: ArrayLike) -> tuple[float, float]:
+    """R_SF = Σ M|W| and its share ρ_SF of Σ|W|; the share is 1 where there is nothing to lose.
+
+    >>> problem = SelectionProblem(coupling=[[3.0, 1.0]], k=1, m=1)
+    >>> retained_mass(problem, [[True, False]])
+    (3.0, 0.75)
+    """
+    sizes = np.abs(problem.coupling.astype(np.float64))
+    kept, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
+    return kept, kept / total if total else 1.0
+
+
+def distortion_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
+    """The most that |E - Ẽ| can be for any choice inside the budgets.
+
+    The paper's λkmτ takes the largest dropped |W| for every one of the k·m pairs (Eq. sparsification_bound); here every
+    sample counts with its m largest dropped ones, and the k heaviest samples count. It is never above λkmτ.
+    """
+    dropped = np.abs(np.where(_checked(problem, mask), 0.0, problem.coupling.astype(np.float64)))
+    by_sample = np.sort(np.sort(dropped, axis=1)[:, -problem.m :].sum(axis=1))[-problem.k :].sum()
+    by_feature = np.sort(np.sort(dropped, axis=0)[-problem.k :].sum(axis=0))[-problem.m :].sum()
+    return problem.coupling_weight * float(min(by_sample, by_feature))
+
+
+def threshold_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
+    """λkmτ with τ the largest dropped |W| (Eq. sparsification_bound)."""
+    dropped = np.abs(np.where(_checked(problem, mask), 0.0, problem.coupling.astype(np.float64)))
+    return problem.coupling_weight * problem.k * problem.m * float(dropped.max())
+
+
+def diagonal_choice(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The best k samples and m features by their marginals alone; ties go to the lowest index."""
+    bare = replace(problem, coupling=np.zeros_like(problem.coupling))
+    found = solve(bare, "exact")
+    return found.samples, found.features
+
+
+def random_mean(problem: SelectionProblem) -> float:
+    """Ē_RF: the mean energy over all choices inside the budgets."""
+    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
+    marginals = k * problem.sample_scores.mean() + m * problem.feature_scores.mean()
+    return -float(marginals + problem.coupling_weight * k * m * problem.coupling.sum(dtype=np.float64) / (n * d))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Agreement:
+    """How well a surrogate serves the dense objective.
+
+    Attributes:
+        optimum: the surrogate's exact optimum x*_sp, with its proof; energies in it are the surrogate's.
+        dense_energy: E_d(x*_sp).
+        dense_gain: g_dense of Eq. dense_reference_gain_retained: 1 at the dense optimum, 0 at the random-feasible mean.
+        gain_over_diagonal: how much lower the surrogate's optimum is than the choice by marginals alone, in the
+            surrogate's own energy.
+    """
+
+    optimum: Selection
+    dense_energy: float
+    dense_gain: float
+    gain_over_diagonal: float
+
+
+def agreement(
+    problem: SelectionProblem,
+    surrogate: SelectionProblem,
+    *,
+    reference: float | None = None,
+    time_limit: float | None = None,
+) -> Agreement:
+    """Solve the surrogate exactly, and rescore its optimum on the dense problem.
+
+    Args:
+        problem: the dense problem.
+        surrogate: another objective over the same samples and features, `masked(problem, mask)` say.
+        reference: E_class,d, the energy of the dense classical reference; solved for if not given.
+        time_limit: seconds for each of the two solves.
+    """
+    if surrogate.coupling.shape != problem.coupling.shape or (surrogate.k, surrogate.m) != (problem.k, problem.m):
+        raise InputError("a surrogate must have the size and the budgets of the problem")
+    found = solve(surrogate, "exact", time_limit=time_limit)
+    best = solve(problem, "exact", time_limit=time_limit).energy if reference is None else reference
+    mean, energy = random_mean(problem), problem.energy(found.samples, found.features)
+    span = mean - best
+    return Agreement(
+        optimum=found,
+        dense_energy=energy,
+        dense_gain=(mean - energy) / span if span > 0 else 1.0,
+        gain_over_diagonal=surrogate.energy(*diagonal_choice(surrogate)) - found.energy,
+    )
+
+
+def _checked(problem: SelectionProblem, mask: ArrayLike) -> Mask:
+    found = np.asarray(mask)
+    if found.shape != problem.coupling.shape or found.dtype != np.bool_:
+        raise InputError(f"a mask must be {problem.n_samples} × {problem.n_features} truth values")
+    return found

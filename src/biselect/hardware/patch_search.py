@@ -1,0 +1,109 @@
+"""The search for patches: annealing walks over pairs of connected registers, or of paths."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.hardware.calibration import Calibration
+
+CROSS_WORTH = 0.1  # expected errors of a shot that one more cross edge may cost
+WALKS, STEPS = 8, 1_500_000
+PATH_WALKS, PATH_STEPS = 16, 60_000
+HOT, COLD = 0.3, 0.003  # temperatures, in expected errors
+TRIES = 20_000  # starts at most: long paths often block one another
+GROWTH = 4_000  # steps of a growing path before it counts as stuck
+
+Registers = tuple[list[int], list[int]]
+
+
+def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
+    """Connected registers of n and d qubits with many cross edges and few errors; None where none were found."""
+    from biselect.hardware.patch_kernel import anneal_registers  # loads numba, and compiles on first use
+
+    graph, edge_costs = device.neighbours()
+    costs = _finite(device)
+    large = [part for part in device.parts() if len(part) >= n + d]
+    temperatures = _cooling(STEPS)
+    best_score, best, walks = -np.inf, None, 0
+    for _ in range(TRIES):
+        part = large[int(rng.integers(len(large)))]
+        labels = np.zeros(len(graph), dtype=np.int64)
+        grown = _grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)
+        if not grown:
+            continue
+        state = rng.integers(0, 2**63, size=1).astype(np.uint64)
+        found, score = anneal_registers(graph, costs, edge_costs, labels, CROSS_WORTH, temperatures, state)
+        if score > best_score:
+            best_score, best = score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
+        walks += 1
+        if walks == WALKS:
+            break
+    return best
+
+
+def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
+    """The same for paths; the qubits come in the order of the path."""
+    from biselect.hardware.patch_kernel import anneal_paths, grow_path
+
+    graph, edge_costs = device.neighbours()
+    costs = _finite(device)
+    temperatures = _cooling(PATH_STEPS)
+    starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
+    best_score, best, walks = -np.inf, None, 0
+    for _ in range(TRIES):
+        labels = np.zeros(len(graph), dtype=np.int64)
+        state = rng.integers(0, 2**63, size=1).astype(np.uint64)
+        samples, length = grow_path(graph, labels, 1, _one_of(starts, rng), n, GROWTH, state)
+        border = _border(graph, labels, 1)
+        if length < n or not border:
+            continue
+        features, length = grow_path(graph, labels, 2, _one_of(border, rng), d, GROWTH, state)
+        if length < d:
+            continue
+        *found, score = anneal_paths(
+            graph, costs, edge_costs, labels, samples, features, CROSS_WORTH, temperatures, state
+        )
+        if score > best_score:
+            best_score, best = score, (found[0].tolist(), found[1].tolist())
+        walks += 1
+        if walks == PATH_WALKS:
+            break
+    return best
+
+
+def _grow(
+    graph: NDArray[np.int64],
+    labels: NDArray[np.int64],
+    label: int,
+    starts: list[int],
+    size: int,
+    rng: np.random.Generator,
+) -> bool:
+    """Give a random connected register of free qubits to `label`; whether there was room."""
+    options = starts
+    for _ in range(size):
+        if not options:
+            return False
+        labels[_one_of(options, rng)] = label
+        options = _border(graph, labels, label)
+    return True
+
+
+def _border(graph: NDArray[np.int64], labels: NDArray[np.int64], label: int) -> list[int]:
+    """Free neighbours of a register, in ascending order."""
+    near = np.unique(graph[labels == label])
+    return [qubit for qubit in near.tolist() if qubit >= 0 and not labels[qubit]]
+
+
+def _one_of(options: list[int], rng: np.random.Generator) -> int:
+    return options[int(rng.integers(len(options)))]
+
+
+def _finite(device: Calibration) -> NDArray[np.float64]:
+    """Costs without infinities; unusable qubits have no edges and are never reached."""
+    return np.where(np.isfinite(device.qubit_costs), device.qubit_costs, 0.0)
+
+
+def _cooling(steps: int) -> NDArray[np.float64]:
+    return HOT * (COLD / HOT) ** (np.arange(steps) / steps)

@@ -1,0 +1,206 @@
+"""Patches: which qubits of a device hold the samples, which the features, and which edges they use.
+
+A register is a tree of hardware edges, or a path, whose mixer needs two colours only. Cross edges, the hardware edges
+between the registers, carry the retained couplings at no routing cost; a patch is chosen for many of them and few
+expected errors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.core.checks import positions
+from biselect.errors import InputError
+from biselect.hardware.calibration import Calibration, Edge, calibration
+from biselect.hardware.patch_search import search_paths, search_trees
+from biselect.qaoa.mixers import Classes, colour_edges
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+REGISTERS = ("trees", "paths")
+PREFERRED_DEGREE = 3  # a tree of at most this degree needs no more colours
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patch:
+    """Two connected registers on a device. Positions are logical: sample u is qubit u, feature v is qubit N + v.
+
+    Attributes:
+        samples: the physical qubit of each sample position.
+        features: the physical qubit of each feature position.
+        sample_edges: mixer edges between sample positions.
+        feature_edges: mixer edges between feature positions.
+        cross_edges: E_×, pairs (sample position, feature position) joined on the device.
+    """
+
+    samples: tuple[int, ...]
+    features: tuple[int, ...]
+    sample_edges: tuple[Edge, ...]
+    feature_edges: tuple[Edge, ...]
+    cross_edges: tuple[Edge, ...]
+
+    @property
+    def n_samples(self) -> int:
+        """N."""
+        return len(self.samples)
+
+    @property
+    def n_features(self) -> int:
+        """D."""
+        return len(self.features)
+
+    @property
+    def layout(self) -> tuple[int, ...]:
+        """The physical qubit of each logical one, samples first."""
+        return self.samples + self.features
+
+    @cached_property
+    def sample_classes(self) -> Classes:
+        """The sample mixer, edges of one colour together."""
+        return colour_edges(self.sample_edges, self.n_samples)
+
+    @cached_property
+    def feature_classes(self) -> Classes:
+        """The feature mixer, edges of one colour together."""
+        return colour_edges(self.feature_edges, self.n_features)
+
+    @property
+    def colours(self) -> int:
+        """Colours that the larger of the two mixers needs."""
+        return max(len(self.sample_classes), len(self.feature_classes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {
+            "samples": list(self.samples),
+            "features": list(self.features),
+            "sample_edges": [list(edge) for edge in self.sample_edges],
+            "feature_edges": [list(edge) for edge in self.feature_edges],
+            "cross_edges": [list(edge) for edge in self.cross_edges],
+        }
+
+    @classmethod
+    def from_dict(cls, content: dict[str, Any]) -> Patch:
+        """Build from the JSON form."""
+
+        def edges(name: str) -> tuple[Edge, ...]:
+            return tuple((here, there) for here, there in content[name])
+
+        return cls(
+            samples=tuple(content["samples"]),
+            features=tuple(content["features"]),
+            sample_edges=edges("sample_edges"),
+            feature_edges=edges("feature_edges"),
+            cross_edges=edges("cross_edges"),
+        )
+
+
+def choose_patch(
+    target: Target,
+    n_samples: int,
+    n_features: int,
+    *,
+    registers: str = "trees",
+    seed: int | np.random.Generator | None = 0,
+) -> Patch:
+    """The best patch found by short annealing walks over the usable part of a device.
+
+    Args:
+        target: the device.
+        n_samples: N.
+        n_features: D.
+        registers: `trees`, for as many cross edges as can be had; or `paths`, for mixers of two colours.
+        seed: fixes the walks.
+    """
+    if registers not in REGISTERS:
+        raise InputError(f"registers must be one of {', '.join(REGISTERS)}, got {registers!r}")
+    if n_samples < 1 or n_features < 1:
+        raise InputError(f"both registers need at least one qubit, got {n_samples} and {n_features}")
+    device = calibration(target)
+    _refuse_too_small(device, n_samples + n_features)
+    search = search_trees if registers == "trees" else search_paths
+    found = search(device, n_samples, n_features, np.random.default_rng(seed))
+    if found is None:
+        raise InputError(
+            f"no two joined {registers} of {n_samples} and {n_features} qubits were found among the "
+            f"{len(device.usable)} usable ones; use fewer qubits, another device"
+            + (", or registers='trees'" if registers == "paths" else "")
+        )
+    samples, features = found
+    return _patch(device, samples, features, registers)
+
+
+def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
+    """The patch on given physical qubits; for `paths`, in the order of the path."""
+    device = calibration(target)
+    everyone = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
+    if broken := sorted(set(everyone.tolist()) - set(device.usable)):
+        raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
+    return _patch(device, list(samples), list(features), registers)
+
+
+def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
+    edges = _tree if registers == "trees" else _path
+    at_sample = {qubit: position for position, qubit in enumerate(samples)}
+    at_feature = {qubit: position for position, qubit in enumerate(features)}
+    cross = [
+        (at_sample[here], at_feature[there])
+        for edge in device.edge_costs
+        for here, there in (edge, edge[::-1])
+        if here in at_sample and there in at_feature
+    ]
+    if not cross:
+        raise InputError("the patch has no edge between its registers; choose qubits that touch")
+    return Patch(
+        samples=tuple(int(qubit) for qubit in samples),
+        features=tuple(int(qubit) for qubit in features),
+        sample_edges=edges(device, samples, "sample"),
+        feature_edges=edges(device, features, "feature"),
+        cross_edges=tuple(sorted(cross)),
+    )
+
+
+def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+    """A spanning tree of low degree and low error: good edges first, those that crowd a qubit last."""
+    at = {qubit: position for position, qubit in enumerate(register)}
+    inside = sorted((cost, edge) for edge, cost in device.edge_costs.items() if edge[0] in at and edge[1] in at)
+    part, degree = list(range(len(register))), [0] * len(register)
+    chosen: list[Edge] = []
+    for limit in (PREFERRED_DEGREE, len(register)):
+        for _, edge in inside:
+            here, there = sorted(at[qubit] for qubit in edge)
+            if part[here] != part[there] and max(degree[here], degree[there]) < limit:
+                old, new = part[there], part[here]
+                part = [new if label == old else label for label in part]
+                degree[here] += 1
+                degree[there] += 1
+                chosen.append((here, there))
+    if len(set(part)) > 1:
+        raise InputError(f"the {name} register is not connected by usable edges; choose other qubits")
+    return tuple(sorted(chosen))
+
+
+def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
+    for step in range(len(register) - 1):
+        here, there = sorted(register[step : step + 2])
+        if (here, there) not in device.edge_costs:
+            raise InputError(f"the {name} register is not a path: no usable edge joins qubits {here} and {there}")
+    return tuple((step, step + 1) for step in range(len(register) - 1))
+
+
+def _refuse_too_small(device: Calibration, wanted: int) -> None:
+    total, usable = len(device.qubit_costs), device.usable
+    if len(usable) < wanted:
+        raise InputError(f"the patch needs {wanted} qubits, but only {len(usable)} of the device's {total} are usable")
+    largest = max(map(len, device.parts()))
+    if largest < wanted:
+        raise InputError(
+            f"the patch needs {wanted} joined qubits, but usable edges join only {largest} of the {len(usable)} usable "
+            "ones; use fewer qubits or another device"
+        )

@@ -1,0 +1,96 @@
+"""Paths: the ways from a logical circuit to a device, as plain options."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+
+@dataclass(frozen=True, kw_only=True)
+class QiskitPath:
+    """Qiskit's optimisation level 3 on our gates: the 16 conditions of Table implementation_path_factorial, and more.
+
+    Attributes:
+        fractional: whether RX and RZZ of any angle may be used, else the CZ target.
+        fused: XXPlusYY for each mixer edge, else RXX and RYY.
+        coloured: mixer edges in classes of disjoint edges, else in the order of the program. Another order is another
+            circuit, not a better way to write the same one.
+        late: angles are bound after transpilation, else before. Huge angles then lose digits, for Qiskit adds them up.
+        clean: single-qubit gates are merged once more at the very end; no condition of the paper does that.
+    """
+
+    fractional: bool
+    fused: bool
+    coloured: bool
+    late: bool
+    clean: bool = False
+
+    @property
+    def name(self) -> str:
+        """For people and files."""
+        parts = [
+            "fractional" if self.fractional else "cz",
+            "fused" if self.fused else "unfused",
+            "coloured" if self.coloured else "recorded",
+            "late" if self.late else "early",
+        ]
+        return "-".join([*parts, "clean"] if self.clean else parts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class YFramePath:
+    """Our own: mixer edges as CZ · RX ⊗ RX · CZ in a rotated frame; bound angles only, no routing.
+
+    Attributes:
+        coloured: as in `QiskitPath`.
+        propagate: use what is known of the start and of the measurement: known bits, phases that nobody sees.
+            Without it the unitary is the program's; with it only the output distribution is.
+    """
+
+    coloured: bool = True
+    propagate: bool = True
+
+    @property
+    def name(self) -> str:
+        """For people and files."""
+        parts = ["y-frame", "coloured" if self.coloured else "recorded"]
+        return "-".join(parts if self.propagate else [*parts, "unitary"])
+
+
+Path = QiskitPath | YFramePath
+
+OPT3_CZ = QiskitPath(fractional=False, fused=False, coloured=False, late=False)
+OPT3_FRACTIONAL = QiskitPath(fractional=True, fused=False, coloured=False, late=False)
+COMPLETE_CZ = QiskitPath(fractional=False, fused=True, coloured=True, late=True)
+COMPLETE_FRACTIONAL = QiskitPath(fractional=True, fused=True, coloured=True, late=True)
+STRONGEST_QISKIT = QiskitPath(fractional=True, fused=True, coloured=True, late=False, clean=True)
+Y_FRAME = YFramePath()
+
+PATHS: dict[str, Path] = {
+    "opt3-cz": OPT3_CZ,
+    "opt3-fractional": OPT3_FRACTIONAL,
+    "complete-cz": COMPLETE_CZ,
+    "complete-fractional": COMPLETE_FRACTIONAL,
+    "strongest-qiskit": STRONGEST_QISKIT,
+    "y-frame": Y_FRAME,
+}
+"""Paths that have a name."""
+
+
+def factorial() -> tuple[QiskitPath, ...]:
+    """The 16 conditions.
+
+    >>> len(factorial()), factorial()[0].name, factorial()[-1].name
+    (16, 'cz-unfused-recorded-early', 'fractional-fused-coloured-late')
+    """
+    sides = (False, True)
+    return tuple(
+        QiskitPath(fractional=fractional, fused=fused, coloured=coloured, late=late)
+        for fractional, fused, coloured, late in product(sides, sides, sides, sides)
+    )
+
+
+def compared() -> dict[str, Path]:
+    """What studies and benchmarks hold against each other: the 16 conditions, Qiskit's strongest and the Y-frame."""
+    paths: tuple[Path, ...] = (*factorial(), STRONGEST_QISKIT, Y_FRAME, YFramePath(coloured=False))
+    return {path.name: path for path in paths}

@@ -1,0 +1,251 @@
+"""Register-preserving placement: which sample sits at which position of a patch, which feature at which.
+
+Hardware edges can carry only a few of the N·D couplings at no routing cost; the placement makes these the heaviest:
+
+    maximise Σ_{(u,v) ∈ E_×} |W_{π_S(u), π_F(v)}|   over permutations π_S of the samples and π_F of the features
+
+Only the ends of cross edges matter, so only they are decided; all others follow in ascending order. x_ui says that
+sample i sits at position u, y_vj the same for features, and z_eij that edge e carries W_ij:
+
+    Σ_j z_eij = x_ui,  Σ_i z_eij = y_vj   for e = (u, v)
+
+which makes z the product at every integer point.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import Group, Rules, SelectionProblem
+from biselect.errors import InputError
+from biselect.hardware.calibration import Edge
+from biselect.hardware.patches import Patch
+
+Order = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+CLIMBS = 32
+TOLERANCE = 1e-6  # of HiGHS, in units of the largest weight
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Placement:
+    """Who sits where. `P` of the paper, as two permutations.
+
+    Attributes:
+        samples: π_S: the original sample at each sample position.
+        features: π_F: the original feature at each feature position.
+        mass: Σ |weight| on the cross edges.
+        bound: no placement has more.
+        seconds: what it took.
+    """
+
+    samples: NDArray[np.int64]
+    features: NDArray[np.int64]
+    mass: float
+    bound: float
+    seconds: float = 0.0
+
+    @property
+    def gap(self) -> float:
+        """Relative distance to the bound; 0 when proven."""
+        return max(0.0, self.bound - self.mass) / max(abs(self.mass), 1e-300)
+
+    @property
+    def proven_optimal(self) -> bool:
+        """Whether no placement has more mass."""
+        return self.mass >= self.bound
+
+    def placed(self, problem: SelectionProblem) -> SelectionProblem:
+        """The same problem in placed order: Q_placed = PᵀQP, names and rules along with it."""
+        if problem.coupling.shape != (self.samples.size, self.features.size):
+            raise InputError(
+                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
+                f"the problem has {problem.n_samples} and {problem.n_features}"
+            )
+        return replace(
+            problem,
+            coupling=problem.coupling[np.ix_(self.samples, self.features)],
+            sample_scores=problem.sample_scores[self.samples],
+            feature_scores=problem.feature_scores[self.features],
+            sample_names=_moved(problem.sample_names, self.samples),
+            feature_names=_moved(problem.feature_names, self.features),
+            sample_rules=_moved_rules(problem.sample_rules, self.samples),
+            feature_rules=_moved_rules(problem.feature_rules, self.features),
+        )
+
+    def restore(self, bits: ArrayLike) -> NDArray[Any]:
+        """Bits over N + D positions (last axis) under their original variables: x = P y."""
+        given = np.asarray(bits)
+        order = np.concatenate([self.samples, self.samples.size + self.features])
+        if given.shape[-1:] != order.shape:
+            raise InputError(f"bits must have {order.size} columns, one a position, got shape {given.shape}")
+        found = np.empty_like(given)
+        found[..., order] = given
+        return found
+
+
+def place(
+    problem: SelectionProblem,
+    patch: Patch,
+    *,
+    weights: ArrayLike | None = None,
+    time_limit: float = 30.0,
+    seed: int | np.random.Generator | None = 0,
+) -> Placement:
+    """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
+
+    Args:
+        problem: whose couplings are placed.
+        patch: where.
+        weights: what a pair is worth, N × D and not negative; |W| by default.
+        time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
+            a second or so, a square lattice with dozens of cross edges more than anyone has.
+        seed: of the climbs that look for a good placement beforehand.
+    """
+    begin = time.perf_counter()
+    n, d = problem.n_samples, problem.n_features
+    if (patch.n_samples, patch.n_features) != (n, d):
+        raise InputError(
+            f"the patch holds {patch.n_samples} samples and {patch.n_features} features, the problem has {n} and {d}"
+        )
+    worth = np.abs(problem.coupling.astype(np.float64)) if weights is None else np.asarray(weights, dtype=np.float64)
+    if worth.shape != (n, d) or not np.isfinite(worth).all() or worth.min() < 0:
+        raise InputError(f"weights must be {n} × {d} finite numbers, none of them negative")
+    cross = patch.cross_edges
+    samples, features = _climb(worth, cross, np.random.default_rng(seed))
+    bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, whoever sits where
+    close = TOLERANCE * float(worth.max()) * len(cross)  # HiGHS proves to within its own tolerance
+    if carried(worth, cross, samples, features) < bound - close:
+        theirs, dual = _solve(worth, cross, time_limit)
+        bound = min(bound, dual)
+        if theirs is not None and carried(worth, cross, *theirs) > carried(worth, cross, samples, features):
+            samples, features = theirs
+    mass = carried(worth, cross, samples, features)
+    return Placement(
+        samples=samples,
+        features=features,
+        mass=mass,
+        bound=mass if bound <= mass + close else bound,
+        seconds=time.perf_counter() - begin,
+    )
+
+
+def carried(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
+    """Weight on the cross edges."""
+    return float(sum(weights[samples[u], features[v]] for u, v in cross))
+
+
+def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], rng: np.random.Generator) -> Order:
+    """The best of several climbs; with one side settled, the other is an assignment problem, solved exactly."""
+    n, d = weights.shape
+    adjacent = np.zeros((n, d))
+    adjacent[tuple(np.array(cross).T)] = 1
+    best, best_mass = (np.arange(n), np.arange(d)), -1.0
+    for _ in range(CLIMBS):
+        samples, features, mass = np.arange(n), rng.permutation(d), -1.0
+        while True:
+            samples = _assigned(adjacent @ weights[:, features].T)  # (position u, sample i): Σ_v W[i, π_F(v)]
+            features = _assigned(adjacent.T @ weights[samples])
+            now = carried(weights, cross, samples, features)
+            if now <= mass * (1 + 1e-12):
+                break
+            mass = now
+        if mass > best_mass:
+            best, best_mass = (samples, features), mass
+    return best
+
+
+def _assigned(gains: NDArray[np.float64]) -> NDArray[np.int64]:
+    from scipy.optimize import linear_sum_assignment
+
+    return linear_sum_assignment(gains, maximize=True)[1].astype(np.int64)
+
+
+def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: float) -> tuple[Order | None, float]:
+    """What HiGHS finds in time, if anything, and its bound."""
+    import scipy.optimize
+
+    n, d = weights.shape
+    ends = [sorted({edge[side] for edge in cross}) for side in (0, 1)]
+    unit = float(weights.max()) or 1.0
+    rows, low, high = _constraints(n, d, cross, ends)
+    decided = len(ends[0]) * n + len(ends[1]) * d
+    found = scipy.optimize.milp(
+        np.concatenate([np.zeros(decided), np.tile(-weights.ravel() / unit, len(cross))]),
+        integrality=np.concatenate([np.ones(decided), np.zeros(len(cross) * n * d)]),
+        bounds=scipy.optimize.Bounds(0.0, 1.0),
+        constraints=scipy.optimize.LinearConstraint(rows, low, high),
+        options={"mip_rel_gap": 0.0, "time_limit": time_limit},
+    )
+    dual = found.get("mip_dual_bound")
+    bound = np.inf if dual is None else -unit * float(dual)
+    if found.x is None:
+        return None, bound
+    split = len(ends[0]) * n
+    seats = found.x[:split].reshape(-1, n).argmax(axis=1), found.x[split:decided].reshape(-1, d).argmax(axis=1)
+    return (_filled(n, ends[0], seats[0]), _filled(d, ends[1], seats[1])), bound
+
+
+def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -> Any:
+    """Matrix, lower and upper sides over x, y and z, in this order."""
+    import scipy.sparse as sparse
+
+    blocks: list[list[Any]] = []
+    low: list[NDArray[np.float64]] = []
+    high: list[NDArray[np.float64]] = []
+    pairs = len(cross) * n * d
+    for side, size in ((0, n), (1, d)):
+        count, other = len(ends[side]), len(ends[1 - side]) * (d if side == 0 else n)
+        empty = [sparse.csr_array((count + size, other)), sparse.csr_array((count + size, pairs))]
+        seats = sparse.vstack([sparse.kron(sparse.eye_array(count), np.ones((1, size))), _repeat(count, size)])
+        blocks.append([seats, *empty] if side == 0 else [empty[0], seats, empty[1]])
+        low += [np.ones(count), np.zeros(size)]  # every position has one item, every item one position at most
+        high += [np.ones(count), np.ones(size)]
+    sums = sparse.kron(sparse.eye_array(n), np.ones((1, d))), sparse.kron(np.ones((1, n)), sparse.eye_array(d))
+    for side, size in ((0, n), (1, d)):
+        chosen = np.zeros((len(cross), len(ends[side])))
+        chosen[np.arange(len(cross)), [ends[side].index(edge[side]) for edge in cross]] = -1
+        own = sparse.kron(chosen, sparse.eye_array(size))
+        other = sparse.csr_array((len(cross) * size, len(ends[1 - side]) * (d if side == 0 else n)))
+        carried_sums = sparse.kron(sparse.eye_array(len(cross)), sums[side])
+        blocks.append([own, other, carried_sums] if side == 0 else [other, own, carried_sums])
+        low.append(np.zeros(len(cross) * size))
+        high.append(np.zeros(len(cross) * size))
+    return sparse.block_array(blocks, format="csr"), np.concatenate(low), np.concatenate(high)
+
+
+def _repeat(count: int, size: int) -> Any:
+    import scipy.sparse as sparse
+
+    return sparse.kron(np.ones((1, count)), sparse.eye_array(size))
+
+
+def _filled(size: int, ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A permutation with the decided items at their positions and all others in ascending order."""
+    order = np.empty(size, dtype=np.int64)
+    order[list(ends)] = items
+    rest = np.ones(size, dtype=bool)
+    rest[list(ends)] = False
+    order[rest] = np.setdiff1d(np.arange(size), items)
+    return order
+
+
+def _moved(names: tuple[str, ...] | None, order: NDArray[np.int64]) -> tuple[str, ...] | None:
+    return None if names is None else tuple(names[item] for item in order.tolist())
+
+
+def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
+    at = np.argsort(order).tolist()
+    return Rules(
+        forced_in=tuple(at[item] for item in rules.forced_in),
+        forced_out=tuple(at[item] for item in rules.forced_out),
+        groups=tuple(
+            Group(members=tuple(at[item] for item in group.members), at_most=group.at_most) for group in rules.groups
+        ),
+    )

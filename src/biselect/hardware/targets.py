@@ -1,0 +1,207 @@
+"""Targets: what a device can do, how long it takes and how well it does it.
+
+Every target passes through its snapshot, plain data with a hash, so what a circuit was compiled for is exactly what was
+recorded. A snapshot keeps the parameter-free and freely parameterised operations of Qiskit's standard library; control
+flow and a vendor's own instructions have no place in these circuits and are left out.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from math import isfinite
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+FORMAT = "biselect-target-1"
+FRACTIONAL = ("rx", "rzz")
+HERON_R3 = ("boston", "pittsburgh", "aachen")
+
+
+def load_target(source: Any, fractional: bool = True) -> Target:
+    """A device by name, from a snapshot file, or from any backend or Target.
+
+    Args:
+        source: `boston`, `pittsburgh` or `aachen` (Heron r3), any other fake device of qiskit-ibm-runtime by its name,
+            `iqm-54`, the path of a snapshot (.json), a backend, or a Target.
+        fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target.
+
+    >>> target = load_target("iqm-54")
+    >>> target.num_qubits, sorted(target.operation_names)
+    (54, ['cz', 'delay', 'measure', 'r'])
+    """
+    content = snapshot(source) if _is_target(source) else _named(str(source))
+    return from_snapshot(content if fractional else _without_fractional(content))
+
+
+def snapshot(source: Any) -> dict[str, Any]:
+    """A backend or Target as plain data: gates, durations, errors, readout, T1 and T2, angle bounds, and a hash."""
+    target = source.target if hasattr(source, "target") else source
+    if target.num_qubits is None:
+        raise InputError("the target does not say how many qubits it has; build it with num_qubits")
+    known = _standard_gates()
+    bounds = {name: gate.get("angle_bounds") for name, gate in target.__getstate__()["base"]["gate_map"].items()}
+    gates = {
+        name: _gate(target[name], bounds.get(name))
+        for name in sorted(target.operation_names)
+        if name in known and _is_free(target.operation_from_name(name))
+    }
+    properties = target.qubit_properties or [None] * target.num_qubits
+    content = {
+        "format": FORMAT,
+        "name": target.description or "",
+        "qubits": target.num_qubits,
+        "dt": target.dt,
+        "t1": [_number(qubit and qubit.t1) for qubit in properties],
+        "t2": [_number(qubit and qubit.t2) for qubit in properties],
+        "timing": {
+            name: getattr(target, name)
+            for name in ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
+        },
+        "gates": gates,
+    }
+    return {**content, "hash": snapshot_hash(content)}
+
+
+def from_snapshot(content: Mapping[str, Any]) -> Target:
+    """The Target of a snapshot; its own snapshot is equal to the given one."""
+    from qiskit.transpiler import InstructionProperties, QubitProperties, Target
+
+    _check(content)
+    known = _standard_gates()
+    target = Target(
+        description=content["name"],
+        num_qubits=content["qubits"],
+        dt=content["dt"],
+        qubit_properties=[QubitProperties(t1=t1, t2=t2) for t1, t2 in zip(content["t1"], content["t2"], strict=True)],
+        **content["timing"],
+    )
+    for name, gate in sorted(content["gates"].items()):
+        entries = zip(gate["qubits"] or (), gate["duration"], gate["error"], strict=True)
+        properties = {
+            tuple(qubits): InstructionProperties(duration=duration, error=error) for qubits, duration, error in entries
+        }
+        target.add_instruction(
+            known[name], None if gate["qubits"] is None else properties, angle_bounds=gate["angle_bounds"]
+        )
+    return target
+
+
+def snapshot_hash(content: Mapping[str, Any]) -> str:
+    """SHA-256 of everything in a snapshot but the hash itself."""
+    rest = {name: value for name, value in content.items() if name != "hash"}
+    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
+
+
+def _without_fractional(content: dict[str, Any]) -> dict[str, Any]:
+    gates = {name: gate for name, gate in content["gates"].items() if name not in FRACTIONAL}
+    return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
+
+
+def _is_target(source: Any) -> bool:
+    return hasattr(source, "target") or hasattr(source, "operation_names")
+
+
+def _named(name: str) -> dict[str, Any]:
+    if name.lower().endswith(".json"):
+        return _read(Path(name))
+    if name == IQM_54:
+        return iqm_54_snapshot(FORMAT)
+    return _fake(name)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as a target snapshot: {error}") from error
+    _check(content)
+    return content
+
+
+def _fake(name: str) -> dict[str, Any]:
+    """A recorded IBM device. Its calibration holds RX and RZZ where its list of gates does not; they are put back."""
+    try:
+        import qiskit_ibm_runtime.fake_provider as provider
+        from qiskit_ibm_runtime.models import BackendConfiguration
+        from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
+    except ImportError as error:
+        raise MissingDependencyError(
+            "recorded devices need qiskit-ibm-runtime: pip install 'biselect[quantum]'"
+        ) from error
+    plain = name.lower().removeprefix("fake").strip("_- ")
+    devices = {
+        device.removeprefix("Fake").removesuffix("V2").lower(): device
+        for device in dir(provider)
+        if device.startswith("Fake") and not device.startswith("FakeProvider")
+    }
+    if plain not in devices:
+        raise InputError(
+            f"there is no target {name!r}; give one of {', '.join(HERON_R3)}, {IQM_54}, another recorded device of "
+            "qiskit-ibm-runtime, or a snapshot file (.json)"
+        )
+    backend = getattr(provider, devices[plain])()
+    properties = backend.properties()
+    configuration = backend.configuration().to_dict()
+    measured = {gate.gate for gate in properties.gates}
+    configuration["basis_gates"] = [*configuration["basis_gates"], *(gate for gate in FRACTIONAL if gate in measured)]
+    target = convert_to_target(
+        BackendConfiguration.from_dict(configuration),
+        properties,
+        include_control_flow=False,
+        include_fractional_gates=True,
+    )
+    target.description = devices[plain]
+    return snapshot(target)
+
+
+def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:
+    placed = None not in entries  # a gate without places is allowed everywhere
+    places = sorted(entries) if placed else []
+    return {
+        "qubits": [list(place) for place in places] if placed else None,
+        "duration": [_number(entries[place] and entries[place].duration) for place in places],
+        "error": [_number(entries[place] and entries[place].error) for place in places],
+        "angle_bounds": None if bounds is None else [None if bound is None else list(bound) for bound in bounds],
+    }
+
+
+def _number(value: Any) -> float | None:
+    """A figure of the calibration; None where it is missing or not finite."""
+    return float(value) if value is not None and isfinite(value) else None
+
+
+def _standard_gates() -> dict[str, Any]:
+    try:
+        from qiskit.circuit.library import get_standard_gate_name_mapping
+    except ImportError as error:
+        raise MissingDependencyError("targets need Qiskit: pip install 'biselect[quantum]'") from error
+    known: dict[str, Any] = get_standard_gate_name_mapping()
+    return known
+
+
+def _is_free(operation: Any) -> bool:
+    """Whether the operation is an instance whose angles, if any, are open."""
+    return not isinstance(operation, type) and all(not isinstance(value, int | float) for value in operation.params)
+
+
+def _check(content: Any) -> None:
+    if not isinstance(content, Mapping) or content.get("format") != FORMAT:
+        raise InputError(f"this is not a target snapshot ({FORMAT}); write one with biselect.hardware.targets.snapshot")
+    fields = {"name", "qubits", "dt", "t1", "t2", "timing", "gates"}
+    if missing := sorted(fields - set(content)):
+        raise InputError(f"the target snapshot lacks {missing}")
+    if "hash" in content and content["hash"] != snapshot_hash(content):
+        raise InputError("the target snapshot was changed after it was written: its hash does not match")
+    known = _standard_gates()
+    if unknown := sorted(set(content["gates"]) - set(known)):
+        raise InputError(f"the target snapshot holds gates that Qiskit's library does not: {unknown}")

@@ -1,0 +1,242 @@
+"""The Y-frame: mixer edges as CZ · RX ⊗ RX · CZ, with nothing before or after.
+
+The mixer's graph is split into two sides A and B, and qubits are looked at in rotated frames: on A the logical
+(X, Y, Z) are the physical (Z, X, Y), on B they are (X, Z, -Y). Then
+
+    exp(-iβ(XX + YY)/2)  is  exp(-iβ(ZX + XZ)/2) = CZ · RX(β) ⊗ RX(β) · CZ
+
+exactly, for every edge between A and B. A basis state is one RX per qubit, so is the turn back before measurement, a
+logical RZ is an RY. For an RZZ both qubits turn by RX(±π/2) into the Z basis and back; the sign is free and is chosen
+so that the angle becomes positive. Two different known bits that meet need one CZ only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import pi
+
+from biselect.hardware.program import RZ, RZZ, XY, Op, wrapped
+from biselect.hardware.rewrite import NOTHING, PAIR
+
+QUARTER = pi / 2
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gate:
+    """A gate on logical qubits, close to the device: rx, ry, rz, x, h, cz or rzz."""
+
+    name: str
+    qubits: tuple[int, ...]
+    angle: float = 0.0
+
+
+def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
+    """Side 0 or 1 of every qubit, so that edges join different sides; an odd cycle leaves one edge within a side.
+
+    >>> split_sides([(0, 1), (1, 2)], 4)
+    [0, 1, 0, 0]
+    """
+    neighbours: list[list[int]] = [[] for _ in range(n)]
+    for i, j in edges:
+        neighbours[i].append(j)
+        neighbours[j].append(i)
+    sides: list[int | None] = [None] * n
+    for root in range(n):
+        if sides[root] is None:
+            sides[root], waiting = 0, [root]
+            while waiting:
+                here = waiting.pop()
+                for there in neighbours[here]:
+                    if sides[there] is None:
+                        sides[there] = 1 - (sides[here] or 0)
+                        waiting.append(there)
+    return [side or 0 for side in sides]
+
+
+def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: bool, unitary: bool) -> list[Gate]:
+    """Rewritten operations as gates.
+
+    Args:
+        ops: bound, RZZ within [-π/2, π/2] (`rewrite.in_range`).
+        bits: the start.
+        sides: of every qubit.
+        rzz: whether the device has RZZ, else it is made of two CZ.
+        unitary: keep the program's unitary; else only what the start and the measurement see.
+    """
+    loom = _Loom(ops, bits, sides, unitary)
+    for op in ops:
+        here, there = op.qubits[0], op.qubits[-1]
+        if op.kind == RZ:
+            loom.turn(here, op.angle)
+        elif op.kind == RZZ:
+            (loom.phase if rzz else loom.phase_by_cz)(here, there, op.angle)
+        elif op.kind == XY:
+            loom.hop(here, there, op.angle)
+        elif op.kind == PAIR:
+            loom.pair(here, there, op.angle)
+        loom.left_on(op.qubits)
+    for qubit in range(len(bits)):
+        loom.finish(qubit)
+    return [gate for gate in loom.gates if gate.name != "rx" or abs(gate.angle) > NOTHING]
+
+
+class _Loom:
+    """Gates so far, and in which frame each qubit stands.
+
+    `tilt` is 0 in the Y-frame and ±1 after RX(±π/2), where the logical Z is `tilt · sign` times the physical one;
+    `sign` is that of the physical Y in the Y-frame, + on side A and - on B. `due` is an RZ still to be done, `clock`
+    the depth so far.
+    """
+
+    def __init__(self, ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], unitary: bool) -> None:
+        n = len(bits)
+        self.gates: list[Gate] = []
+        self.bits = bits
+        self.unitary = unitary
+        self.sign = [1 - 2 * side for side in sides]
+        self.tilt = [0] * n
+        self.due = [0.0] * n
+        self.clock = [0] * n
+        self.started = [False] * n
+        self.last: list[int | None] = [None] * n  # where the qubit's last gate stands
+        self.left = [0] * n  # operations still to come
+        for op in ops:
+            for qubit in op.qubits:
+                self.left[qubit] += 1
+
+    def left_on(self, qubits: Sequence[int]) -> None:
+        for qubit in qubits:
+            self.left[qubit] -= 1
+
+    def emit(self, name: str, *qubits: int, angle: float = 0.0) -> None:
+        before = self.last[qubits[0]]
+        if name == "rx" and before is not None and self.gates[before].name == "rx":
+            self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
+            return
+        for qubit in qubits:
+            self.last[qubit] = len(self.gates)
+        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
+        done = max(self.clock[qubit] for qubit in qubits) + 1
+        for qubit in qubits:
+            self.clock[qubit] = done
+
+    # Frames
+
+    def start_angle(self, qubit: int) -> float:
+        """RX of |0⟩ that is the qubit's start bit in its Y-frame."""
+        return -QUARTER * self.sign[qubit] * (1 - 2 * self.bits[qubit])
+
+    def start(self, qubit: int) -> None:
+        if self.started[qubit]:
+            return
+        self.started[qubit] = True
+        if not self.unitary:
+            self.emit("rx", qubit, angle=self.start_angle(qubit))
+            return
+        if self.bits[qubit]:
+            self.emit("x", qubit)
+        if self.sign[qubit] > 0:
+            self.emit("rz", qubit, angle=-QUARTER)
+        self.emit("rx", qubit, angle=-QUARTER * self.sign[qubit])
+
+    def lean(self, qubit: int, tilt: int) -> None:
+        """Into the Z basis."""
+        self.start(qubit)
+        if self.tilt[qubit] == 0:
+            self.emit("rx", qubit, angle=tilt * QUARTER)
+        elif self.tilt[qubit] != tilt:
+            self.emit("x", qubit)
+        self.tilt[qubit] = tilt
+
+    def turn_now(self, qubit: int) -> None:
+        """Do the RZ that is due: RZ in the Z basis, RY in the Y-frame."""
+        angle, self.due[qubit] = self.due[qubit], 0.0
+        if angle:
+            self.start(qubit)
+            name, sign = ("rz", self.tilt[qubit]) if self.tilt[qubit] else ("ry", 1)
+            self.emit(name, qubit, angle=angle * sign * self.sign[qubit])
+
+    def upright(self, qubit: int) -> None:
+        """Into the Y-frame, nothing due."""
+        self.start(qubit)
+        self.turn_now(qubit)
+        if self.tilt[qubit]:
+            self.emit("rx", qubit, angle=-self.tilt[qubit] * QUARTER)
+            self.tilt[qubit] = 0
+
+    def change_side(self, qubit: int) -> None:
+        """H exchanges the two frames."""
+        self.emit("h", qubit)
+        self.sign[qubit] = -self.sign[qubit]
+
+    # Operations
+
+    def turn(self, qubit: int, angle: float) -> None:
+        self.due[qubit] += angle
+
+    def phase(self, a: int, b: int, angle: float) -> None:
+        """RZZ in the Z basis of both; the tilts make its angle positive."""
+        self.start(a)
+        self.start(b)
+        wanted = 1 if angle * self.sign[a] * self.sign[b] > 0 else -1  # product of the two tilts
+        tilt_b = self.tilt[b] or (wanted * self.tilt[a] if self.tilt[a] else self.sign[b])
+        self.lean(b, tilt_b)
+        self.lean(a, wanted * tilt_b)
+        early, late = sorted((a, b), key=lambda qubit: self.clock[qubit])
+        if self.clock[early] < self.clock[late]:
+            self.turn_now(early)
+        self.emit("rzz", a, b, angle=min(abs(angle), QUARTER))
+
+    def phase_by_cz(self, a: int, b: int, angle: float) -> None:
+        """RZZ as CZ · RY · CZ, one qubit in the Z basis, the other in the Y-frame."""
+        self.upright(b)
+        self.turn_now(a)
+        self.lean(a, self.tilt[a] or self.sign[a])
+        self.emit("cz", a, b)
+        self.emit("ry", b, angle=angle * self.tilt[a] * self.sign[a] * self.sign[b])
+        self.emit("cz", a, b)
+
+    def hop(self, a: int, b: int, angle: float) -> None:
+        """XY."""
+        self.upright(a)
+        self.upright(b)
+        odd = self.sign[a] == self.sign[b]  # an edge that closes an odd cycle
+        if odd:
+            self.change_side(b)
+        self.emit("cz", a, b)
+        self.emit("rx", a, angle=angle)
+        self.emit("rx", b, angle=angle)
+        self.emit("cz", a, b)
+        if odd:
+            self.change_side(b)
+
+    def pair(self, a: int, b: int, angle: float) -> None:
+        """XY on two different known bits, whose RX start angles are then equal."""
+        if self.left[a] < self.left[b]:
+            a, b = b, a  # b gets one gate more
+        odd = self.sign[a] == self.sign[b]
+        if odd:
+            self.sign[b] = -self.sign[b]
+        self.started[a] = self.started[b] = True
+        self.emit("rx", a, angle=self.start_angle(a))
+        self.emit("rx", b, angle=2 * angle)
+        self.emit("cz", a, b)
+        self.emit("rx", b, angle=self.start_angle(a))
+        if odd:
+            self.change_side(b)
+
+    def finish(self, qubit: int) -> None:
+        """Back to where the logical Z is the physical one."""
+        if not self.started[qubit] and not self.due[qubit]:
+            if self.bits[qubit]:
+                self.emit("x", qubit)
+            return
+        if self.tilt[qubit] and not self.unitary:
+            if self.tilt[qubit] != self.sign[qubit]:
+                self.emit("x", qubit)
+            return
+        self.upright(qubit)
+        self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)
+        if self.unitary and self.sign[qubit] > 0:
+            self.emit("rz", qubit, angle=QUARTER)

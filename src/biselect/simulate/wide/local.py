@@ -1,0 +1,73 @@
+"""What gates do to two neighbours, and which gates may change places."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import cos, sin
+
+import numpy as np
+
+from biselect.simulate.gates import Gate
+from biselect.simulate.wide.split import Matrix
+
+Charge = tuple[int, int]
+"""Ones to the left of a bond: (samples, features)."""
+
+Pieces = dict[tuple[Charge, int, int], Matrix]
+"""Two joined sites: (charge on the left, first bit, second bit) → matrix from the left to the right bond."""
+
+
+def commuting_levels(gates: Sequence[Gate], qubits: int) -> list[list[Gate]]:
+    """The gates in levels that may be applied one after the other, each in any order within itself.
+
+    Gates commute where they share no qubit or are both diagonal.
+    """
+    levels: list[list[Gate]] = []
+    latest = [(-1, False)] * qubits  # level of the last gate on a qubit, and whether it is diagonal
+    for gate in gates:
+        diagonal = gate.kind != "xy"
+        level = max(latest[q][0] + (not (diagonal and latest[q][1])) for q in gate.qubits)
+        for qubit in gate.qubits:
+            latest[qubit] = (level, diagonal)
+        if level == len(levels):
+            levels.append([])
+        levels[level].append(gate)
+    return levels
+
+
+def phase(angle: float, bit: int) -> complex:
+    """exp(-i·angle·Z/2) on a bit; for R_ZZ on the sum of two bits."""
+    return complex(cos(angle / 2), sin(angle / 2) * (2 * bit - 1))
+
+
+def acted(gate: Gate, pieces: Pieces) -> Pieces:
+    """The gate on two neighbours."""
+    if gate.kind == "rzz":
+        return {key: piece * phase(gate.angle, int(key[1] != key[2])) for key, piece in pieces.items()}
+    stay, hop = cos(gate.angle), -1j * sin(gate.angle)
+    mixed = {key: piece for key, piece in pieces.items() if key[1] == key[2]}
+    for charge, first, second in pieces:
+        if first == second:
+            continue
+        here, there = (charge, first, second), (charge, second, first)
+        piece = pieces[here]
+        mixed[here] = stay * piece + hop * pieces[there] if there in pieces else stay * piece
+        if there not in pieces:
+            mixed[there] = hop * piece
+    return mixed
+
+
+def assembled(parts: dict[tuple[int, int], Matrix], heights: dict[int, int], widths: dict[int, int]) -> Matrix:
+    """One matrix of at most four parts; absent ones are zero."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    matrix = np.zeros((sum(heights.values()), sum(widths.values())), dtype=np.complex128)
+    row = 0
+    for first, height in heights.items():
+        column = 0
+        for second, width in widths.items():
+            if (first, second) in parts:
+                matrix[row : row + height, column : column + width] = parts[first, second]
+            column += width
+        row += height
+    return matrix

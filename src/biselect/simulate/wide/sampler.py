@@ -1,0 +1,178 @@
+"""WideSampler: exact shots and probabilities of sparse circuits on registers far beyond a state vector."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from biselect.core import SelectionProblem
+from biselect.core.samples import Samples
+from biselect.errors import InputError
+from biselect.simulate.gates import GateCircuit
+from biselect.simulate.wide.chain import BondLimitError, Chain, TooMuchWorkError
+from biselect.simulate.wide.order import Order, candidate_orders
+from biselect.simulate.wide.shots import amplitudes, draw
+
+DEVICES = ("cpu", "gpu")
+FIRST_WORK, MORE_WORK = 2e8, 4  # multiplications each order may take at first (a fraction of a second), then times 4
+
+
+@dataclass(frozen=True, kw_only=True)
+class WideReport:
+    """What it took.
+
+    Attributes:
+        largest_bond: χ, the most states that any bond needed on the way.
+        discarded_weight: squared norm cut away over the whole circuit, all of it below numerical rank.
+        norm_error: how far the norm ended from 1.
+        order: the qubit at each place of the line; give it to the next circuit on the same graph.
+        order_name: `label`, `annealed`, or `given`.
+        blocks: the most charge blocks of a bond at the end.
+        seconds: of the evolution, trying orders included.
+    """
+
+    largest_bond: int
+    discarded_weight: float
+    norm_error: float
+    order: Order
+    order_name: str
+    blocks: int
+    seconds: float
+
+
+class WideSampler:
+    """The final state of a circuit as a charge-block matrix product state.
+
+    Args:
+        problem: whose energy the shots get.
+        circuit: a start in the problem's budgets, and gates.
+        dtype: what the final state is read in: complex64, or complex128 to check it. It evolves in double precision.
+        order: the qubit at each place of the line. By default the label order and an annealed one are tried, each as
+            long as it needs less work than the other, and the cheaper is kept.
+        max_bond: bond states beyond which it fails rather than truncate.
+        device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
+
+    >>> from biselect.simulate.gates import basis_bits, rzz, xy
+    >>> problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
+    >>> gates = (xy(0, 1, 0.5), xy(3, 4, 0.5), rzz(1, 3, 0.7), xy(1, 2, 0.5))
+    >>> circuit = GateCircuit(n_samples=3, n_features=2, start=basis_bits(3, 2, [0], [0]), gates=gates)
+    >>> sampler = WideSampler(problem, circuit)
+    >>> sampler.sample(100, seed=0).shots
+    100
+    >>> round(float(sampler.probabilities([[1, 0, 0, 1, 0]])[0]), 4)  # cos² 0.5, twice
+    0.5931
+    """
+
+    def __init__(
+        self,
+        problem: SelectionProblem,
+        circuit: GateCircuit,
+        *,
+        dtype: Any = np.complex64,
+        order: Order | None = None,
+        max_bond: int = 4096,
+        device: str = "cpu",
+    ) -> None:
+        if (problem.n_samples, problem.n_features) != (circuit.n_samples, circuit.n_features):
+            raise InputError(
+                f"the problem has {problem.n_samples} samples and {problem.n_features} features, "
+                f"the circuit {circuit.n_samples} and {circuit.n_features}"
+            )
+        if (problem.k, problem.m) != circuit.budgets:
+            raise InputError(f"the problem's budgets are {(problem.k, problem.m)}, the start has {circuit.budgets}")
+        if np.dtype(dtype) not in (np.complex64, np.complex128):
+            raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
+        if max_bond < 1:
+            raise InputError(f"max_bond must be at least 1, got {max_bond}")
+        if device not in DEVICES:
+            raise InputError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
+        if order is not None and sorted(order) != list(range(circuit.qubits)):
+            raise InputError(f"order must name each of the qubits 0..{circuit.qubits - 1} once, got {order!r}")
+        self.problem = problem
+        self.circuit = circuit
+        self._xp: Any = np
+        if device == "gpu":
+            from biselect.simulate.gpu import require_cupy
+
+            self._xp = require_cupy()
+        begin = perf_counter()
+        with _one_thread():
+            name, self._chain = _evolved(circuit, order, max_bond)
+        blocks = max((len({charge for charge, _ in site}) for site in self._chain.sites), default=1)
+        self.report = WideReport(
+            largest_bond=self._chain.largest_bond,
+            discarded_weight=self._chain.dropped,
+            norm_error=abs(self._chain.norm() - 1),
+            order=tuple(self._chain.order),
+            order_name=name,
+            blocks=blocks,
+            seconds=perf_counter() - begin,
+        )
+        self._chain.store(self._xp, dtype)
+
+    def draw(
+        self, shots: int, seed: int | np.random.Generator | None = 0
+    ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
+        """Distinct bit strings over all N + D qubits, and how often each was measured."""
+        if shots < 1:
+            raise InputError(f"shots must be at least 1, got {shots}")
+        with _one_thread():
+            return draw(self._chain, shots, np.random.default_rng(seed), self._xp)
+
+    def sample(self, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
+        """Measure: `shots` choices, with their energies."""
+        bits, counts = self.draw(shots, seed)
+        n = self.circuit.n_samples
+        samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
+        features = np.nonzero(bits[:, n:])[1].reshape(len(bits), -1)
+        energies = self.problem.energies(samples, features)
+        order = np.lexsort((*samples.T, *features.T, energies))
+        return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
+
+    def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
+        """Amplitudes of bit strings (last axis the N + D qubits)."""
+        given = np.asarray(bits)
+        if given.ndim != 2 or given.shape[1] != self.circuit.qubits or not np.isin(given, (0, 1)).all():
+            raise InputError(f"bits must be rows of {self.circuit.qubits} zeros and ones, got shape {given.shape}")
+        with _one_thread():
+            return amplitudes(self._chain, given.astype(np.int8), self._xp)
+
+    def probabilities(self, bits: ArrayLike) -> NDArray[np.float64]:
+        """Probabilities of bit strings."""
+        return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
+
+
+def _evolved(circuit: GateCircuit, order: Order | None, max_bond: int) -> tuple[str, Chain]:
+    """The circuit run in the given order, or in the one that takes least work."""
+    if order is not None:
+        chain = Chain(circuit, order, max_bond)
+        chain.run()
+        return "given", chain
+    orders = candidate_orders(circuit)
+    limit = FIRST_WORK
+    while True:
+        best: tuple[str, Chain] | None = None
+        for name, candidate in list(orders.items()):
+            chain = Chain(circuit, candidate, max_bond, max_work=best[1].work if best else limit)
+            try:
+                chain.run()
+                best = name, chain
+            except TooMuchWorkError:
+                continue
+            except BondLimitError:
+                del orders[name]
+                if not orders:
+                    raise
+        if best is not None:
+            return best
+        limit *= MORE_WORK
+
+
+def _one_thread() -> Any:
+    """Blocks are too small to share: more BLAS threads only wait for each other."""
+    return threadpool_limits(limits=1, user_api="blas")

@@ -1,0 +1,292 @@
+"""The charge-block matrix product state against the whole vector, and against the sector simulator."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.qaoa import Ansatz, surrogate, wide_circuit
+from biselect.simulate.gates import Gate, GateCircuit, basis_bits, rz, rzz, xy
+from biselect.simulate.wide import BondLimitError, WideSampler
+from biselect.simulate.wide.local import commuting_levels
+from biselect.simulate.wide.order import annealed_order
+from biselect.simulate.wide.split import split
+
+
+def whole_vector(circuit: GateCircuit) -> np.ndarray:
+    """All 2^(N+D) amplitudes, qubit q the bit q of the position: slow and obvious."""
+    n = circuit.qubits
+    positions = np.arange(1 << n)
+    psi = np.zeros(1 << n, dtype=complex)
+    psi[sum(bit << q for q, bit in enumerate(circuit.start))] = 1
+    for kind, qubits, angle in circuit.gates:
+        z = [1 - 2 * ((positions >> q) & 1) for q in qubits]
+        if kind == "xy":
+            partner = positions ^ (1 << qubits[0]) ^ (1 << qubits[1])
+            psi = np.where(z[0] != z[1], np.cos(angle) * psi - 1j * np.sin(angle) * psi[partner], psi)
+        else:
+            psi = psi * np.exp(-0.5j * angle * np.prod(z, axis=0))
+    return psi
+
+
+def all_bits(n: int) -> np.ndarray:
+    return (np.arange(1 << n)[:, None] >> np.arange(n)) & 1
+
+
+def any_problem(circuit: GateCircuit) -> SelectionProblem:
+    rng = np.random.default_rng(0)
+    k, m = circuit.budgets
+    return SelectionProblem(coupling=rng.normal(size=(circuit.n_samples, circuit.n_features)), k=k, m=m)
+
+
+@st.composite
+def gate_circuits(draw, most=4):
+    n, d = draw(st.integers(1, most)), draw(st.integers(1, most))
+    k, m = draw(st.integers(1, n)), draw(st.integers(1, d))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    samples, features = rng.choice(n, k, replace=False), rng.choice(d, m, replace=False)
+    pairs = [(q, r) for q in range(n + d) for r in range(n + d) if q != r]
+    hops = [(q, r) for q, r in pairs if (q < n) == (r < n)]
+    gates = []
+    for kind in draw(st.lists(st.sampled_from(["rz", "rzz", "xy", "xy"]), max_size=25)):
+        angle = float(rng.choice([0.0, np.pi / 2, np.pi, rng.uniform(-4, 4)]))
+        if kind == "rz":
+            gates.append(rz(int(rng.integers(n + d)), angle))
+        elif kind == "rzz":
+            gates.append(rzz(*pairs[rng.integers(len(pairs))], angle))
+        elif hops:
+            gates.append(xy(*hops[rng.integers(len(hops))], angle))
+    return GateCircuit(n_samples=n, n_features=d, start=basis_bits(n, d, samples, features), gates=tuple(gates))
+
+
+@settings(max_examples=150, deadline=None)
+@given(gate_circuits(), st.data())
+def test_amplitudes_are_those_of_the_whole_vector(circuit, data):
+    order = tuple(data.draw(st.permutations(range(circuit.qubits))))
+    expected, bits = whole_vector(circuit), all_bits(circuit.qubits)
+    double = WideSampler(any_problem(circuit), circuit, dtype=np.complex128, order=order)
+    np.testing.assert_allclose(double.amplitudes(bits), expected, atol=1e-12)
+    assert double.report.norm_error < 1e-12 and double.report.discarded_weight < 1e-24
+    single = WideSampler(any_problem(circuit), circuit, order=order)
+    assert single.amplitudes(bits).dtype == np.complex64
+    np.testing.assert_allclose(single.amplitudes(bits), expected, atol=1e-5)
+    np.testing.assert_allclose(single.probabilities(bits), np.abs(expected) ** 2, atol=1e-5)
+    drawn, counts = single.draw(200, seed=1)
+    assert counts.sum() == 200
+    assert (single.probabilities(drawn) > 0).all()
+    assert (drawn[:, : circuit.n_samples].sum(axis=1) == circuit.budgets[0]).all()
+    assert (drawn[:, circuit.n_samples :].sum(axis=1) == circuit.budgets[1]).all()
+
+
+def sparse_case(n, d, k, m, p, seed=0, start="random"):
+    """A problem with a few cost edges, and its circuit; and the Ansatz of the same circuit."""
+    rng = np.random.default_rng(seed)
+    problem = SelectionProblem(
+        coupling=rng.exponential(size=(n, d)),
+        sample_scores=rng.random(n),
+        feature_scores=rng.random(d),
+        k=k,
+        m=m,
+        coupling_weight=0.7,
+    )
+    edges = [(int(rng.integers(n)), int(rng.integers(d))) for _ in range(4)]
+    groups = surrogate(problem, edges)
+    trees = tuple([(int(rng.integers(i)), i) for i in range(1, size)] for size in (n, d))
+    if start == "warm":  # ones at the ends of the cost edges
+        ends = [list(dict.fromkeys([*(edge[side] for edge in edges), *range(size)])) for side, size in ((0, n), (1, d))]
+        start = (ends[0][:k], ends[1][:m])
+    angles = rng.uniform(-1, 1, size=4 * p)
+    options = {"schedule": "fully-grouped", "mixer": trees, "start": start, "groups": groups, "seed": seed}
+    return problem, wide_circuit(problem, angles, p, **options), (options, angles)
+
+
+@pytest.mark.parametrize("start", ["canonical", "random", "warm"])
+@pytest.mark.parametrize("size", [(6, 5, 2, 3, 2), (5, 4, 1, 4, 3), (7, 1, 3, 1, 2), (4, 4, 4, 1, 2), (8, 6, 4, 3, 1)])
+def test_a_wide_circuit_is_the_ansatz(size, start):
+    problem, circuit, (options, angles) = sparse_case(*size, start=start)
+    expected = Ansatz(problem, size[-1], **options).dense_state(angles)
+    found = WideSampler(problem, circuit, dtype=np.complex128).amplitudes(all_bits(circuit.qubits))
+    largest = np.abs(expected).argmax()
+    global_phase = expected[largest] / found[largest]
+    assert abs(global_phase) == pytest.approx(1, abs=1e-11)
+    np.testing.assert_allclose(found * global_phase, expected, atol=1e-12)
+    single = WideSampler(problem, circuit).probabilities(all_bits(circuit.qubits))
+    np.testing.assert_allclose(single, np.abs(expected) ** 2, atol=1e-5, rtol=0)
+
+
+def test_shots_follow_the_probabilities():
+    problem, circuit, _ = sparse_case(6, 5, 2, 2, 2)
+    bits = all_bits(circuit.qubits)
+    exact = np.abs(whole_vector(circuit)) ** 2
+    drawn, counts = WideSampler(problem, circuit).draw(20_000, seed=5)
+    observed = np.zeros(len(bits))
+    observed[(drawn.astype(np.int64) << np.arange(circuit.qubits)).sum(axis=1)] = counts
+    common = exact > 5 / 20_000
+    expected = np.append(exact[common], exact[~common].sum()) * 20_000
+    assert common.sum() > 30
+    assert chisquare(np.append(observed[common], observed[~common].sum()), expected).pvalue > 1e-3
+
+
+def test_samples_carry_the_energies_of_the_problem_lowest_first():
+    problem, circuit, _ = sparse_case(6, 5, 2, 3, 2)
+    found = WideSampler(problem, circuit).sample(300, seed=2)
+    assert found.shots == 300
+    assert found.samples.shape[1] == 2 and found.features.shape[1] == 3
+    assert (np.diff(found.energies) >= 0).all()
+    for samples, features, energy in zip(found.samples, found.features, found.energies, strict=True):
+        assert energy == pytest.approx(problem.energy(samples, features))
+    assert len({(*s, -1, *f) for s, f in zip(found.samples.tolist(), found.features.tolist(), strict=True)}) == len(
+        found.counts
+    )
+
+
+def test_one_seed_one_answer():
+    problem, circuit, _ = sparse_case(7, 6, 3, 2, 2)
+    first, again, other = (WideSampler(problem, circuit).sample(500, seed=seed) for seed in (7, 7, 8))
+    for part in ("samples", "features", "counts"):
+        np.testing.assert_array_equal(getattr(first, part), getattr(again, part))
+    assert first.counts.tolist() != other.counts.tolist()
+
+
+def test_the_bond_limit_fails_loudly_and_says_what_to_do():
+    problem, circuit, _ = sparse_case(8, 6, 4, 3, 3)
+    needed = WideSampler(problem, circuit).report.largest_bond
+    assert WideSampler(problem, circuit, max_bond=needed).report.largest_bond == needed
+    with pytest.raises(BondLimitError, match=r"max_bond is 3; raise max_bond, or take fewer layers"):
+        WideSampler(problem, circuit, max_bond=3)
+
+
+def test_the_cheaper_order_is_kept():
+    """Sample i couples to feature i only, which the label order puts six places apart."""
+    problem = SelectionProblem(coupling=np.eye(6), k=3, m=3)
+    circuit = wide_circuit(
+        problem,
+        [0.8, 0.9],
+        2,
+        "tied",
+        start=((0, 2, 4), (1, 3, 5)),
+        groups=surrogate(problem, [(i, i) for i in range(6)]),
+    )
+    label = WideSampler(problem, circuit, order=tuple(range(12))).report
+    chosen = WideSampler(problem, circuit).report
+    assert label.order_name == "given"
+    assert chosen.order_name == "annealed"
+    assert chosen.largest_bond <= label.largest_bond
+    again = WideSampler(problem, circuit, order=chosen.order).report
+    assert again.order == chosen.order and again.largest_bond == chosen.largest_bond
+
+
+def test_annealing_recovers_a_shuffled_path():
+    rng = np.random.default_rng(3)
+    labels = rng.permutation(20)
+    edges = tuple((int(labels[i]), int(labels[i + 1])) for i in range(19))
+    order = annealed_order(20, edges, (2,) * 19)
+    places = {qubit: place for place, qubit in enumerate(order)}
+    assert all(abs(places[a] - places[b]) == 1 for a, b in edges)
+
+
+@settings(max_examples=100, deadline=None)
+@given(gate_circuits())
+def test_levels_keep_what_does_not_commute_in_order(circuit):
+    gates = [Gate(kind, qubits, float(number)) for number, (kind, qubits, _) in enumerate(circuit.gates)]
+    levels = commuting_levels(gates, circuit.qubits)
+    assert sorted(gate for level in levels for gate in level) == sorted(gates)
+    place = {gate: number for number, level in enumerate(levels) for gate in level}
+    for later, gate in enumerate(gates):
+        for earlier in gates[:later]:
+            if set(gate.qubits) & set(earlier.qubits) and "xy" in (gate.kind, earlier.kind):
+                assert place[earlier] < place[gate]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 6), (6, 1), (5, 8), (8, 5)])
+@pytest.mark.parametrize("isometry_left", [True, False])
+def test_a_split_keeps_the_matrix_at_its_rank(shape, isometry_left):
+    rng = np.random.default_rng(1)
+    rank = min(2, *shape)
+    matrix = (rng.normal(size=(shape[0], rank)) + 1j) @ (rng.normal(size=(rank, shape[1])) + 0.5j)
+    left, right, dropped = split(matrix, 1e-12, isometry_left=isometry_left)
+    assert left.shape[1] == right.shape[0] == rank
+    np.testing.assert_allclose(left @ right, matrix, atol=1e-12)
+    isometry = left.conj().T @ left if isometry_left else right @ right.conj().T
+    np.testing.assert_allclose(isometry, np.eye(rank), atol=1e-12)
+    assert dropped < 1e-24
+
+
+def test_what_a_split_drops_is_counted():
+    matrix = np.diag([1.0, 1e-3, 1e-5]).astype(complex)
+    for isometry_left in (True, False):
+        left, right, dropped = split(matrix, 1e-2, isometry_left=isometry_left)
+        assert left.shape == (3, 1)
+        assert dropped == pytest.approx(np.linalg.norm(matrix - left @ right) ** 2)
+        assert split(1e-3 * matrix, 1e-2, isometry_left=isometry_left).left.shape == (3, 0)
+
+
+def test_a_circuit_without_moves_measures_its_start():
+    circuit = GateCircuit(n_samples=3, n_features=2, start=(1, 0, 1, 0, 1), gates=(rz(0, 0.3), rzz(0, 4, 1.0)))
+    sampler = WideSampler(any_problem(circuit), circuit)
+    bits, counts = sampler.draw(10)
+    assert bits.tolist() == [[1, 0, 1, 0, 1]] and counts.tolist() == [10]
+    assert sampler.report.largest_bond == 1
+    assert sampler.amplitudes(np.zeros((1, 5)))[0] == 0  # outside the sector
+
+
+def test_bad_input_is_named():
+    circuit = GateCircuit(n_samples=2, n_features=2, start=(1, 0, 0, 1), gates=(xy(0, 1, 0.4),))
+    problem = any_problem(circuit)
+    for change, message in [
+        ({"gates": (xy(1, 2, 0.1),)}, "would break both budgets"),
+        ({"gates": (rz(4, 0.1),)}, r"gate 0 \(rz on \(4,\)\): qubits must lie within 0..3"),
+        ({"gates": (rzz(1, 1, 0.1),)}, "2 distinct qubits"),
+        ({"gates": (Gate("cx", (0, 1), 0.1),)}, "must be one of rz, rzz, xy"),
+        ({"gates": (rz(0, np.nan),)}, "angle must be finite"),
+        ({"start": (1, 0, 2, 0)}, "each 0 or 1"),
+        ({"n_samples": 0}, "needs samples and features"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            replace(circuit, **change)
+    for options, message in [
+        ({"order": (0, 1, 2, 2)}, "each of the qubits 0..3 once"),
+        ({"dtype": np.float64}, "complex64 or complex128"),
+        ({"max_bond": 0}, "max_bond must be at least 1"),
+        ({"device": "tpu"}, "device must be one of cpu, gpu"),
+    ]:
+        with pytest.raises(InputError, match=message):
+            WideSampler(problem, circuit, **options)
+    sampler = WideSampler(problem, circuit)
+    with pytest.raises(InputError, match="shots must be at least 1"):
+        sampler.sample(0)
+    for bits in ([0, 1, 1, 0], [[0, 1, 1]], [[0, 1, 2, 0]]):
+        with pytest.raises(InputError, match="rows of 4 zeros and ones"):
+            sampler.amplitudes(bits)
+    with pytest.raises(InputError, match=r"budgets are \(2, 1\), the start has \(1, 1\)"):
+        WideSampler(replace(problem, k=2), circuit)
+    with pytest.raises(InputError, match="the circuit 2 and 2"):
+        WideSampler(SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1), circuit)
+    groups = surrogate(problem, [])
+    with pytest.raises(InputError, match="basis state"):
+        wide_circuit(problem, [0.1, 0.2], 1, "tied", start="dicke", groups=groups)
+    with pytest.raises(InputError, match=r"cost edge \(0, 2\)"):
+        surrogate(problem, [(0, 2)])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("start", ["random", "warm"])
+def test_36_qubits_against_the_sector(start):
+    problem, circuit, (options, angles) = sparse_case(22, 14, 6, 5, 2, start=start)
+    ansatz = Ansatz(problem, 2, backend="compiled", dtype=np.complex64, **options)
+    state = ansatz.state(angles)
+    sampler = WideSampler(problem, circuit)
+    bits, _ = sampler.draw(2000, seed=1)
+    from biselect.core.sector import rank
+
+    rows = rank(np.nonzero(bits[:, :22])[1].reshape(-1, 6), 22)
+    columns = rank(np.nonzero(bits[:, 22:])[1].reshape(-1, 5), 14)
+    expected = np.abs(state[rows, columns].astype(np.complex128)) ** 2
+    found = sampler.probabilities(bits)
+    np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-12)  # the sector's own rounding is 1e-6 of the norm
+    assert found.sum() == pytest.approx(expected.sum(), rel=1e-5)
