@@ -7,7 +7,7 @@ import sys
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, demo, doctor, monitor, report, reproduce, select, solve
+from biselect.cli import certify, demo, doctor, monitor, report, reproduce, select, solve, train
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -25,6 +25,7 @@ for command in (
     solve.solve,
     certify.certify,
     monitor.monitor,
+    train.train,
     demo.demo,
     report.report,
     reproduce.reproduce,

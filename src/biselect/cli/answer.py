@@ -43,6 +43,8 @@ def answer(
         sys.stdout.write(selection_json(selection, __version__))
     else:
         show(summary)
+    if "advice" in selection.info:
+        steps.say(selection.info["advice"], style="yellow")
     for path in written:
         steps.say(f"wrote {path}")
 

@@ -45,8 +45,13 @@ class Steps:
         self._done(name, start)
 
     @contextmanager
-    def bar(self, name: str) -> Iterator[Progress]:
-        """A step that reports its progress; gives the callback that solvers take."""
+    def bar(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
+        """A step that reports its progress; gives the callback that solvers take.
+
+        Args:
+            name: of the step.
+            shown_as: what minus the reported number is called.
+        """
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         start = time.perf_counter()
@@ -55,7 +60,7 @@ class Steps:
         if self.console.is_terminal:
             with Progress(*shown, console=self.console, transient=True) as progress:
                 task = progress.add_task(name, total=1.0, best="")
-                yield lambda done, energy: progress.update(task, completed=done, best=f"best score {-energy:.6g}")
+                yield lambda done, energy: progress.update(task, completed=done, best=f"{shown_as} {-energy:.6g}")
         else:
             yield lambda done, energy: None
         self._done(name, start)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,6 +21,9 @@ from biselect.qaoa.starts import Start, start_state
 from biselect.simulate.backends import make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed
+
+if TYPE_CHECKING:
+    from biselect.qaoa.training import Training
 
 
 class Ansatz:
@@ -63,17 +68,17 @@ class Ansatz:
             raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
         self.problem = problem
         self.backend = backend
-        self._standard = groups is None
+        self.has_standard_groups = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
         if any(group.pair.shape != problem.coupling.shape for group in self.groups):
             raise InputError("every cost group must have the shape of the problem")
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
-        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
-        names = tuple(group.name for group in self.groups)
-        if len(set(names)) < len(names):
-            names = tuple(f"{name}#{position}" for position, name in enumerate(names))
-        self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
+        self._pair_terms = np.array([group.pair for group in self.groups])
+        # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
+        all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
+        self._by_pair = np.ascontiguousarray((all_terms + self._pair_terms).reshape(len(self.groups), -1).T)
+        self.schedule = self._named(schedule, depth) if isinstance(schedule, str) else schedule
         if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
             raise InputError(
                 f"the schedule is for depth {self.schedule.depth} and {self.schedule.groups} groups, "
@@ -87,15 +92,51 @@ class Ansatz:
             n=problem.n_features, chosen=problem.m, classes=mixer_classes(feature_mixer, problem.n_features)
         )
         self.start = start_state(problem, start, seed)
-        self._simulator = make_simulator(
-            problem, self.samples, self.features, backend=backend, dtype=dtype, threads=threads, progress=progress
+        self._make_simulator = partial(
+            make_simulator,
+            problem,
+            self.samples,
+            self.features,
+            backend=backend,
+            dtype=dtype,
+            threads=threads,
+            progress=progress,
         )
+        self._simulator = self._make_simulator()
         self._energies: NDArray[np.float64] | None = None
 
     @property
     def size(self) -> int:
         """How many angles are free."""
         return self.schedule.size
+
+    def _named(self, name: str, depth: int) -> Schedule:
+        names = tuple(group.name for group in self.groups)
+        if len(set(names)) < len(names):
+            names = tuple(f"{name}#{position}" for position, name in enumerate(names))
+        return Schedule.named(name, depth, names)
+
+    def at(self, depth: int, schedule: str | None = None) -> Ansatz:
+        """The same ansatz at another depth, or with another of the named schedules."""
+        return self.alike(self._named(self.schedule.name if schedule is None else schedule, depth))
+
+    def alike(self, schedule: Schedule) -> Ansatz:
+        """The same ansatz with another schedule; both share one simulator."""
+        other = copy(self)
+        other.schedule = schedule
+        return other
+
+    def twin(self) -> Ansatz:
+        """The same ansatz with a simulator of its own, for another thread."""
+        other = copy(self)
+        other._simulator = self._make_simulator()
+        return other
+
+    def train(self, **how: Any) -> Training:
+        """Choose angles; see `biselect.qaoa.train`."""
+        from biselect.qaoa.training import train
+
+        return train(self, **how)
 
     @property
     def energies(self) -> NDArray[np.float64]:
@@ -111,7 +152,7 @@ class Ansatz:
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
+            pair=(gammas @ self._pair_terms.reshape(len(self.groups), -1)).reshape(-1, *self.problem.coupling.shape),
             mixing=np.ascontiguousarray(table[:, -1]),
         )
 
@@ -126,15 +167,13 @@ class Ansatz:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
         self._check(observable)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
-        by_group = found.sample(self.problem.m) @ self._sample_terms.T
-        by_group += found.feature(self.problem.k) @ self._feature_terms.T
-        by_group += found.pair.reshape(self.schedule.depth, -1) @ self._pair_terms.T
+        by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
         return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self._runs_batches():
+        if observable is ENERGY and self.runs_batches:
             return self._gpu_batch().values(self._expanded(vectors))
         return np.array([self.expectation(vector, observable) for vector in vectors])
 
@@ -143,7 +182,7 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self._runs_batches():
+        if observable is ENERGY and self.runs_batches:
             values, gradients = self._gpu_batch().values_and_gradients(self._expanded(vectors))
             return values, np.array([self.schedule.pull_back(gradient) for gradient in gradients])
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
@@ -163,9 +202,15 @@ class Ansatz:
     def _expanded(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
         return np.array([self.schedule.expand(vector) for vector in vectors]).reshape(-1, self.schedule.depth, 4)
 
-    def _runs_batches(self) -> bool:
+    @property
+    def runs_batches(self) -> bool:
         """Whether the GPU can run a whole batch at once: the standard cost and start, and a small sector."""
-        return self.backend == "gpu" and self._standard and self.start is None and self.problem.sector.size <= 1_000_000
+        return (
+            self.backend == "gpu"
+            and self.has_standard_groups
+            and self.start is None
+            and self.problem.sector.size <= 1_000_000
+        )
 
     def _gpu_batch(self) -> Any:
         from biselect.simulate.gpu_batch import GpuBatch

@@ -6,7 +6,8 @@ import inspect
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from importlib import import_module
+from typing import Any, Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,16 +87,16 @@ class Solver(Protocol):
         """Solve."""
 
 
-_SOLVERS: dict[str, Solver] = {}
+_SOLVERS: dict[str, Solver | str] = {}
 _KEEP_LIMITS: set[str] = set()
 
 
-def register(name: str, solver: Solver, *, keeps_limits: bool = False) -> None:
-    """Make a solver known under a name; packages further up add theirs here.
+def register(name: str, solver: Solver | str, *, keeps_limits: bool = False) -> None:
+    """Make a solver known under a name.
 
     Args:
         name: what `solve` calls it.
-        solver: the function.
+        solver: the function, or "module:function" for one of another layer, loaded when it is first asked for.
         keeps_limits: whether it honours group limits; forced choices never reach a solver.
     """
     if name in _SOLVERS:
@@ -120,9 +121,17 @@ def solver_options(name: str) -> list[str]:
     >>> solver_options("exact")
     ['workers']
     """
+    return list(inspect.signature(_found(name)).parameters)[2:]
+
+
+def _found(name: str) -> Solver:
     if name not in _SOLVERS:
         raise InputError(f"there is no solver {name!r}; choose one of: {', '.join(solver_names())}")
-    return list(inspect.signature(_SOLVERS[name]).parameters)[2:]
+    solver = _SOLVERS[name]
+    if isinstance(solver, str):
+        module, function = solver.split(":")
+        solver = _SOLVERS[name] = cast(Solver, getattr(import_module(module), function))
+    return solver
 
 
 def solve(
@@ -203,7 +212,7 @@ def _checked(
         raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
-    return _SOLVERS[solver]
+    return _found(solver)
 
 
 def _shifted(progress: Progress | None, offset: float) -> Progress | None:

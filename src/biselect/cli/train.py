@@ -1,0 +1,189 @@
+"""`biselect train`: choose the angles of a QAOA circuit for a problem, and show what they do."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.console import Steps, out, printable
+from biselect.cli.solve import read_problem
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from biselect.core import SelectionProblem
+    from biselect.qaoa import Ansatz, Training
+
+GUESS = 2000  # evaluations that a training without a budget may take; decides whether compiling pays
+
+
+def train(
+    problem: Annotated[
+        Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
+    ],
+    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
+    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
+    id_column: Annotated[
+        str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
+    ] = None,
+    exclude: options.Exclude = None,
+    depth: Annotated[int, typer.Option(min=1, help="p, the layers of the circuit.")] = 3,
+    schedule: Annotated[
+        str, typer.Option(help="tied, layerwise, bilinear, fixed-transport or fully-grouped.")
+    ] = "fully-grouped",
+    mixer: Annotated[str, typer.Option(help="ring, path or complete.")] = "ring",
+    start: Annotated[str, typer.Option(help="dicke, canonical or random.")] = "dicke",
+    objective: Annotated[
+        str, typer.Option(help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.")
+    ] = "energy",
+    strategy: Annotated[
+        str, typer.Option(help="multistart, ladder, continuation, or the paper's depth-frontier or threshold.")
+    ] = "multistart",
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            help="For hit-rate: an energy, or a manifest that holds one for this problem.", show_default=False
+        ),
+    ] = None,
+    share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
+    evaluations: Annotated[
+        int | None, typer.Option(min=1, help="Evaluations of the objective at most.", show_default=False)
+    ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Seconds after which the best so far is taken.", show_default=False)
+    ] = None,
+    seed: options.Seed = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", help="File for the angles; a picture (.svg) goes beside it.", show_default=False),
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not take up an interrupted training of the same --out.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print angles.json instead of a table.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train the angles of a constraint-preserving QAOA circuit for PROBLEM on a simulator of its sector.
+
+    With --out an interrupted training is taken up again by the same command and ends at the same angles.
+    """
+    from biselect.qaoa import Ansatz
+    from biselect.qaoa.training import backend_for
+
+    steps = Steps(quiet)
+    _check_place(output)
+    with steps.step(f"Reading {problem.name}"):
+        loaded = read_problem(problem, k, m, id_column, exclude or [])
+        goal = _threshold(threshold, loaded)
+    ansatz = Ansatz(
+        loaded,
+        depth,
+        schedule,
+        mixer,
+        start,
+        backend=backend_for(loaded, depth, evaluations or GUESS),
+        seed=seed,
+    )
+    kept = None if output is None else output.with_name(f".{output.name}.training")
+    if fresh and kept is not None:
+        kept.unlink(missing_ok=True)
+    with steps.bar(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
+        trained = ansatz.train(
+            strategy=strategy,
+            objective=_parts(objective),
+            threshold=goal,
+            share=share,
+            evaluations=evaluations,
+            seconds=seconds,
+            seed=seed,
+            workers=workers,
+            checkpoint=kept,
+            progress=progress,
+        )
+    if output is not None:
+        _write(ansatz, trained, output, steps)
+        assert kept is not None
+        kept.unlink(missing_ok=True)
+    if as_json:
+        sys.stdout.write(trained.to_json())
+    else:
+        _show(ansatz, trained)
+    for note in trained.notes:
+        steps.say(f"note: {note}", style="yellow")
+
+
+def _check_place(output: Path | None) -> None:
+    """Refuse a place that could not be written to, before the work."""
+    if output is None:
+        return
+    if output.suffix == ".svg":
+        raise InputError(f"{output}: the angles are JSON; name the file .json, the picture goes beside it")
+    if output.is_dir():
+        raise InputError(f"{output}: is a folder; give a file for the angles, such as {output / 'angles.json'}")
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"{output}: there is no folder {output.parent}; make it first")
+
+
+def _threshold(text: str | None, problem: SelectionProblem) -> float | None:
+    """An energy, or the manifest's entry for this problem."""
+    from biselect.qaoa import load_thresholds, threshold_for
+
+    if text is None:
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        return threshold_for(problem, load_thresholds(text))
+
+
+def _parts(text: str) -> str | dict[str, float]:
+    """`cvar`, or `energy=1,hit-rate=0.5`."""
+    if "=" not in text:
+        return text
+    try:
+        pairs = (part.split("=") for part in text.split(","))
+        return {name.strip(): float(weight) for name, weight in pairs}
+    except ValueError:
+        raise InputError(f"--objective {text}: write a blend as energy=1,hit-rate=0.5") from None
+
+
+def _write(ansatz: Ansatz, trained: Training, output: Path, steps: Steps) -> None:
+    from biselect.report.files import write_text
+    from biselect.report.training import draw_training
+
+    picture = output.with_suffix(".svg")
+    write_text(output, trained.to_json())
+    draw_training(ansatz, trained, picture)
+    for path in (output, picture):
+        steps.say(f"wrote {path}")
+
+
+def _show(ansatz: Ansatz, trained: Training) -> None:
+    import numpy as np
+    from rich.table import Table
+
+    console = out()
+    table = Table(title=printable(f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"), title_justify="left")
+    table.add_column("")
+    table.add_column("uniform feasible", justify="right")
+    table.add_column("trained", justify="right")
+    energies = ansatz.energies
+    best = float(energies.min())
+    rows: list[tuple[str, Any, Any]] = [
+        ("expected energy", float(energies.mean()), trained.energy),
+        ("α (1 is the optimum)", 0.0, ansatz.approximation(trained.angles)),
+        ("probability of the optimum", float(np.mean(energies <= best)), ansatz.optimum_mass(trained.angles)),
+    ]
+    goal = trained.objective["threshold"]
+    if goal is not None:
+        rows.append((f"probability of energy ≤ {goal:g}", float(np.mean(energies <= goal)), trained.hit_rate))
+    for name, before, after in rows:
+        table.add_row(name, f"{before:.4g}", f"{after:.4g}")
+    console.print(table)
+    named = zip(trained.angle_names, trained.angles, strict=True)
+    console.print(printable("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named)))
+    console.print(printable(f"{trained.evaluations} evaluations; optimum energy {best:.6g}"))

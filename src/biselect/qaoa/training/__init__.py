@@ -1,0 +1,8 @@
+"""Training: objectives, strategies and the search they share."""
+
+from biselect.qaoa.training.backend import backend_for
+from biselect.qaoa.training.objectives import OBJECTIVES, Objective
+from biselect.qaoa.training.result import Stage, Training
+from biselect.qaoa.training.train import STRATEGIES, train
+
+__all__ = ["OBJECTIVES", "STRATEGIES", "Objective", "Stage", "Training", "backend_for", "train"]

@@ -1,0 +1,94 @@
+"""Finished descents on disk, so that a training can be killed and taken up again."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect._version import __version__
+from biselect.errors import InputError
+from biselect.qaoa.training.descent import Descent
+
+if TYPE_CHECKING:
+    from biselect.qaoa.ansatz import Ansatz
+
+FORMAT = "biselect-training-1"
+PAUSE = 1.0  # seconds between two writings: what a kill may cost
+
+
+class Checkpoint:
+    """Results of descents by name. A strategy runs again from its beginning and finds here what is done already.
+
+    Args:
+        path: the file; None keeps nothing.
+        task: plain data that a training shares with the file it takes up, or else is refused.
+    """
+
+    def __init__(self, path: str | Path | None, task: dict[str, Any]) -> None:
+        self.path = None if path is None else Path(path)
+        self.task = json.loads(json.dumps(task))
+        self.done: dict[str, Descent] = {}
+        self.seconds = 0.0
+        self._written = time.monotonic()
+        if self.path is not None:
+            if not self.path.parent.is_dir():
+                raise InputError(f"{self.path}: there is no folder {self.path.parent}")
+            if self.path.exists():
+                self._read()
+
+    def _read(self) -> None:
+        assert self.path is not None
+        try:
+            content = json.loads(self.path.read_text(encoding="utf-8"))
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is not {FORMAT}")
+            task, seconds = content["task"], float(content["seconds"])
+            done = {name: Descent.from_dict(entry) for name, entry in content["done"].items()}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{self.path}: not the checkpoint of a training ({error}); remove it or name another"
+            ) from error
+        if other := [name for name in self.task if task.get(name) != self.task[name]]:
+            raise InputError(
+                f"{self.path}: belongs to another training (it differs in {', '.join(other)}); "
+                "remove it or name another file"
+            )
+        self.done, self.seconds = done, seconds
+
+    def add(self, name: str, descent: Descent, seconds: float) -> None:
+        """Keep a result; `seconds` is what the whole training has taken so far."""
+        self.done[name], self.seconds = descent, seconds
+        if time.monotonic() - self._written >= PAUSE:
+            self.write()
+
+    def write(self) -> None:
+        """Replace the file, whole or not at all."""
+        if self.path is None:
+            return
+        done = {name: descent.to_dict() for name, descent in self.done.items()}
+        content = {"format": FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
+        staging = self.path.with_name(f".writing-{self.path.name}-{os.getpid()}")
+        try:
+            staging.write_text(json.dumps(content), encoding="utf-8")
+            os.replace(staging, self.path)
+        except OSError as error:
+            raise InputError(f"{self.path}: cannot write there: {error.strerror or error}") from error
+        self._written = time.monotonic()
+
+
+def fingerprint(ansatz: Ansatz) -> str:
+    """SHA-256 of the circuit and its problem: angles of one belong to no other."""
+    digest = hashlib.sha256(f"{__version__} {ansatz.problem.digest} {ansatz.backend}".encode())
+    digest.update(repr((ansatz.samples.classes, ansatz.features.classes, ansatz.schedule.angle_names)).encode())
+    arrays = [ansatz.schedule.matrix, *([] if ansatz.start is None else [ansatz.start])]
+    for group in ansatz.groups:
+        arrays += [group.sample, group.feature, group.pair]
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()

@@ -1,0 +1,124 @@
+"""`ladder` and `continuation`: each rung starts from the angles of those below it.
+
+A rung is a depth and a schedule. Its starts are the angles of the schedules that it contains, at the same depth, and
+those of its own schedule one depth lower, stretched over the layers or extended by one that does nothing. Contained
+angles and extended ones give the same state, so a rung is never worse than the rungs they come from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.errors import InputError
+from biselect.qaoa.schedule import SCHEDULES
+from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.search import Search
+from biselect.qaoa.training.starts import extended, nearest, ramp, random_start, stretched
+
+if TYPE_CHECKING:
+    from biselect.qaoa.ansatz import Ansatz
+
+Vector = NDArray[np.float64]
+Rung = tuple[int, str]
+ITERATIONS = 200  # a descent has converged long before
+COLD = 8  # starts of a rung with nothing below it
+CONTAINED = {
+    "tied": (),
+    "layerwise": ("tied",),
+    "bilinear": ("tied",),
+    "fixed-transport": ("tied", "bilinear"),
+    "fully-grouped": ("layerwise", "fixed-transport"),
+}
+
+
+def ladder(
+    search: Search, *, through: Sequence[str] = (), first: int = 1, fresh: int = 0, starts: Sequence[ArrayLike] = ()
+) -> Descent:
+    """Every depth up to the wanted one, each from the one before.
+
+    Args:
+        search: the means.
+        through: smaller schedules to train at every depth too, so that the wanted one is never worse than they are.
+        first: the depth to begin with.
+        fresh: random starts beside, on every rung.
+        starts: angles to begin with at the last depth.
+    """
+    if not 1 <= first <= search.ansatz.schedule.depth:
+        raise InputError(f"first must be 1 to the depth {search.ansatz.schedule.depth}, got {first}")
+    own = _own_name(search.ansatz)
+    if wrong := [name for name in through if name not in _below(search.ansatz, own)]:
+        raise InputError(f"schedule {own!r} does not contain {wrong[0]!r}; it contains: {_below(search.ansatz, own)}")
+    chain = [name for name in SCHEDULES if name in through] + [own]
+    depths = range(first, search.ansatz.schedule.depth + 1)
+    return _climb(search, [(depth, name) for depth in depths for name in chain], fresh, starts)
+
+
+def continuation(search: Search, *, fresh: int = 0, starts: Sequence[ArrayLike] = ()) -> Descent:
+    """Every schedule that the wanted one contains, at its depth: tied, layerwise, bilinear, and so on.
+
+    Args:
+        search: the means.
+        fresh: random starts beside, on every rung.
+        starts: angles to begin with on the last rung.
+    """
+    own = _own_name(search.ansatz)
+    chain = [*_below(search.ansatz, own), own]
+    return _climb(search, [(search.ansatz.schedule.depth, name) for name in chain], fresh, starts)
+
+
+def _own_name(ansatz: Ansatz) -> str:
+    if ansatz.schedule.name not in SCHEDULES:
+        raise InputError(f"this strategy needs one of the schedules {', '.join(SCHEDULES)}, not one of your own")
+    return ansatz.schedule.name
+
+
+def _below(ansatz: Ansatz, own: str) -> list[str]:
+    """The schedules that one contains, smallest first; bilinear exists for the standard groups only."""
+    reach, wanted = {own}, [own]
+    while wanted:
+        inner = [name for name in CONTAINED[wanted.pop()] if name != "bilinear" or ansatz.has_standard_groups]
+        wanted += [name for name in inner if name not in reach]
+        reach |= set(inner)
+    return [name for name in SCHEDULES if name in reach - {own}]
+
+
+def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[ArrayLike]) -> Descent:
+    weights = np.cumsum([depth * search.ansatz.at(depth, name).size for depth, name in rungs])
+    found: dict[Rung, Descent] = {}
+    for position, (depth, name) in enumerate(rungs):
+        ansatz = search.ansatz.at(depth, name)
+        starts = _starts(search, ansatz, found)
+        if position == len(rungs) - 1:
+            starts = [*(np.asarray(start, dtype=np.float64) for start in given), *starts]
+        count = fresh if starts else COLD - 2 + fresh
+        if not starts:
+            starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
+        starts += [random_start(ansatz, [search.seed, position, number]) for number in range(count)]
+        share = float(weights[position] / weights[-1])
+        best = search.descend(f"{name} {depth}", starts, iterations=ITERATIONS, ansatz=ansatz, share=share)[0]
+        found[depth, name] = best
+        search.reached(ansatz, best)
+    return best
+
+
+def _starts(search: Search, ansatz: Ansatz, found: dict[Rung, Descent]) -> list[Vector]:
+    """Angles of the rungs below."""
+    schedule = ansatz.schedule
+    starts = []
+    for name in CONTAINED[schedule.name]:
+        if (schedule.depth, name) in found:
+            inner = search.ansatz.at(schedule.depth, name).schedule
+            starts.append(inner.embed(found[schedule.depth, name].angles, into=schedule))
+    if (schedule.depth - 1, schedule.name) in found:
+        shorter = search.ansatz.at(schedule.depth - 1, schedule.name).schedule
+        in_layers = shorter.expand(found[schedule.depth - 1, schedule.name].angles)
+        starts.append(nearest(schedule, stretched(in_layers, schedule.depth)))
+        idle = extended(in_layers, schedule.depth)
+        angles = nearest(schedule, idle)
+        if np.allclose(schedule.expand(angles), idle, rtol=0, atol=1e-12):  # not where layers share an angle
+            starts.append(angles)
+    return starts

@@ -1,0 +1,55 @@
+"""`multistart`: many short descents, then longer ones from the best of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.search import Search
+from biselect.qaoa.training.starts import ramp, random_start
+
+EVALUATIONS = 1000  # where the user sets no budget
+SCREEN, POLISH = 12, 25  # iterations
+SCREENING = 0.65  # share of the budget
+GAIN = 1e-9  # relative: a polish that gives less ends the search
+
+
+def multistart(search: Search, *, starts: Sequence[ArrayLike] = ()) -> Descent:
+    """Screens of 12 iterations for 65 % of the budget, then polishes of 25 iterations, the best screen first.
+
+    Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
+    {0.5, 1, π/2, π}. What is left when no polish improves any more stays unspent.
+
+    Args:
+        search: the means.
+        starts: angles to begin with.
+    """
+    if search.evaluations is None and search.seconds is None:
+        search.evaluations = EVALUATIONS
+    screened = search.descend("screen", _starts(search, starts), iterations=SCREEN, share=SCREENING)
+    best = screened[0]
+    polished = search.descend("polish", _angles(screened), iterations=POLISH, must=False)
+    best = min([best, *polished], key=lambda descent: descent.value)
+    for again in count():
+        further = search.descend(f"further {again}", [best.angles], iterations=POLISH, must=False)
+        if not further or not further[0].value < best.value - GAIN * (1 + abs(best.value)):
+            break
+        best = further[0]
+    search.reached(search.ansatz, best)
+    return best
+
+
+def _starts(search: Search, given: Sequence[ArrayLike]) -> Iterator[NDArray[np.float64]]:
+    yield from (np.asarray(start, dtype=np.float64) for start in given)
+    for sign in (-1, 1):
+        yield ramp(search.ansatz, 1.0, sign)
+    for number in count():
+        yield random_start(search.ansatz, [search.seed, number])
+
+
+def _angles(descents: list[Descent]) -> Iterator[NDArray[np.float64]]:
+    yield from (descent.angles for descent in descents)

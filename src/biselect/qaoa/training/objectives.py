@@ -1,0 +1,123 @@
+"""What training lowers: expected energy, CVaR, minus the logarithm of a hit rate, or a blend of these."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.errors import InputError
+from biselect.simulate.circuit import Observable, energy_scale, rounding_slack
+
+if TYPE_CHECKING:
+    from biselect.qaoa.ansatz import Ansatz
+
+OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
+FLOOR = 1e-12  # added to a hit rate before its logarithm, so that p = 0 is a flat point and not an error
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objective:
+    """A weighted sum of parts, each lower where the state is better.
+
+    Attributes:
+        weights: weight of each part: `energy`, `cvar`, `hit-rate`. The part of a hit rate is -log p.
+        threshold: at or below which an energy counts as a hit.
+        share: of the distribution, over which CVaR is taken.
+        centre: taken from energies before they enter a blend; zero where the objective has one part only.
+        scale: by which they are divided: with these two they enter as -α, the same on every problem.
+    """
+
+    weights: Mapping[str, float]
+    threshold: float | None = None
+    share: float = 0.05
+    centre: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def of(
+        cls, objective: str | Mapping[str, float], ansatz: Ansatz, *, threshold: float | None, share: float
+    ) -> Objective:
+        """The objective that a user names.
+
+        Args:
+            objective: one of `OBJECTIVES`, or a mapping from some of them to weights.
+            ansatz: whose states are judged.
+            threshold: for `hit-rate`.
+            share: for `cvar`.
+        """
+        weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
+        _check(weights, threshold, share)
+        if "optimum" in weights:
+            threshold = float(ansatz.energies.min())
+            weights["hit-rate"] = weights.pop("optimum")
+        centre, scale = 0.0, 1.0
+        if len(weights) > 1 and set(weights) & {"energy", "cvar"}:
+            centre = float(ansatz.energies.mean())
+            spread = centre - float(ansatz.energies.min())
+            if spread > rounding_slack(energy_scale(ansatz.problem), np.float64):
+                scale = spread
+        return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale)
+
+    def value(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> float:
+        """The objective at some angles, without its gradient."""
+        total = 0.0
+        for part, weight in self.weights.items():
+            if part == "hit-rate":
+                total -= weight * float(np.log(max(ansatz.expectation(angles, self.hits), 0.0) + FLOOR))
+            else:
+                found = ansatz.expectation(angles) if part == "energy" else ansatz.cvar(angles, self.share)
+                total += weight * (found - self.centre) / self.scale
+        return total
+
+    def value_and_gradient(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        """The objective and its gradient by the free angles, one adjoint sweep for each part."""
+        total, slope = 0.0, np.zeros(ansatz.size)
+        for part, weight in self.weights.items():
+            if part == "hit-rate":
+                rate, by_angle = ansatz.value_and_gradient(angles, self.hits)
+                floored = max(rate, 0.0) + FLOOR
+                total -= weight * float(np.log(floored))
+                slope -= weight / floored * by_angle
+            else:
+                found, by_angle = (
+                    ansatz.value_and_gradient(angles)
+                    if part == "energy"
+                    else ansatz.cvar_and_gradient(angles, self.share)
+                )
+                total += weight * (found - self.centre) / self.scale
+                slope += weight / self.scale * by_angle
+        return total, slope
+
+    @property
+    def hits(self) -> Observable:
+        """The projector on energies at or below the threshold."""
+        assert self.threshold is not None
+        return Observable(kind="hit", threshold=self.threshold)
+
+    @property
+    def is_energy(self) -> bool:
+        """Whether this is the expected energy and nothing else: what a GPU runs in batches."""
+        return dict(self.weights) == {"energy": 1.0}
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data that tells objectives apart."""
+        return {"weights": dict(self.weights), "threshold": self.threshold, "share": self.share}
+
+
+def _check(weights: Mapping[str, float], threshold: float | None, share: float) -> None:
+    if not weights or (unknown := [name for name in weights if name not in OBJECTIVES]):
+        raise InputError(f"an objective must be made of {', '.join(OBJECTIVES)}; got {unknown if weights else 'none'}")
+    if not all(np.isfinite(weight) and weight > 0 for weight in weights.values()):
+        raise InputError(f"the weights of an objective must be positive numbers, got {dict(weights)}")
+    if "hit-rate" in weights and "optimum" in weights:
+        raise InputError("hit-rate and optimum are the same objective with two thresholds; give one of them")
+    if threshold is not None and not np.isfinite(threshold):
+        raise InputError(f"threshold must be a finite energy, got {threshold}")
+    if "hit-rate" in weights and threshold is None:
+        raise InputError("objective hit-rate needs a threshold: the energy at or below which a shot is a hit")
+    if not 0 < share <= 1:
+        raise InputError(f"share must lie in (0, 1], got {share}")

@@ -1,0 +1,122 @@
+"""Training: the angles found, how good they are and how they were found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.errors import InputError
+
+FORMAT = "biselect-angles-1"
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Stage:
+    """The best angles of one depth and schedule on the way.
+
+    Attributes:
+        schedule: name.
+        depth: p.
+        angles: free angles of that schedule.
+        value: the objective there.
+    """
+
+    schedule: str
+    depth: int
+    angles: NDArray[np.float64]
+    value: float
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Training:
+    """What training found.
+
+    Attributes:
+        problem_hash: the problem's digest.
+        schedule: name of the schedule.
+        depth: p.
+        angle_names: what each angle is.
+        angles: the free angles.
+        objective: parts and weights, threshold and share.
+        value: the objective at the angles; lower is better, a hit rate counts as -log p.
+        energy: expected energy at the angles.
+        hit_rate: probability of an energy at or below the threshold; None without a threshold.
+        strategy: how it was searched.
+        seed: of the search.
+        evaluations: calls of the objective. One with its gradient counts as one; it takes about 2.5 times as long.
+        trace: (evaluations, value) of every improvement within the depth and schedule then worked on.
+        stages: the best of every depth and schedule on the way, in order; the last is the answer.
+        notes: what a reader should know: a flat landscape, a threshold out of reach.
+        seconds: how long it took; not part of the stored form.
+    """
+
+    problem_hash: str
+    schedule: str
+    depth: int
+    angle_names: tuple[str, ...]
+    angles: NDArray[np.float64]
+    objective: Mapping[str, Any]
+    value: float
+    energy: float
+    hit_rate: float | None
+    strategy: str
+    seed: int
+    evaluations: int
+    trace: tuple[tuple[int, float], ...]
+    stages: tuple[Stage, ...]
+    notes: tuple[str, ...] = ()
+    seconds: float | None = None
+
+    @property
+    def ladder(self) -> dict[int, float]:
+        """The best value of every depth of this schedule.
+
+        >>> from biselect.core import SelectionProblem
+        >>> from biselect.qaoa import Ansatz
+        >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
+        >>> trained = Ansatz(problem, depth=2, schedule="layerwise").train(strategy="ladder")
+        >>> list(trained.ladder)
+        [1, 2]
+        """
+        return {stage.depth: stage.value for stage in self.stages if stage.schedule == self.schedule}
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data without a clock: the same for the same input and seed."""
+        plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "seconds"}
+        stages = [{**vars(stage), "angles": stage.angles.tolist()} for stage in self.stages]
+        return {"format": FORMAT, **plain, "angles": self.angles.tolist(), "stages": stages}
+
+    def to_json(self, path: str | Path | None = None) -> str:
+        """JSON text; written to a file too where a path is given."""
+        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        if path is not None:
+            Path(path).write_text(text, encoding="utf-8")
+        return text
+
+    @classmethod
+    def from_json(cls, source: str | Path) -> Training:
+        """Read what `to_json` gave: a path, or the text itself."""
+        where = f"{source}: " if isinstance(source, Path) else ""
+        try:
+            text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
+            content = json.loads(text)
+            if content.pop("format") != FORMAT:
+                raise ValueError(f"its format is not {FORMAT}")
+            stages = tuple(Stage(**{**stage, "angles": np.array(stage["angles"])}) for stage in content["stages"])
+            trace = tuple((int(count), float(value)) for count, value in content["trace"])
+            names, notes = tuple(content["angle_names"]), tuple(content["notes"])
+            angles = np.array(content["angles"], dtype=np.float64)
+            if len(names) != len(angles):
+                raise ValueError("it names another number of angles than it has")
+            parts = {"angles": angles, "stages": stages, "trace": trace, "angle_names": names, "notes": notes}
+            return cls(**{**content, **parts})
+        except FileNotFoundError:
+            raise InputError(f"{where}no such file") from None
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(f"{where}not angles written by biselect: {error}") from error

@@ -1,0 +1,277 @@
+"""Search: the means of a training (evaluations, seconds, workers) and the record of what they gave."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import closing
+from itertools import islice
+from queue import SimpleQueue
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.qaoa.training.checkpoint import Checkpoint
+from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Descent, Watch, lbfgs
+from biselect.qaoa.training.lockstep import lockstep
+from biselect.qaoa.training.objectives import Objective
+from biselect.qaoa.training.result import Stage
+from biselect.qaoa.training.starts import units
+
+if TYPE_CHECKING:
+    from biselect.qaoa.ansatz import Ansatz
+
+Vector = NDArray[np.float64]
+Progress = Callable[[float, float], None]
+"""Called with the done share of the work, 0 to 1, and the best value so far."""
+
+Method = Callable[["Ansatz", Vector, int, Watch], Descent]
+"""From an ansatz, a start, the start's number and a watch to a descent."""
+
+FEWEST = 5  # evaluations below which no further start begins
+BATCH = 256  # starts that go down in lock-step where only time limits them
+
+
+class Job(NamedTuple):
+    """A start to follow: its name in the checkpoint, its angles, its number."""
+
+    key: str
+    start: Vector
+    number: int
+
+
+class Search:
+    """Runs descents one after the other in a fixed order, whoever computes them, and keeps the books.
+
+    Results are taken up in the order of their starts, and whether a start still fits into the budget depends only on
+    those before it, so with a budget of evaluations the number of workers changes nothing.
+
+    Args:
+        ansatz: what is trained.
+        objective: what is lowered.
+        evaluations: at most; None for no limit.
+        seconds: after which no evaluation begins; None for no limit.
+        seed: of random starts.
+        workers: descents that run at the same time.
+        in_lockstep: whether many starts go down together, an evaluation of all of them at a time.
+        checkpoint: where finished descents are kept.
+        progress: told after every descent.
+    """
+
+    def __init__(
+        self,
+        ansatz: Ansatz,
+        objective: Objective,
+        *,
+        evaluations: int | None,
+        seconds: float | None,
+        seed: int,
+        workers: int,
+        in_lockstep: bool,
+        checkpoint: Checkpoint,
+        progress: Progress | None,
+    ) -> None:
+        self.ansatz, self.objective, self.seed = ansatz, objective, seed
+        self.evaluations, self.seconds = evaluations, seconds
+        self.in_lockstep, self.checkpoint, self.progress = in_lockstep, checkpoint, progress
+        self.spent = 0
+        self.trace: list[tuple[int, float]] = []
+        self.stages: list[Stage] = []
+        self.flat = True
+        self.failed = False
+        self._best = np.inf
+        self._over = False
+        self._begin = time.perf_counter() - checkpoint.seconds
+        self._workers: SimpleQueue[Ansatz] = SimpleQueue()
+        self._count = workers
+        for worker in range(workers):
+            self._workers.put(ansatz.twin() if worker else ansatz)
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds of this training, those before an interruption included."""
+        return time.perf_counter() - self._begin
+
+    def descend(
+        self,
+        name: str,
+        starts: Iterable[Vector],
+        *,
+        iterations: int,
+        ansatz: Ansatz | None = None,
+        reach: float | None = None,
+        share: float = 1.0,
+        must: bool = True,
+    ) -> list[Descent]:
+        """L-BFGS-B from each start, best first; equal values keep the order of their starts.
+
+        Args:
+            name: of this round, for the checkpoint.
+            starts: angles; an endless iterator is drawn from while the budget lasts.
+            iterations: of one descent.
+            ansatz: of these angles, where it is not the one that is trained.
+            reach: the box is ±reach for every angle; by default ±π times the angle's unit.
+            share: of the whole budget, after which no start of this round begins.
+            must: whether the first start is followed even when nothing is left, for one evaluation.
+        """
+        trained = self.ansatz if ansatz is None else ansatz
+        steps = units(trained)
+        box = np.pi * steps if reach is None else np.full(trained.size, reach)
+        scale = steps if reach is None else np.ones(trained.size)
+
+        def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
+            return lbfgs(
+                lambda angles: self.objective.value_and_gradient(on, angles),
+                start,
+                units=scale,
+                reach=box,
+                iterations=iterations,
+                watch=watch,
+            )
+
+        cap = max(2, round(iterations * CALLS_PER_ITERATION) + 2)
+        if self.in_lockstep:
+            return self._together(name, starts, trained, cap, share, must, scale, box)
+        return self.run(name, starts, method, cap=cap, ansatz=trained, share=share, must=must)
+
+    def run(
+        self,
+        name: str,
+        starts: Iterable[Vector],
+        method: Method,
+        *,
+        cap: int,
+        ansatz: Ansatz | None = None,
+        share: float = 1.0,
+        must: bool = True,
+    ) -> list[Descent]:
+        """Any method from each start, of `cap` evaluations at most each; see `descend` for the rest."""
+        trained = self.ansatz if ansatz is None else ansatz
+        self._over = False
+        if not must and (self._room(share) < 1 or self._expired(share)):
+            return []
+        if isinstance(starts, Sequence):
+            cap = min(cap, max(1, self._room(share) // max(1, len(starts))))
+        jobs = (Job(f"{name}/{number}", start, number) for number, start in enumerate(starts))
+
+        def follow(job: Job, most: int) -> Descent | None:
+            if job.key in self.checkpoint.done:
+                return self.checkpoint.done[job.key]
+            if job.number and self._expired(share):
+                return None
+            worker = self._workers.get()
+            try:
+                watch = Watch(most=max(1, min(most, cap)), expired=lambda: self._expired(share))
+                return method(worker.alike(trained.schedule), job.start, job.number, watch)
+            finally:
+                self._workers.put(worker)
+
+        found: list[Descent] = []
+        self._best = np.inf
+        with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
+            for job, descent in descents:
+                room = self._room(share)
+                if descent is None or (found and room < FEWEST):
+                    break
+                if found and descent.evaluations > room:  # it ran ahead, before its elders had spent their part
+                    descent = follow(job, room)
+                    assert descent is not None
+                self._take(job.key, descent)
+                found.append(descent)
+                self._tell()
+        return sorted(found, key=lambda descent: descent.value)
+
+    def _room(self, share: float) -> int:
+        """Evaluations left of a share of the budget."""
+        return 1 << 40 if self.evaluations is None else int(share * self.evaluations) - self.spent
+
+    def _expired(self, share: float) -> bool:
+        return self._over or (self.seconds is not None and self.elapsed >= share * self.seconds)
+
+    def _in_order(
+        self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
+    ) -> Generator[tuple[Job, Descent | None]]:
+        """Descents in the order of their starts; None for one that had no time to begin."""
+        if self._count == 1:
+            yield from ((job, follow(job)) for job in jobs)
+            return
+        with ThreadPoolExecutor(self._count) as pool:
+            ahead: deque[tuple[Job, Future[Descent | None]]] = deque()
+            try:
+                while True:
+                    for job in islice(jobs, self._count + 1 - len(ahead)):
+                        ahead.append((job, pool.submit(follow, job)))
+                    if not ahead:
+                        return
+                    job, future = ahead.popleft()
+                    yield job, future.result()
+            finally:
+                self._over = True  # what runs ahead ends at once, and is not wanted
+                for _, future in ahead:
+                    future.cancel()
+
+    def _together(
+        self,
+        name: str,
+        starts: Iterable[Vector],
+        ansatz: Ansatz,
+        cap: int,
+        share: float,
+        must: bool,
+        scale: Vector,
+        box: Vector,
+    ) -> list[Descent]:
+        """All starts at once, one evaluation of all of them at a time."""
+        self._over = False
+        if not must and (self._room(share) < 1 or self._expired(share)):
+            return []
+        wanted = list(islice(starts, BATCH if self.evaluations is None else max(1, self._room(share) // cap)))
+        keys = [f"{name}/{number}" for number in range(len(wanted))]
+        self._best = np.inf
+        if any(key not in self.checkpoint.done for key in keys):
+            found = lockstep(
+                ansatz.many_with_gradients,
+                np.array(wanted),
+                units=scale,
+                reach=box,
+                evaluations=min(cap, max(1, self._room(share) // len(wanted))),
+                expired=lambda: self._expired(share),
+            )
+        else:
+            found = [self.checkpoint.done[key] for key in keys]
+        for key, descent in zip(keys, found, strict=True):
+            self._take(key, descent)
+        self._tell()
+        return sorted(found, key=lambda descent: descent.value)
+
+    def _take(self, key: str, descent: Descent) -> None:
+        for count, value in descent.trace:
+            if value < self._best:
+                self._best = value
+                self.trace.append((self.spent + count, value))
+        self.spent += descent.evaluations
+        self.flat &= descent.flat
+        self.failed |= descent.failed
+        if key not in self.checkpoint.done:
+            self.checkpoint.add(key, descent, self.elapsed)
+
+    def _tell(self) -> None:
+        if self.progress is None:
+            return
+        parts = [0.0]
+        if self.evaluations is not None:
+            parts.append(self.spent / self.evaluations)
+        if self.seconds is not None:
+            parts.append(self.elapsed / self.seconds)
+        self.progress(min(1.0, max(parts)), self._best)
+
+    def reached(self, ansatz: Ansatz, descent: Descent) -> Stage:
+        """Note the best of a depth and schedule."""
+        stage = Stage(
+            schedule=ansatz.schedule.name, depth=ansatz.schedule.depth, angles=descent.angles, value=descent.value
+        )
+        self.stages.append(stage)
+        return stage

@@ -1,0 +1,66 @@
+"""Angles to start from: random ones in the problem's own units, ramps, and those of a shorter circuit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.qaoa.schedule import Schedule
+
+if TYPE_CHECKING:
+    from biselect.qaoa.ansatz import Ansatz
+
+Vector = NDArray[np.float64]
+SCALES = (0.5, 1.0, np.pi / 2, np.pi)
+
+
+def units(ansatz: Ansatz) -> Vector:
+    """The step of each free angle that matters: 1 for a β, one over the spread of its cost terms for a γ.
+
+    Constants in scores and weights change nothing within the budgets, so only their spread counts. With these units
+    a problem whose scores are all multiplied by ten is trained just as well.
+    """
+    spreads = np.array([_spread(group.sample, group.feature, group.pair) for group in ansatz.groups])
+    drives = np.abs(ansatz.schedule.matrix[:, :-1]).sum(axis=0).T  # (free, groups)
+    sums = drives @ spreads
+    counts = (drives * (spreads > 0)).sum(axis=1)
+    return np.divide(counts, sums, out=np.ones(len(sums)), where=sums > 0)
+
+
+def _spread(sample: Vector, feature: Vector, pair: Vector) -> float:
+    """The largest spread of a group's three kinds of terms."""
+    return max(float(np.std(part)) for part in (sample, feature, pair))
+
+
+def random_start(ansatz: Ansatz, seed: list[int]) -> Vector:
+    """Uniform angles, on a scale that is drawn too."""
+    rng = np.random.default_rng(seed)
+    scale = SCALES[rng.integers(len(SCALES))]
+    return scale * rng.uniform(-1, 1, size=ansatz.size) * units(ansatz)
+
+
+def ramp(ansatz: Ansatz, height: float, sign: int) -> Vector:
+    """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
+    steps = (np.arange(ansatz.schedule.depth) + 0.5) / ansatz.schedule.depth
+    in_layers = np.concatenate([np.tile(steps[:, None], ansatz.schedule.groups), sign * (1 - steps)[:, None]], axis=1)
+    return height * nearest(ansatz.schedule, in_layers) * units(ansatz)
+
+
+def nearest(schedule: Schedule, in_layers: Vector) -> Vector:
+    """The free angles whose layer angles (p, G + 1) come closest to those given."""
+    flat = schedule.matrix.reshape(-1, schedule.size)
+    return np.asarray(np.linalg.lstsq(flat, in_layers.ravel(), rcond=None)[0], dtype=np.float64)
+
+
+def stretched(in_layers: Vector, depth: int) -> Vector:
+    """Layer angles of a longer circuit, by interpolation along the layers."""
+    before = len(in_layers)
+    old, new = (np.arange(before) + 0.5) / before, (np.arange(depth) + 0.5) / depth
+    return np.stack([np.interp(new, old, column) for column in in_layers.T], axis=1)
+
+
+def extended(in_layers: Vector, depth: int) -> Vector:
+    """Layer angles of a longer circuit that does nothing in its last layers."""
+    return np.concatenate([in_layers, np.zeros((depth - len(in_layers), in_layers.shape[1]))])

@@ -1,0 +1,112 @@
+import json
+
+import numpy as np
+import pytest
+
+from biselect.core import SelectionProblem
+from biselect.data.planted import planted_problem
+from biselect.qaoa import Ansatz, Threshold, Training, save_thresholds
+
+
+@pytest.fixture
+def stored(tmp_path):
+    problem = planted_problem((5, 4, 2, 2), 2.0, seed=0)
+    problem.save(tmp_path / "problem.npz")
+    return problem, tmp_path / "problem.npz"
+
+
+def test_training_writes_angles_and_a_picture(run, stored, tmp_path):
+    problem, path = stored
+    out = tmp_path / "angles.json"
+    result = run("train", path, "--depth", 2, "--strategy", "ladder", "--out", out, "--evaluations", 60)
+    assert result.code == 0 and "expected energy" in result.out and "uniform feasible" in result.out
+    trained = Training.from_json(out)
+    assert (trained.depth, trained.strategy) == (2, "ladder")
+    assert Ansatz(problem, 2).expectation(trained.angles) == trained.energy
+    picture = (tmp_path / "angles.svg").read_text()
+    assert picture.startswith("<?xml") and "<svg" in picture
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["angles.json", "angles.svg", "problem.npz"]
+    first = out.read_text(), picture
+    assert run("train", path, "--depth", 2, "--strategy", "ladder", "--out", out, "--evaluations", 60).code == 0
+    assert (out.read_text(), (tmp_path / "angles.svg").read_text()) == first
+
+
+def test_json_and_blends_and_thresholds(run, stored, tmp_path):
+    problem, path = stored
+    common = ("train", path, "--depth", 1, "--evaluations", 20, "--quiet", "--json")
+    found = json.loads(run(*common, "--objective", "energy=1,hit-rate=0.5", "--threshold", "-9").out)
+    assert found["objective"] == {"weights": {"energy": 1.0, "hit-rate": 0.5}, "threshold": -9.0, "share": 0.05}
+    known = Threshold(problem_hash=problem.digest, value=-8.5, pool="by hand")
+    save_thresholds(tmp_path / "thresholds.json", [known])
+    manifest = ("--objective", "hit-rate", "--threshold", tmp_path / "thresholds.json")
+    assert json.loads(run(*common, *manifest).out)["objective"]["threshold"] == -8.5
+    SelectionProblem(coupling=np.ones((4, 3)), k=1, m=1).save(tmp_path / "other.npz")
+    refused = run("train", tmp_path / "other.npz", *manifest)
+    assert refused.code == 2 and "no threshold for problem" in refused.err
+
+
+def test_an_interrupted_training_is_taken_up(run, stored, tmp_path, monkeypatch):
+    _, path = stored
+    out = tmp_path / "angles.json"
+    command = ("train", path, "--depth", 2, "--evaluations", 120, "--out", out, "--quiet")
+    run(*command)
+    whole = out.read_text()
+    out.unlink()
+    original, calls = Ansatz.value_and_gradient, [0]
+
+    def interrupted(self, *arguments):
+        calls[0] += 1
+        if calls[0] == 60:
+            raise KeyboardInterrupt
+        return original(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ansatz, "value_and_gradient", interrupted)
+        assert run(*command).code == 130
+    assert not out.exists() and (tmp_path / ".angles.json.training").exists()
+    refused = run(*command, "--seed", 1)
+    assert refused.code == 2 and "another training" in refused.err
+    again = [0]
+
+    def counted(self, *arguments):
+        again[0] += 1
+        return original(self, *arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Ansatz, "value_and_gradient", counted)
+        assert run(*command).code == 0
+    assert out.read_text() == whole and again[0] < 90
+    assert not (tmp_path / ".angles.json.training").exists()
+    assert run(*command, "--fresh").code == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--schedule", "magic"), "schedule must be one of"),
+        (("--objective", "hit-rate"), "needs a threshold"),
+        (("--objective", "energy=much"), "write a blend as"),
+        (("--strategy", "prayer"), "no strategy"),
+        (("--mixer", "blender"), "mixer must be one of"),
+        (("--threshold", "nowhere.json"), "no such file"),
+        (("--out", "."), "is a folder"),
+        (("--out", "nowhere/angles.json"), "no folder"),
+        (("--out", "angles.svg"), "the angles are JSON"),
+        (("--start", "cold"), "start must be"),
+    ],
+)
+def test_bad_requests_end_in_one_line(run, stored, arguments, words, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    refused = run("train", stored[1], "--evaluations", 10, *arguments)
+    assert refused.code == 2 and words in refused.err and "Traceback" not in refused.err
+
+
+def test_a_flat_problem_is_said_to_be_flat(run, tmp_path):
+    SelectionProblem(coupling=np.ones((4, 3)), k=2, m=1).save(tmp_path / "flat.npz")
+    result = run("train", tmp_path / "flat.npz", "--evaluations", 20, "--out", tmp_path / "angles.json")
+    assert result.code == 0 and "landscape is flat" in result.err
+
+
+def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
+    result = run("solve", stored[1], "--solver", "qaoa")
+    assert result.code == 0 and "classical solver is the better choice" in result.err
