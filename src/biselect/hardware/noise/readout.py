@@ -1,0 +1,56 @@
+"""Readout mitigation that can only lower what looks too good.
+
+M3 inverts the readout errors on the strings that were measured, and gives quasi-probabilities, some of them negative. A
+negative weight outside the budgets makes the mass inside look larger than it is, even above one. Here
+
+    F  = Σ q(x) over strings inside the budgets, negative weights included (none if that is below zero)
+    I₊ = Σ max(q(x), 0) over strings outside
+
+and the exact-budget mass is F / (F + I₊): never above M3's own F, within [0, 1], and only of strings that were measured.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import conventions
+from biselect.errors import MissingDependencyError
+from biselect.hardware.noise.trajectories import NoisyShots
+
+
+def mitigate(shots: NoisyShots, k: int, m: int) -> NDArray[np.float64]:
+    """The probability of each measured string, as it would be without errors of the readout.
+
+    Args:
+        shots: what was read, and how often each bit is misread.
+        k: samples that a string inside the budgets has.
+        m: features that it has.
+    """
+    return without_inflation(_quasi(shots), shots.keeps_budgets(k, m))
+
+
+def without_inflation(quasi: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Quasi-probabilities as probabilities, by the rule above.
+
+    >>> without_inflation(np.array([1.1, -0.1, 0.05, -0.05]), np.array([True, True, False, False])).round(3).tolist()
+    [0.952, 0.0, 0.048, 0.0]
+    """
+    positive = np.maximum(quasi, 0.0)
+    total = max(0.0, float(quasi[inside].sum()))
+    raw = float(positive[inside].sum())
+    positive[inside] *= total / raw if raw > 0 else 0.0
+    return positive / positive.sum()
+
+
+def _quasi(shots: NoisyShots) -> NDArray[np.float64]:
+    try:
+        from mthree import M3Mitigation
+    except ImportError as error:
+        raise MissingDependencyError("mitigation needs mthree: pip install mthree") from error
+    strings = [conventions.little_endian(row) for row in shots.bits]
+    counts = dict(zip(strings, shots.counts.tolist(), strict=True))
+    solver = M3Mitigation()
+    solver.cals_from_matrices([matrix.T for matrix in shots.confusion])  # M3 has what is read in rows
+    found = solver.apply_correction(counts, list(range(len(shots.confusion))))
+    return np.array([found[string] for string in strings], dtype=np.float64)
