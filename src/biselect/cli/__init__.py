@@ -7,7 +7,7 @@ import sys
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, demo, doctor, monitor, report, reproduce, select, solve, train
+from biselect.cli import certify, compile, demo, doctor, monitor, report, reproduce, select, solve, train
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -32,6 +32,7 @@ for command in (
     doctor.doctor,
 ):
     app.command()(command)
+app.command("compile")(compile.compile_)
 
 
 def _show_version(wanted: bool) -> None:

@@ -6,64 +6,72 @@ are free in the last class, its RZZ runs beside that class and a layer takes no 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from biselect.hardware.program import RZZ, XY, Program
-from biselect.hardware.rewrite import coloured
+from biselect.hardware.program import RZZ, XY, Op, Program
 from biselect.qaoa.mixers import Classes, Edge, colour_edges
 
 TRIES = 20_000  # steps of the search before the plain colouring is taken
 
 
-def colour_beside(edges: Iterable[Edge], n: int, crossed: Iterable[int], colours: int | None = None) -> Classes:
+def colour_registers(
+    samples: Iterable[Edge], features: Iterable[Edge], cross: Iterable[Edge]
+) -> tuple[Classes, Classes]:
+    """Classes of both mixers, chosen beside the cross edges (sample position, feature position)."""
+    mixers, pairs = (list(samples), list(features)), list(cross)
+    most = max(max(_degrees(mixer).values(), default=0) for mixer in mixers)
+    crossed = {i for i, _ in pairs}, {j for _, j in pairs}
+    return colour_beside(mixers[0], sorted(crossed[0]), most), colour_beside(mixers[1], sorted(crossed[1]), most)
+
+
+def colour_beside(edges: Iterable[Edge], crossed: Iterable[int], colours: int = 0) -> Classes:
     """Classes of disjoint edges, the last of which avoids the crossed qubits wherever that can be had.
 
     Args:
         edges: the mixer of one register.
-        n: its qubits.
-        crossed: qubits that have a cost edge to the other register.
-        colours: classes to use; as many as the largest degree by default.
+        crossed: its qubits that have a cost edge to the other register.
+        colours: classes to use; as many as the largest degree where that is more.
 
-    >>> colour_beside([(0, 1), (1, 2), (1, 3)], 4, crossed=[0, 2])
+    >>> colour_beside([(0, 1), (1, 2), (1, 3)], crossed=[0, 2])
     (((0, 1),), ((1, 2),), ((1, 3),))
     """
     listed = sorted({(min(i, j), max(i, j)) for i, j in edges})
-    degrees = [sum(q in edge for edge in listed) for q in range(n)]
-    count = max(colours or 0, max(degrees, default=0))
+    degrees = _degrees(listed)
+    count = max(colours, *degrees.values(), 0)
     wanted = [q for q in dict.fromkeys(crossed) if degrees[q] < count]
     while wanted:
         found = _search(_outwards(listed, wanted), set(wanted), count)
         if found is not None:
             classes = (tuple(edge for edge in listed if found[edge] == colour) for colour in range(count))
             return tuple(edges for edges in classes if edges)
-        wanted.pop()
-    return colour_edges(listed, n)
+        wanted = wanted[: len(wanted) // 2]
+    return colour_edges(listed, 1 + max(degrees, default=0))
 
 
 def recoloured(program: Program) -> Program:
-    """The program with its mixer in classes of disjoint edges, chosen beside its cost edges. Another ansatz."""
+    """The program with its mixer in the classes of `colour_registers`. Another ansatz; `Program.mixer` says which."""
     n = program.n_samples
-    crossed = {q for edge in program.edges(RZZ) for q in edge}
-    order: dict[tuple[int, int], int] = {}
-    registers = [
-        (n, 0, [edge for edge in program.edges(XY) if max(edge) < n]),
-        (program.n_features, n, [edge for edge in program.edges(XY) if min(edge) >= n]),
-    ]
-    most = max((_degree(edges) for _, _, edges in registers), default=0)
-    for size, first, edges in registers:
-        local = [(i - first, j - first) for i, j in edges]
-        inside = sorted(q - first for q in crossed if first <= q < first + size)
-        for colour, members in enumerate(colour_beside(local, size, inside, most)):
-            for i, j in members:
-                order[i + first, j + first] = order[j + first, i + first] = colour
-    layers = tuple(tuple(coloured(layer, order)) for layer in program.layers)
-    return replace(program, layers=layers)
+    mixing = program.edges(XY)
+    samples, features = colour_registers(
+        [edge for edge in mixing if max(edge) < n],
+        [(i - n, j - n) for i, j in mixing if min(i, j) >= n],
+        [(min(edge), max(edge) - n) for edge in program.edges(RZZ)],
+    )
+    colours = {frozenset(edge): colour for colour, edges in enumerate(samples) for edge in edges}
+    colours |= {frozenset((i + n, j + n)): colour for colour, edges in enumerate(features) for i, j in edges}
+
+    def by_colour(layer: tuple[Op, ...]) -> tuple[Op, ...]:
+        phases = [op for op in layer if op.kind != XY]
+        hops = [op for op in layer if op.kind == XY]
+        return (*phases, *sorted(hops, key=lambda op: colours[frozenset(op.qubits)]))
+
+    return replace(program, layers=tuple(map(by_colour, program.layers)))
 
 
-def _degree(edges: Sequence[Edge]) -> int:
-    ends = [end for edge in edges for end in edge]
-    return max((ends.count(end) for end in set(ends)), default=0)
+def _degrees(edges: Iterable[Edge]) -> Counter[int]:
+    return Counter(end for edge in edges for end in edge)
 
 
 def _outwards(edges: Sequence[Edge], seeds: Sequence[int]) -> list[Edge]:

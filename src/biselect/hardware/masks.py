@@ -6,15 +6,14 @@ same order: for a hardware mask, that of the placed problem.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import Selection, SelectionProblem
+from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.patches import Patch
-from biselect.solvers import solve
 
 Mask = NDArray[np.bool_]
 
@@ -77,67 +76,6 @@ def threshold_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
     """λkmτ with τ the largest dropped |W| (Eq. sparsification_bound)."""
     dropped = np.abs(np.where(_checked(problem, mask), 0.0, problem.coupling.astype(np.float64)))
     return problem.coupling_weight * problem.k * problem.m * float(dropped.max())
-
-
-def diagonal_choice(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The best k samples and m features by their marginals alone; ties go to the lowest index."""
-    bare = replace(problem, coupling=np.zeros_like(problem.coupling))
-    found = solve(bare, "exact")
-    return found.samples, found.features
-
-
-def random_mean(problem: SelectionProblem) -> float:
-    """Ē_RF: the mean energy over all choices inside the budgets."""
-    n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
-    marginals = k * problem.sample_scores.mean() + m * problem.feature_scores.mean()
-    return -float(marginals + problem.coupling_weight * k * m * problem.coupling.sum(dtype=np.float64) / (n * d))
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Agreement:
-    """How well a surrogate serves the dense objective.
-
-    Attributes:
-        optimum: the surrogate's exact optimum x*_sp, with its proof; energies in it are the surrogate's.
-        dense_energy: E_d(x*_sp).
-        dense_gain: g_dense of Eq. dense_reference_gain_retained: 1 at the dense optimum, 0 at the random-feasible mean.
-        gain_over_diagonal: how much lower the surrogate's optimum is than the choice by marginals alone, in the
-            surrogate's own energy.
-    """
-
-    optimum: Selection
-    dense_energy: float
-    dense_gain: float
-    gain_over_diagonal: float
-
-
-def agreement(
-    problem: SelectionProblem,
-    surrogate: SelectionProblem,
-    *,
-    reference: float | None = None,
-    time_limit: float | None = None,
-) -> Agreement:
-    """Solve the surrogate exactly, and rescore its optimum on the dense problem.
-
-    Args:
-        problem: the dense problem.
-        surrogate: another objective over the same samples and features, `masked(problem, mask)` say.
-        reference: E_class,d, the energy of the dense classical reference; solved for if not given.
-        time_limit: seconds for each of the two solves.
-    """
-    if surrogate.coupling.shape != problem.coupling.shape or (surrogate.k, surrogate.m) != (problem.k, problem.m):
-        raise InputError("a surrogate must have the size and the budgets of the problem")
-    found = solve(surrogate, "exact", time_limit=time_limit)
-    best = solve(problem, "exact", time_limit=time_limit).energy if reference is None else reference
-    mean, energy = random_mean(problem), problem.energy(found.samples, found.features)
-    span = mean - best
-    return Agreement(
-        optimum=found,
-        dense_energy=energy,
-        dense_gain=(mean - energy) / span if span > 0 else 1.0,
-        gain_over_diagonal=surrogate.energy(*diagonal_choice(surrogate)) - found.energy,
-    )
 
 
 def _checked(problem: SelectionProblem, mask: ArrayLike) -> Mask:

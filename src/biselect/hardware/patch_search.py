@@ -8,10 +8,10 @@ from numpy.typing import NDArray
 from biselect.hardware.calibration import Calibration
 
 CROSS_WORTH = 0.1  # expected errors of a shot that one more cross edge may cost
-WALKS, STEPS = 8, 1_500_000
-PATH_WALKS, PATH_STEPS = 16, 60_000
+WALKS, STEPS = 8, 24_000  # walks, and steps of each for every qubit of the patch
+PATH_WALKS, PATH_STEPS = 16, 1_000
 HOT, COLD = 0.3, 0.003  # temperatures, in expected errors
-TRIES = 20_000  # starts at most: long paths often block one another
+TRIES = 5_000  # starts at most: long paths often block one another
 GROWTH = 4_000  # steps of a growing path before it counts as stuck
 
 Registers = tuple[list[int], list[int]]
@@ -24,7 +24,7 @@ def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) 
     graph, edge_costs = device.neighbours()
     costs = _finite(device)
     large = [part for part in device.parts() if len(part) >= n + d]
-    temperatures = _cooling(STEPS)
+    temperatures = _cooling(STEPS * (n + d))
     best_score, best, walks = -np.inf, None, 0
     for _ in range(TRIES):
         part = large[int(rng.integers(len(large)))]
@@ -48,7 +48,7 @@ def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) 
 
     graph, edge_costs = device.neighbours()
     costs = _finite(device)
-    temperatures = _cooling(PATH_STEPS)
+    temperatures = _cooling(PATH_STEPS * (n + d))
     starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
     best_score, best, walks = -np.inf, None, 0
     for _ in range(TRIES):

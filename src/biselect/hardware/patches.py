@@ -17,8 +17,9 @@ import numpy as np
 from biselect.core.checks import positions
 from biselect.errors import InputError
 from biselect.hardware.calibration import Calibration, Edge, calibration
+from biselect.hardware.colouring import colour_registers
 from biselect.hardware.patch_search import search_paths, search_trees
-from biselect.qaoa.mixers import Classes, colour_edges
+from biselect.qaoa.mixers import Classes
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -61,14 +62,18 @@ class Patch:
         return self.samples + self.features
 
     @cached_property
+    def _classes(self) -> tuple[Classes, Classes]:
+        return colour_registers(self.sample_edges, self.feature_edges, self.cross_edges)
+
+    @property
     def sample_classes(self) -> Classes:
         """The sample mixer, edges of one colour together."""
-        return colour_edges(self.sample_edges, self.n_samples)
+        return self._classes[0]
 
-    @cached_property
+    @property
     def feature_classes(self) -> Classes:
         """The feature mixer, edges of one colour together."""
-        return colour_edges(self.feature_edges, self.n_features)
+        return self._classes[1]
 
     @property
     def colours(self) -> int:

@@ -40,7 +40,7 @@ class Placement:
     Attributes:
         samples: π_S: the original sample at each sample position.
         features: π_F: the original feature at each feature position.
-        mass: Σ |weight| on the cross edges.
+        mass: Σ |W| on the cross edges.
         bound: no placement has more.
         seconds: what it took.
     """
@@ -94,7 +94,6 @@ def place(
     problem: SelectionProblem,
     patch: Patch,
     *,
-    weights: ArrayLike | None = None,
     time_limit: float = 30.0,
     seed: int | np.random.Generator | None = 0,
 ) -> Placement:
@@ -103,7 +102,6 @@ def place(
     Args:
         problem: whose couplings are placed.
         patch: where.
-        weights: what a pair is worth, N × D and not negative; |W| by default.
         time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
             a second or so, a square lattice with dozens of cross edges more than anyone has.
         seed: of the climbs that look for a good placement beforehand.
@@ -114,9 +112,7 @@ def place(
         raise InputError(
             f"the patch holds {patch.n_samples} samples and {patch.n_features} features, the problem has {n} and {d}"
         )
-    worth = np.abs(problem.coupling.astype(np.float64)) if weights is None else np.asarray(weights, dtype=np.float64)
-    if worth.shape != (n, d) or not np.isfinite(worth).all() or worth.min() < 0:
-        raise InputError(f"weights must be {n} × {d} finite numbers, none of them negative")
+    worth = np.abs(problem.coupling.astype(np.float64))
     cross = patch.cross_edges
     samples, features = _climb(worth, cross, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, whoever sits where

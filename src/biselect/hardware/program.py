@@ -18,7 +18,7 @@ from biselect.core import Selection, SelectionProblem, conventions
 from biselect.core.checks import positions
 from biselect.errors import InputError
 from biselect.qaoa.groups import CostGroup, components
-from biselect.qaoa.mixers import both_mixers, mixer_classes
+from biselect.qaoa.mixers import Classes, both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
 
 RZ, RZZ, XY = "rz", "rzz", "xy"
@@ -76,6 +76,16 @@ class Program:
     def edges(self, kind: str) -> tuple[tuple[int, int], ...]:
         """The pairs that two-qubit operations of a kind act on, in the order in which they first stand."""
         return tuple(dict.fromkeys((op.qubits[0], op.qubits[1]) for op in self.ops if op.kind == kind))
+
+    @property
+    def mixer(self) -> tuple[Classes, Classes]:
+        """The mixer of the first layer as `Ansatz` takes it: each edge a class of its own, in order."""
+        n = self.n_samples
+        hops = [op.qubits for op in self.layers[0] if op.kind == XY]
+        return (
+            tuple(((i, j),) for i, j in hops if max(i, j) < n),
+            tuple(((i - n, j - n),) for i, j in hops if min(i, j) >= n),
+        )
 
     def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
         """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -34,17 +35,18 @@ class Resources:
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:
     """Costs of a circuit on physical qubits."""
     pairs = [step for step in circuit.data if len(step.qubits) == 2 and step.operation.name != "barrier"]
+    known = {name: target[name] for name in circuit.count_ops() if name in target.operation_names}
     return Resources(
         depth=circuit.depth(),
         two_qubit_depth=circuit.depth(lambda step: len(step.qubits) >= 2 and step.operation.name != "barrier"),
         two_qubit_gates=sum(step.operation.name != "swap" for step in pairs),
         swaps=swaps,
-        duration=_longest(circuit, target, measured=True),
-        gate_duration=_longest(circuit, target, measured=False),
+        duration=_longest(circuit, known, measured=True),
+        gate_duration=_longest(circuit, known, measured=False),
     )
 
 
-def _longest(circuit: QuantumCircuit, target: Target, *, measured: bool) -> float | None:
+def _longest(circuit: QuantumCircuit, known: Mapping[str, Any], *, measured: bool) -> float | None:
     """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
     place = {qubit: position for position, qubit in enumerate(circuit.qubits)}
     clock = [0.0] * circuit.num_qubits
@@ -53,16 +55,10 @@ def _longest(circuit: QuantumCircuit, target: Target, *, measured: bool) -> floa
         if name == "barrier" or (name == "measure" and not measured):
             continue
         qubits = tuple(place[qubit] for qubit in step.qubits)
-        seconds = _seconds(target, name, qubits)
-        if seconds is None:
+        properties = known.get(name, {}).get(qubits)
+        if properties is None or properties.duration is None:
             return None
-        done = max(clock[qubit] for qubit in qubits) + seconds
+        done = max(clock[qubit] for qubit in qubits) + properties.duration
         for qubit in qubits:
             clock[qubit] = done
     return max(clock, default=0.0)
-
-
-def _seconds(target: Target, name: str, qubits: tuple[int, ...]) -> float | None:
-    entries: Any = target[name] if name in target.operation_names else {}
-    properties = entries.get(qubits)
-    return None if properties is None else properties.duration

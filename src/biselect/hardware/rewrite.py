@@ -87,10 +87,3 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
                 turns.pop(qubit, None)
     tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
     return [op for op in tidy if op.kind in (XY, PAIR) or abs(op.angle) > NOTHING]
-
-
-def coloured(ops: Sequence[Op], order: dict[tuple[int, int], int]) -> list[Op]:
-    """The operations of one layer with its mixing in another order: by class, then as given."""
-    phases = [op for op in ops if op.kind != XY]
-    mixing = [op for op in ops if op.kind == XY]
-    return phases + sorted(mixing, key=lambda op: order[op.qubits[0], op.qubits[1]])

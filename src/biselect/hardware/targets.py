@@ -44,7 +44,7 @@ def load_target(source: Any, fractional: bool = True) -> Target:
 def snapshot(source: Any) -> dict[str, Any]:
     """A backend or Target as plain data: gates, durations, errors, readout, T1 and T2, angle bounds, and a hash."""
     target = source.target if hasattr(source, "target") else source
-    if target.num_qubits is None:
+    if not target.num_qubits:
         raise InputError("the target does not say how many qubits it has; build it with num_qubits")
     known = _standard_gates()
     bounds = {name: gate.get("angle_bounds") for name, gate in target.__getstate__()["base"]["gate_map"].items()}
@@ -72,9 +72,16 @@ def snapshot(source: Any) -> dict[str, Any]:
 
 def from_snapshot(content: Mapping[str, Any]) -> Target:
     """The Target of a snapshot; its own snapshot is equal to the given one."""
+    _check(content)
+    try:
+        return _built(content)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise InputError(f"the target snapshot cannot be read: {error!r}") from error
+
+
+def _built(content: Mapping[str, Any]) -> Target:
     from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
-    _check(content)
     known = _standard_gates()
     target = Target(
         description=content["name"],
@@ -124,7 +131,6 @@ def _read(path: Path) -> dict[str, Any]:
         raise InputError(f"{path}: no such file") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as a target snapshot: {error}") from error
-    _check(content)
     return content
 
 

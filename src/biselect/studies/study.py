@@ -27,6 +27,9 @@ NAMES = (
     "theory-bernstein",
     "theory-clipped",
     "theory-covariance",
+    "implementation-path-factorial",
+    "compiler-path-scaling-baseline",
+    "cross-platform-compilation",
 )
 """Every study; each lives in the module of its name."""
 

@@ -115,7 +115,9 @@ def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> T
     )
     for name in sorted(names):
         if name not in target.operation_names:
-            raise InputError(f"{target.description!r} has no {name}, which the circuit uses; compile it for this device")
+            raise InputError(
+                f"{target.description!r} has no {name}, which the circuit uses; compile it for this device"
+            )
         entries: Any = target[name]
         kept = {
             tuple(number[qubit] for qubit in place): _known(entry)

@@ -14,20 +14,19 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import conventions
+from biselect.core import SelectionProblem, conventions
 from biselect.errors import MissingDependencyError
 from biselect.hardware.noise.trajectories import NoisyShots
 
 
-def mitigate(shots: NoisyShots, k: int, m: int) -> NDArray[np.float64]:
-    """The probability of each measured string, as it would be without errors of the readout.
+def mitigate(noisy: NoisyShots, problem: SelectionProblem) -> NDArray[np.float64]:
+    """The probability of each string of `noisy.shots`, as it would be if nothing were misread.
 
     Args:
-        shots: what was read, and how often each bit is misread.
-        k: samples that a string inside the budgets has.
-        m: features that it has.
+        noisy: what was read, and how often each variable is misread.
+        problem: whose budgets count.
     """
-    return without_inflation(_quasi(shots), shots.keeps_budgets(k, m))
+    return without_inflation(_quasi(noisy), noisy.shots.inside(problem))
 
 
 def without_inflation(quasi: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
@@ -43,14 +42,14 @@ def without_inflation(quasi: NDArray[np.float64], inside: NDArray[np.bool_]) -> 
     return positive / positive.sum()
 
 
-def _quasi(shots: NoisyShots) -> NDArray[np.float64]:
+def _quasi(noisy: NoisyShots) -> NDArray[np.float64]:
     try:
         from mthree import M3Mitigation
     except ImportError as error:
-        raise MissingDependencyError("mitigation needs mthree: pip install mthree") from error
-    strings = [conventions.little_endian(row) for row in shots.bits]
-    counts = dict(zip(strings, shots.counts.tolist(), strict=True))
+        raise MissingDependencyError("mitigation needs mthree: pip install 'biselect[quantum]'") from error
+    strings = [conventions.little_endian(row) for row in noisy.shots.bits]
     solver = M3Mitigation()
-    solver.cals_from_matrices([matrix.T for matrix in shots.confusion])  # M3 has what is read in rows
-    found = solver.apply_correction(counts, list(range(len(shots.confusion))))
+    solver.cals_from_matrices([matrix.T for matrix in noisy.confusion])  # M3 has what is read in rows
+    counts = dict(zip(strings, noisy.shots.counts.tolist(), strict=True))
+    found = solver.apply_correction(counts, list(range(len(noisy.confusion))))
     return np.array([found[string] for string in strings], dtype=np.float64)

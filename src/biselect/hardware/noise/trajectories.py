@@ -13,10 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.compiled import Compiled
+from biselect.hardware.decode import Shots, bit_table, decode_bits
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, Target, cut_noise
 from biselect.hardware.noise.twirl import pauli_labels, twirled
+from biselect.hardware.placement import Placement
 
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
 
@@ -29,61 +32,61 @@ class NoisyShots:
     """What was read.
 
     Attributes:
-        bits: distinct strings over the logical qubits, samples first.
-        counts: shots of each.
-        n_samples: N.
-        confusion: of each logical qubit, (qubits, is, read): the errors of the readout that are in the shots.
+        shots: under the original variables, in or out of the budgets.
+        confusion: of each original variable, (variables, is, read): how often it is misread.
         flawless: share of the shots in which no gate erred.
         seconds: what it took.
         label: what this is.
     """
 
-    bits: NDArray[np.int8]
-    counts: NDArray[np.int64]
-    n_samples: int
+    shots: Shots
     confusion: NDArray[np.float64]
     flawless: float
     seconds: float
     label: str = f"{LABEL}; errors twirled to Paulis"
 
-    def keeps_budgets(self, k: int, m: int) -> NDArray[np.bool_]:
-        """Which strings have k samples and m features."""
-        ones = self.bits[:, : self.n_samples].sum(axis=1), self.bits[:, self.n_samples :].sum(axis=1)
-        return (ones[0] == k) & (ones[1] == m)
 
-    def mass(self, k: int, m: int) -> float:
-        """Exact-budget mass: the share of shots with k samples and m features."""
-        return float(self.counts[self.keeps_budgets(k, m)].sum() / self.counts.sum())
-
-
-def noisy_shots(compiled: Compiled, target: Target, shots: int, *, seed: int = 0) -> NoisyShots:
-    """Measure a compiled circuit under the recorded errors of its qubits.
+def noisy_shots(
+    compiled: Compiled,
+    target: Target,
+    problem: SelectionProblem,
+    shots: int,
+    *,
+    placement: Placement | None = None,
+    seed: int = 0,
+) -> NoisyShots:
+    """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
 
     Args:
         compiled: what would be submitted.
         target: the device with its recorded errors.
+        problem: the original problem.
         shots: how many; each in which something goes wrong takes a simulation of its own.
+        placement: how variables were placed; None if they were not.
         seed: fixes errors and outcomes.
     """
-    if shots < 1:
-        raise InputError(f"shots must be at least 1, got {shots}")
     begin = perf_counter()
     noisy = cut_noise(compiled, target)
-    rng = np.random.default_rng(seed)
-    courses = _draw_errors(noisy, shots, rng)
-    strings = _run(noisy, courses, int(rng.integers(1 << 31)))
-    flips = noisy.confusion[np.arange(strings.shape[1]), strings, 1 - strings]
-    strings = np.where(rng.random(strings.shape) < flips, 1 - strings, strings).astype(np.int8)
-    order = list(compiled.clbits)
-    bits, counts = np.unique(strings[:, order], axis=0, return_counts=True)
+    table, flawless = noisy_table(noisy, shots, seed)
+    confusion = noisy.confusion[list(compiled.clbits)]
     return NoisyShots(
-        bits=bits,
-        counts=counts,
-        n_samples=compiled.program.n_samples,
-        confusion=noisy.confusion[order],
-        flawless=courses.get((), 0) / shots,
+        shots=decode_bits(table, problem, compiled.clbits, placement),
+        confusion=confusion if placement is None else placement.restore(confusion.T).T,
+        flawless=flawless,
         seconds=perf_counter() - begin,
     )
+
+
+def noisy_table(noisy: NoisyCircuit, shots: int, seed: int) -> tuple[NDArray[np.uint8], float]:
+    """Classical bits, one row a shot, and the share of the shots in which no gate erred."""
+    if shots < 1:
+        raise InputError(f"shots must be at least 1, got {shots}")
+    rng = np.random.default_rng(seed)
+    courses = _draw_errors(noisy, shots, rng)
+    table = _run(noisy, courses, int(rng.integers(1 << 31)))
+    flips = noisy.confusion[np.arange(table.shape[1]), table, 1 - table]
+    misread = rng.random(table.shape) < flips
+    return np.where(misread, 1 - table, table).astype(np.uint8), courses.get((), 0) / shots
 
 
 def _draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> dict[Errors, int]:
@@ -113,13 +116,12 @@ def _run(noisy: NoisyCircuit, courses: dict[Errors, int], seed: int) -> NDArray[
         max_parallel_threads=1,
         max_memory_mb=1 << 20,  # Aer guesses by the number of qubits, which is not what a chain takes
     )
-    rows: list[list[int]] = []
+    rows: list[NDArray[np.int64]] = []
     for position, (course, shots) in enumerate(courses.items()):
         run = simulator.run(_with_errors(noisy, course), shots=shots, seed_simulator=(seed + position) % (1 << 31))
-        counts = run.result().get_counts()
-        for string in sorted(counts):
-            rows += [[int(bit) for bit in reversed(string)]] * counts[string]
-    return np.array(rows, dtype=np.int64)
+        bits, counts = bit_table(run.result().get_counts())
+        rows.append(np.repeat(bits.astype(np.int64), counts, axis=0))
+    return np.concatenate(rows)
 
 
 def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:

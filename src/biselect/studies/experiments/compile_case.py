@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.hardware import Patch, Program, build_program, choose_patch, load_target
+from biselect.hardware.masks import hardware_mask, masked
 
 MARGINAL, COUPLING, MIXING = 0.9, 2.4, 1.15  # γ, γ_SF and β of Supplementary Section hardware_detail
 REFERENCE_ROWS = 1000
@@ -41,18 +41,9 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     return Calibrator().fit(reference).problem(pool, k, m)
 
 
-def retained(problem: SelectionProblem, edges: Sequence[tuple[int, int]]) -> SelectionProblem:
-    """The problem with couplings on the given pairs only."""
-    coupling = np.zeros_like(problem.coupling)
-    for i, j in edges:
-        coupling[i, j] = problem.coupling[i, j]
-    return SelectionProblem(
-        coupling=coupling,
-        sample_scores=problem.sample_scores,
-        feature_scores=problem.feature_scores,
-        k=problem.k,
-        m=problem.m,
-    )
+def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:
+    """The problem with the couplings of the patch's cross edges only."""
+    return masked(problem, hardware_mask(place))
 
 
 def recorded_program(problem: SelectionProblem, place: Patch, depth: int, seed: int) -> Program:

@@ -15,7 +15,7 @@ MEASURES = ("depth", "two_qubit_depth", "two_qubit_gates", "duration", "gate_dur
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
     """`path:measure` for every path; a seed fixes the recorded order, the start and the transpiler."""
     place = patch(cell["device"], cell["width"], cell["registers"])
-    problem = retained(dense_problem(place.n_samples, place.n_features), place.cross_edges)
+    problem = retained(dense_problem(place.n_samples, place.n_features), place)
     values: Values = {}
     for seed in seeds:
         program = recorded_program(problem, place, cell["depth"], seed)

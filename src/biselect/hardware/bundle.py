@@ -1,0 +1,231 @@
+"""From a problem and its angles to everything that a run needs: patch, placement, mask, circuit, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect._version import __version__
+from biselect.core import SelectionProblem
+from biselect.core.checks import positions
+from biselect.errors import InputError
+from biselect.hardware.compiled import Compiled
+from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
+from biselect.hardware.patches import Patch, choose_patch
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath
+from biselect.hardware.placement import Placement, place
+from biselect.hardware.program import build_program
+from biselect.hardware.resources import Resources
+from biselect.hardware.surrogates import choose_surrogate
+from biselect.hardware.targets import load_target, snapshot
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+FORMAT = "biselect-circuit-1"
+SURROGATES = ("mask", "mean-field")
+PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bundle:
+    """A compiled circuit with all that led to it.
+
+    Attributes:
+        problem: the dense problem, in its own order.
+        target: the device.
+        patch: where the registers lie.
+        placement: who sits where.
+        surrogate: what the phases are made of, in placed order.
+        temperature: of the mean field in the surrogate's fields; None for the plain mask.
+        schedule: name of the angle schedule.
+        angles: the free angles by name.
+        compiled: the circuit.
+        references: the same ansatz by plain Qiskit, by name.
+    """
+
+    problem: SelectionProblem
+    target: Target
+    patch: Patch
+    placement: Placement
+    surrogate: SelectionProblem
+    temperature: float | None
+    schedule: str
+    angles: dict[str, float]
+    compiled: Compiled
+    references: dict[str, Resources]
+
+    @property
+    def mask(self) -> NDArray[np.bool_]:
+        """Which couplings of the placed problem are carried."""
+        return hardware_mask(self.patch)
+
+    def manifest(self) -> dict[str, Any]:
+        """Plain data: what was compiled, from what, and how its bits are to be read."""
+        placed = self.placement.placed(self.problem)
+        mass, share = retained_mass(placed, self.mask)
+        compiled, placement = self.compiled, self.placement
+        bits = compiled.program.bits
+        return {
+            "format": FORMAT,
+            "problem_hash": self.problem.digest,
+            "surrogate_hash": self.surrogate.digest,
+            "target": {"name": compiled.target, "hash": snapshot(self.target)["hash"]},
+            "path": {"name": compiled.path.name, **asdict(compiled.path)},
+            "seed": compiled.seed,
+            "schedule": self.schedule,
+            "depth": len(compiled.program.layers),
+            "angles": self.angles,
+            "start": None if bits is None else list(bits),
+            "layout": {
+                "initial": list(compiled.initial_layout),
+                "final": list(compiled.final_layout),
+                "clbits": list(compiled.clbits),
+            },
+            "placement": {
+                "samples": placement.samples.tolist(),
+                "features": placement.features.tolist(),
+                "mass": placement.mass,
+                "bound": placement.bound,
+            },
+            "patch": self.patch.to_dict(),
+            "mask": [
+                [int(placement.samples[u]), int(placement.features[v])] for u, v in np.argwhere(self.mask).tolist()
+            ],
+            "mean_field_temperature": None if self.temperature is None else str(self.temperature),
+            "retained_mass": mass,
+            "retained_share": share,
+            "distortion_bound": distortion_bound(placed, self.mask),
+            "resources": asdict(compiled.resources),
+            "references": {name: asdict(resources) for name, resources in self.references.items()},
+            "versions": {"biselect": __version__, **_versions()},
+        }
+
+
+def compile_problem(
+    problem: SelectionProblem,
+    target: Any,
+    angles: ArrayLike,
+    *,
+    depth: int,
+    schedule: str = "bilinear",
+    path: str = "y-frame",
+    registers: str = "trees",
+    start: Any = "random",
+    surrogate: str = "mask",
+    compare: bool = True,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Bundle:
+    """Choose a patch, place the variables, mask the couplings and compile.
+
+    Args:
+        problem: the dense problem.
+        target: as `load_target` takes it.
+        angles: the free angles of the schedule.
+        depth: p.
+        schedule: name of the angle schedule.
+        path: name of the compilation path, one of `PATHS`.
+        registers: `trees` or `paths`.
+        start: `random`, `canonical`, `dicke`, or a choice (samples, features) of the original variables.
+        surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
+        compare: whether plain Qiskit compiles the same ansatz too.
+        seed: fixes patch, start and transpiler.
+        progress: told the name of each step as it begins.
+    """
+    from biselect.hardware.compile import compile_circuit
+
+    if path not in PATHS:
+        raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
+    if surrogate not in SURROGATES:
+        raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
+    device = load_target(target)
+    progress("Choosing a patch")
+    patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
+    progress("Placing variables")
+    placement = place(problem, patch, seed=seed)
+    placed, mask = placement.placed(problem), hardware_mask(patch)
+    chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
+    sparse = masked(placed, mask) if chosen is None else chosen.problem
+    program = build_program(
+        sparse,
+        depth,
+        schedule,
+        (patch.sample_edges, patch.feature_edges),
+        _placed_start(start, placement),
+        seed=seed,
+    )
+    values = np.asarray(angles, dtype=np.float64)
+    names = program.angle_names
+    program.bind(values)  # refuses a wrong number of angles before the long part
+    references = {}
+    for name, way in _references(PATHS[path], device).items() if compare else ():
+        progress(f"Compiling by {name}")
+        references[name] = compile_circuit(program, device, patch.layout, way, angles=values, seed=seed).resources
+    progress(f"Compiling by {path}")
+    compiled = compile_circuit(program, device, patch.layout, PATHS[path], angles=values, seed=seed)
+    return Bundle(
+        problem=problem,
+        target=device,
+        patch=patch,
+        placement=placement,
+        surrogate=sparse,
+        temperature=None if chosen is None else chosen.temperature,
+        schedule=schedule,
+        angles=dict(zip(names, values.tolist(), strict=True)),
+        compiled=compiled,
+        references=references,
+    )
+
+
+def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
+    """What `decode_counts` needs, from a manifest: classical bits and placement."""
+    try:
+        stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
+        placement = Placement(
+            samples=positions("placed samples", stored["samples"], len(stored["samples"])),
+            features=positions("placed features", stored["features"], len(stored["features"])),
+            mass=float(stored["mass"]),
+            bound=float(stored["bound"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
+    return clbits, placement
+
+
+def _placed_start(start: Any, placement: Placement) -> Any:
+    """A warm start where its variables sit."""
+    if isinstance(start, str):
+        return start
+    samples, features = start
+    at_sample, at_feature = np.argsort(placement.samples), np.argsort(placement.features)
+    return (
+        at_sample[positions("samples of the start", samples, at_sample.size)],
+        at_feature[positions("features of the start", features, at_feature.size)],
+    )
+
+
+def _references(path: Path, target: Target) -> dict[str, Path]:
+    """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
+    same_order = QiskitPath(
+        fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
+    )
+    found: dict[str, Path] = {"Qiskit Opt-3 CZ": same_order}
+    if "rzz" in target.operation_names and path.coloured:
+        found["strongest plain Qiskit"] = STRONGEST_QISKIT
+    return {name: way for name, way in found.items() if way != path}
+
+
+def _versions() -> dict[str, str]:
+    found = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an optional part that this circuit did without
+            continue
+    return found

@@ -1,0 +1,69 @@
+"""A picture of a patch: registers, mixer edges by colour, and the cross edges that carry couplings."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from qiskit.transpiler import Target
+
+    from biselect.hardware.patches import Patch
+    from biselect.hardware.program import Program
+
+SCALE = 0.42  # inches between neighbouring qubits
+QUIET = "#d9d9d9"
+
+
+def draw_patch(patch: Patch, target: Target, program: Program) -> Figure:
+    """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
+    from biselect.hardware.calibration import calibration
+    from biselect.hardware.positions import positions_of
+    from biselect.studies.style import COLOURS, MARKERS, panels
+
+    places = positions_of(target)
+    classes = mixer_colours(program)
+    rows, columns = (max(place[axis] for place in places) + 1 for axis in (0, 1))
+    figure, axes = panels(1, 1, width=max(4.0, columns * SCALE), height=max(2.5, rows * SCALE + 0.6))
+    panel = axes[0, 0]
+    used = set(patch.layout)
+
+    def line(here: int, there: int, **look: object) -> None:
+        ends = [places[here], places[there]]
+        panel.plot([column for _, column in ends], [-row for row, _ in ends], **look)
+
+    for here, there in calibration(target).edge_costs:
+        line(here, there, color=QUIET, linewidth=0.8, zorder=1)
+    for (i, j), colour in classes.items():
+        label = f"mixer, colour {colour + 1}"
+        line(patch.layout[i], patch.layout[j], color=COLOURS[2 + colour % 5], linewidth=2.6, zorder=2, label=label)
+    dashed = {"color": "black", "linewidth": 1.6, "linestyle": (0, (2, 1.2)), "zorder": 3, "label": "cross edge"}
+    for u, v in patch.cross_edges:
+        line(patch.samples[u], patch.features[v], **dashed)
+    rest = [place for qubit, place in enumerate(places) if qubit not in used]
+    panel.scatter([column for _, column in rest], [-row for row, _ in rest], s=14, c=QUIET, zorder=4)
+    for number, (label, register) in enumerate((("samples", patch.samples), ("features", patch.features))):
+        group = [places[qubit] for qubit in register]
+        look = {"s": 72, "c": COLOURS[number], "marker": MARKERS[number], "zorder": 4, "label": label}
+        panel.scatter([column for _, column in group], [-row for row, _ in group], **look)
+    for position, qubit in [*enumerate(patch.samples), *enumerate(patch.features)]:
+        row, column = places[qubit]
+        panel.annotate(str(position), (column, -row), color="white", fontsize=5.5, ha="center", va="center", zorder=5)
+    panel.set_aspect("equal")
+    panel.axis("off")
+    named = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
+    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
+    return figure
+
+
+def mixer_colours(program: Program) -> dict[tuple[int, int], int]:
+    """The step of a layer's mixer at which each edge runs: edges that must wait for one another differ."""
+    ready: dict[int, int] = {}
+    found = {}
+    for op in program.layers[0]:
+        if op.kind == "xy":
+            i, j = op.qubits
+            step = max(ready.get(i, 0), ready.get(j, 0))
+            found[i, j] = step
+            ready[i] = ready[j] = step + 1
+    return found

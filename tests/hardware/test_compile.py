@@ -1,0 +1,134 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect import SelectionProblem
+from biselect.errors import InputError
+from biselect.hardware import PATHS, YFramePath, build_program, compile_circuit, count_resources, factorial
+from biselect.hardware.colouring import colour_beside, recoloured
+from biselect.hardware.yframe import split_sides
+from biselect.qaoa import Ansatz
+
+LINE = [(0, 1), (1, 2), (2, 3), (3, 4)]
+
+
+def line_program(**options):
+    """Three samples and two features on a line, one cross edge in the middle."""
+    problem = SelectionProblem(coupling=[[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], sample_scores=[0.1, 0.2, 0.3], k=1, m=1)
+    options = {"schedule": "tied", "mixer": "path", "start": ([0], [0]), "angles": [0.9, 0.4], **options}
+    return build_program(problem, options.pop("depth", 1), **options)
+
+
+@pytest.fixture(scope="module")
+def fractional(small):
+    return small.device("fractional", LINE, 5)
+
+
+def test_the_shortest_circuit_is_what_it_should_be(fractional):
+    """|100⟩ ⊗ |10⟩ at p = 1: no phase is seen, (0, 1) and (3, 4) are pairs of one CZ, (1, 2) takes two."""
+    made = compile_circuit(line_program(), fractional, range(5), YFramePath(coloured=False))
+    names = made.circuit.count_ops()
+    assert names["cz"] == 4 and set(names) == {"cz", "rx", "measure"}
+    assert made.resources.two_qubit_gates == 4 and made.resources.two_qubit_depth == 3
+    assert made.resources.depth == 7  # qubit 1: rx cz, cz rx cz, rx measure; the pair's third gate is on qubit 0
+    assert made.clbits == (0, 1, 2, 3, 4) and made.final_layout == made.initial_layout == (0, 1, 2, 3, 4)
+    assert made.target == "small fractional" and made.program.bits == (1, 0, 0, 1, 0)
+
+
+def test_durations_are_the_longest_path(fractional, small):
+    made = compile_circuit(line_program(), fractional, range(5), YFramePath(coloured=False))
+    assert made.resources.gate_duration == pytest.approx(3 * 68e-9 + 3 * 32e-9)
+    assert made.resources.duration == pytest.approx(made.resources.gate_duration + 2e-6)
+    (measure,) = [name for name in fractional.operation_names if name == "measure"]
+    silent = small.device("fractional", LINE, 5)
+    for place in list(silent[measure]):
+        silent.update_instruction_properties(measure, place, None)
+    unknown = count_resources(made.circuit, silent)
+    assert unknown.duration is None and unknown.gate_duration == made.resources.gate_duration
+
+
+def test_negative_angles_need_no_echo(fractional):
+    for angle in (0.9, -0.9, 4.0, -4.0):
+        made = compile_circuit(line_program(angles=[angle, 0.4], depth=2), fractional, range(5))
+        assert "x" not in made.circuit.count_ops()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"layout": None}, "does not route"),
+        ({"layout": [0, 1, 2, 3]}, "each of the 5 qubits, got 4"),
+        ({"layout": [0, 1, 2, 3, 3]}, "must not repeat"),
+        ({"layout": [0, 1, 2, 3, 9]}, "within 0..4"),
+        ({"layout": [1, 0, 2, 3, 4]}, "have no cz.*Qiskit path"),
+        ({"path": PATHS["complete-cz"]}, "binding late needs"),
+        ({"program": line_program(angles=None)}, "angles are needed for γ, β"),
+        ({"program": line_program(start="dicke")}, "basis state"),
+        ({"program": line_program(angles=None), "angles": [1.0]}, "2 free angles"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused(fractional, change, message):
+    arguments = {"program": line_program(), "target": fractional, "layout": range(5), **change}
+    with pytest.raises(InputError, match=message):
+        compile_circuit(**arguments)
+
+
+def test_devices_that_do_not_fit_are_refused(small):
+    with pytest.raises(InputError, match="has 5 qubits, 'small cz' only 3"):
+        compile_circuit(line_program(), small.device("cz", LINE[:2], 3), range(3))
+    with pytest.raises(InputError, match="RX and RZZ of any angle"):
+        compile_circuit(line_program(), small.device("cz", LINE, 5), range(5), PATHS["opt3-fractional"])
+
+
+def test_the_paths_are_the_16_conditions_and_named_ones():
+    names = {path.name for path in factorial()}
+    assert len(names) == 16
+    named = {PATHS[name].name for name in ("opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional")}
+    assert named < names
+    assert PATHS["strongest-qiskit"].name == "fractional-fused-coloured-early-clean"
+    assert YFramePath(propagate=False).name == "y-frame-coloured-unitary"
+
+
+@given(seed=st.integers(0, 1 << 30), n=st.integers(2, 14))
+@settings(max_examples=60, deadline=None)
+def test_colouring_is_proper_and_keeps_the_last_class_off_crossed_qubits(seed, n):
+    rng = np.random.default_rng(seed)
+    edges = [(int(rng.integers(max(0, q - 3), q)), q) for q in range(1, n)]
+    degrees = np.bincount(np.array(edges).ravel(), minlength=n)
+    crossed = [q for q in range(n) if degrees[q] < degrees.max() and rng.random() < 0.4]
+    classes = colour_beside(edges, crossed)
+    assert sorted(edge for members in classes for edge in members) == sorted(edges)
+    assert len(classes) <= degrees.max()
+    for members in classes:
+        ends = [end for edge in members for end in edge]
+        assert len(set(ends)) == len(ends)
+
+
+def test_a_phase_beside_the_last_class_costs_no_two_qubit_depth(small):
+    """A star of three samples whose first leaf is crossed: that leaf must not be in the last class."""
+    problem = SelectionProblem(coupling=[[0.0], [1.0], [0.0], [0.0]], sample_scores=np.arange(4.0), k=2, m=1)
+    edges = [(0, 1), (0, 2), (0, 3)]
+    program = build_program(problem, 2, "tied", ([(edge,) for edge in edges[::-1]], "path"), "canonical")
+    order = recoloured(program)
+    assert order.layers[0][-1].qubits != (0, 1) and {op.qubits for op in order.layers[0][-3:]} == set(edges)
+    made = compile_circuit(
+        program, small.device("fractional", [*edges, (1, 4)], 5), range(5), YFramePath(propagate=False), angles=[1, 1]
+    )
+    assert made.resources.two_qubit_depth == 1 + 2 * 6  # the first phase, then two mixers of three classes
+
+
+def test_another_order_is_another_circuit():
+    rng = np.random.default_rng(0)
+    scores = {"sample_scores": rng.normal(size=4), "feature_scores": rng.normal(size=2)}
+    problem = SelectionProblem(coupling=rng.normal(size=(4, 2)), k=2, m=1, **scores)
+    orders = [[((0, 1),), ((1, 2),), ((2, 3),)], [((0, 1), (2, 3)), ((1, 2),)]]
+    states = [Ansatz(problem, 1, "tied", (order, "path"), "canonical").state([0.5, 0.9]) for order in orders]
+    assert np.abs(np.abs(states[0]) ** 2 - np.abs(states[1]) ** 2).max() > 1e-3
+
+
+def test_sides_alternate_along_edges():
+    assert split_sides(LINE, 5) == [0, 1, 0, 1, 0]
+    ring = [*LINE, (4, 0)]
+    sides = split_sides(ring, 5)
+    assert sum(sides[i] == sides[j] for i, j in ring) == 1
