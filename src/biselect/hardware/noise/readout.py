@@ -6,7 +6,7 @@ negative weight outside the budgets makes the mass inside look larger than it is
     F  = Σ q(x) over strings inside the budgets, negative weights included (none if that is below zero)
     I₊ = Σ max(q(x), 0) over strings outside
 
-and the exact-budget mass is F / (F + I₊): never above M3's own F, within [0, 1], and only of strings that were measured.
+and the exact-budget mass is F / (F + I₊): never above M3's own F, within [0, 1], and of measured strings only.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Errors as Paulis: each gate's channel twirled, so that what goes wrong can be drawn before anything is simulated.
 
-Twirling keeps the fidelity of every gate. It forgets that relaxation prefers 0, which hardly moves the exact-budget mass.
+Twirling keeps the fidelity of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets.
 """
 
 from __future__ import annotations
