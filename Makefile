@@ -46,13 +46,14 @@ bench: $(BENCH_READY)
 	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . \
 		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
-		ffsim pennylane pennylane-lightning qiskit-aer
+		ffsim pennylane pennylane-lightning qiskit-aer quimb
 	touch $(BENCH_READY)
 
 clean:

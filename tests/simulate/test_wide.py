@@ -1,20 +1,24 @@
 """The charge-block matrix product state against the whole vector, and against the sector simulator."""
 
+import sys
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from biselect.core import SelectionProblem
-from biselect.errors import InputError
+from biselect.errors import InputError, MissingDependencyError
 from biselect.qaoa import Ansatz, surrogate, wide_circuit
 from biselect.simulate.gates import Gate, GateCircuit, basis_bits, rz, rzz, xy
 from biselect.simulate.wide import BondLimitError, WideSampler
+from biselect.simulate.wide.chain import Chain, TooMuchWorkError
 from biselect.simulate.wide.local import commuting_levels
-from biselect.simulate.wide.order import annealed_order
+from biselect.simulate.wide.order import annealed_order, candidate_orders
 from biselect.simulate.wide.split import split
 
 
@@ -161,24 +165,25 @@ def test_the_bond_limit_fails_loudly_and_says_what_to_do():
         WideSampler(problem, circuit, max_bond=3)
 
 
-def test_the_cheaper_order_is_kept():
-    """Sample i couples to feature i only, which the label order puts six places apart."""
-    problem = SelectionProblem(coupling=np.eye(6), k=3, m=3)
-    circuit = wide_circuit(
-        problem,
-        [0.8, 0.9],
-        2,
-        "tied",
-        start=((0, 2, 4), (1, 3, 5)),
-        groups=surrogate(problem, [(i, i) for i in range(6)]),
-    )
-    label = WideSampler(problem, circuit, order=tuple(range(12))).report
+@pytest.mark.parametrize(("rungs", "winner"), [(8, "label"), (10, "annealed")])
+def test_the_cheaper_order_is_kept(rungs, winner):
+    """A ladder: sample i couples to feature i only, which the label order puts N places apart."""
+    problem = SelectionProblem(coupling=np.eye(rungs), k=rungs // 2, m=rungs // 2)
+    start = (range(0, rungs, 2), range(1, rungs, 2))
+    groups = surrogate(problem, [(i, i) for i in range(rungs)])
+    circuit = wide_circuit(problem, [0.8, 0.9], 2, "tied", start=start, groups=groups)
     chosen = WideSampler(problem, circuit).report
-    assert label.order_name == "given"
-    assert chosen.order_name == "annealed"
-    assert chosen.largest_bond <= label.largest_bond
+    assert chosen.order_name == winner
+    work = {}
+    for name, order in candidate_orders(circuit).items():
+        chain = Chain(circuit, order, max_bond=1000)
+        chain.run()
+        work[name] = chain.work
+        with pytest.raises(TooMuchWorkError):
+            Chain(circuit, order, max_bond=1000, max_work=chain.work - 1).run()
+    assert winner == min(work, key=work.__getitem__)
     again = WideSampler(problem, circuit, order=chosen.order).report
-    assert again.order == chosen.order and again.largest_bond == chosen.largest_bond
+    assert (again.order_name, again.order, again.largest_bond) == ("given", chosen.order, chosen.largest_bond)
 
 
 def test_annealing_recovers_a_shuffled_path():
@@ -233,6 +238,70 @@ def test_a_circuit_without_moves_measures_its_start():
     assert bits.tolist() == [[1, 0, 1, 0, 1]] and counts.tolist() == [10]
     assert sampler.report.largest_bond == 1
     assert sampler.amplitudes(np.zeros((1, 5)))[0] == 0  # outside the sector
+
+
+def test_blas_keeps_to_one_thread(monkeypatch):
+    seen = []
+    plain = Chain.apply
+
+    def watched(chain, gate):
+        seen.extend(pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas")
+        plain(chain, gate)
+
+    monkeypatch.setattr(Chain, "apply", watched)
+    problem, circuit, _ = sparse_case(3, 2, 1, 1, 1)
+    with threadpool_limits(limits=2, user_api="blas"):
+        WideSampler(problem, circuit)
+        after = [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]
+    assert set(seen) == {1}
+    assert 1 not in after
+
+
+class DeviceArray(np.ndarray):
+    """Stands in for an array on a GPU: it works with its like and refuses NumPy's, as CuPy does."""
+
+    def get(self):
+        return self.view(np.ndarray)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        if any(type(given) is np.ndarray and given.ndim for given in inputs):
+            raise TypeError("an array of the host meets one of the device")
+        hosts = [given.get() if isinstance(given, DeviceArray) else given for given in inputs]
+        return on_device(getattr(ufunc, method)(*hosts, **kwargs))
+
+    def __getitem__(self, key):
+        if type(key) is np.ndarray:
+            raise TypeError("indices of the host for an array of the device")
+        return super().__getitem__(key)
+
+
+def on_device(array, dtype=None):
+    return np.asarray(array, dtype=dtype).view(DeviceArray)
+
+
+def test_a_device_reads_the_same_state_and_draws_the_same_shots(monkeypatch):
+    device = SimpleNamespace(
+        asarray=on_device,
+        ones=lambda shape, dtype: on_device(np.ones(shape, dtype)),
+        abs=np.abs,
+        concatenate=lambda arrays: on_device(np.concatenate([array.get() for array in arrays])),
+    )
+    monkeypatch.setattr("biselect.simulate.gpu.require_cupy", lambda: device)
+    problem, circuit, _ = sparse_case(7, 6, 3, 2, 2)
+    cpu, gpu = WideSampler(problem, circuit), WideSampler(problem, circuit, device="gpu")
+    for found, expected in zip(gpu.draw(400, seed=4), cpu.draw(400, seed=4), strict=True):
+        assert type(found) is np.ndarray
+        np.testing.assert_array_equal(found, expected)
+    bits = all_bits(circuit.qubits)
+    assert type(gpu.amplitudes(bits)) is np.ndarray
+    np.testing.assert_array_equal(gpu.amplitudes(bits), cpu.amplitudes(bits))
+
+
+def test_a_gpu_without_cupy_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    problem, circuit, _ = sparse_case(3, 2, 1, 1, 1)
+    with pytest.raises(MissingDependencyError, match=r"biselect\[gpu\]"):
+        WideSampler(problem, circuit, device="gpu")
 
 
 def test_bad_input_is_named():

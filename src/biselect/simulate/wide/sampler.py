@@ -52,8 +52,8 @@ class WideSampler:
         problem: whose energy the shots get.
         circuit: a start in the problem's budgets, and gates.
         dtype: what the final state is read in: complex64, or complex128 to check it. It evolves in double precision.
-        order: the qubit at each place of the line. By default the label order and an annealed one are tried, each as
-            long as it needs less work than the other, and the cheaper is kept.
+        order: the qubit at each place of the line. By default an annealed order and the label order are tried, the
+            second only as long as it needs less work than the first, and the cheaper is kept.
         max_bond: bond states beyond which it fails rather than truncate.
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
 
@@ -131,7 +131,7 @@ class WideSampler:
         samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
         features = np.nonzero(bits[:, n:])[1].reshape(len(bits), -1)
         energies = self.problem.energies(samples, features)
-        order = np.lexsort((*samples.T, *features.T, energies))
+        order = np.lexsort((*features.T, *samples.T, energies))  # ties as in Ansatz.sample
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:

@@ -102,4 +102,4 @@ def amplitudes(chain: Chain, bits: Bits, xp: Any = np) -> NDArray[Any]:
 
 def _on_host(array: Any) -> NDArray[Any]:
     """A NumPy array of an array that may lie on a GPU."""
-    return array if isinstance(array, np.ndarray) else array.get()
+    return array.get() if hasattr(array, "get") else array
