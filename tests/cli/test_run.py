@@ -77,7 +77,7 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
 
 
 def test_the_estimate_is_shots_times_circuit_and_pause():
-    from biselect.hardware.execute.outcome import device_seconds
+    from biselect.hardware.execute.findings import device_seconds
     from biselect.hardware.resources import Resources
 
     known = Resources(depth=1, two_qubit_depth=1, two_qubit_gates=1, swaps=0, duration=50e-6, gate_duration=40e-6)

@@ -16,7 +16,7 @@ from biselect.errors import InputError
 if TYPE_CHECKING:
     from biselect.hardware.analysis import Range
     from biselect.hardware.execute.circuit_files import StoredCircuit
-    from biselect.hardware.execute.outcome import Outcome
+    from biselect.hardware.execute.findings import Outcome
     from biselect.qaoa import Threshold
 
 SHOTS, REPEATS = 4096, 1
@@ -66,10 +66,10 @@ def run(
     as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
     from the service's own account store or environment and are never written.
     """
-    from biselect.hardware.execute.circuit_files import load_circuit, read_json
+    from biselect.hardware.execute.circuit_files import circuit_of, read_json
     from biselect.hardware.execute.devices import kind_of, sampler_for
+    from biselect.hardware.execute.findings import outcome
     from biselect.hardware.execute.manifest import freeze, is_run, load_run, plan
-    from biselect.hardware.execute.outcome import outcome
     from biselect.hardware.execute.runner import execute
     from biselect.report.files import write_text
 
@@ -89,7 +89,7 @@ def run(
         if on is None:
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
         kind_of(on)
-        circuit = load_circuit(content, manifest.parent)
+        circuit = circuit_of(content, manifest.parent)
         goal = _threshold(threshold, circuit)
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
         if dry_run:
@@ -99,7 +99,8 @@ def run(
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
-    readouts = execute(fixed_run, sampler, wait=wait, say=steps.say)
+    with steps.step("Measuring"):
+        readouts = execute(fixed_run, sampler, wait=wait, say=steps.say)
     found = outcome(fixed_run, readouts)
     text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
     write_text(fixed_run.folder / "analysis.json", text)
@@ -128,7 +129,7 @@ def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
 
 def _show_plan(circuit: StoredCircuit, asked: dict[str, Any], as_json: bool) -> None:
     from biselect.hardware.execute.devices import kind_of
-    from biselect.hardware.execute.outcome import REP_DELAY, device_seconds
+    from biselect.hardware.execute.findings import REP_DELAY, device_seconds
 
     compiled, shots, repeats = circuit.compiled, asked["shots"], asked["repeats"]
     seconds = device_seconds(compiled.resources, shots, repeats)
@@ -177,7 +178,7 @@ def _show(found: Outcome) -> None:
     table.add_row("shots", str(strict.shots), f"in {strict.repeats} repeats")
     table.add_row("exact-budget mass", _percent(strict.feasible_rate.value), _between(strict.feasible_rate, "repeats"))
     table.add_row("", "", _between(strict.feasible_interval, "95 % interval, pooled"))
-    table.add_row("over chance", f"{strict.over_chance:,.3g} ×", f"chance {strict.chance:.3g}")
+    table.add_row("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}")
     table.add_row(
         "BK hit rate", _percent(strict.hit_rate.value), f"{strict.hits} hits, {_between(strict.hit_rate, '95 %')}"
     )

@@ -13,7 +13,7 @@ from requests import ConnectionError as NoConnection
 
 from biselect import SelectionProblem
 from biselect.hardware.bundle import compile_problem
-from biselect.hardware.execute.circuit_files import load_circuit, read_json
+from biselect.hardware.execute.circuit_files import load_circuit
 from biselect.hardware.execute.ibm import IbmSampling
 from biselect.hardware.execute.manifest import freeze, plan
 from biselect.report.circuit import write_circuit
@@ -42,7 +42,7 @@ def circuit_folder(problem, small, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def stored(circuit_folder):
-    return load_circuit(read_json(circuit_folder / "manifest.json"), circuit_folder)
+    return load_circuit(circuit_folder)
 
 
 @pytest.fixture

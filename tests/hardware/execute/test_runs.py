@@ -13,8 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
+from biselect.hardware.execute.findings import outcome
 from biselect.hardware.execute.manifest import NAME, freeze, load_run, plan, repeat_seed
-from biselect.hardware.execute.outcome import outcome
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.runner import execute
 from biselect.hardware.execute.samplers import SectorSampling

@@ -8,8 +8,8 @@ import pytest
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.findings import outcome
 from biselect.hardware.execute.iqm import IqmSampling
-from biselect.hardware.execute.outcome import outcome
 from biselect.hardware.execute.remote import (
     ConnectionLostError,
     JobFailedError,

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from biselect.hardware.execute.circuit_files import StoredCircuit, load_circuit
     from biselect.hardware.execute.devices import sampler_for
+    from biselect.hardware.execute.findings import Outcome, outcome
     from biselect.hardware.execute.manifest import Run, freeze, load_run, plan
-    from biselect.hardware.execute.outcome import Outcome, outcome
     from biselect.hardware.execute.primitive import SectorSampler
     from biselect.hardware.execute.readout import Readout
     from biselect.hardware.execute.runner import execute
 
 _HOME = {
-    "Outcome": "outcome",
+    "Outcome": "findings",
     "Readout": "readout",
     "Run": "manifest",
     "SectorSampler": "primitive",
@@ -22,7 +22,7 @@ _HOME = {
     "freeze": "manifest",
     "load_circuit": "circuit_files",
     "load_run": "manifest",
-    "outcome": "outcome",
+    "outcome": "findings",
     "plan": "manifest",
     "sampler_for": "devices",
 }

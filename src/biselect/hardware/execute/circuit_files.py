@@ -61,8 +61,13 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
 
-def load_circuit(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
-    """The circuit of a manifest; every file must be as it was when the manifest was written."""
+def load_circuit(folder: str | Path) -> StoredCircuit:
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
+
+
+def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
+    """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
     if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
         raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); write one with biselect compile --out")
     check_seal(manifest, folder / "manifest.json")

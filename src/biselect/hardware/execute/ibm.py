@@ -39,6 +39,7 @@ class IbmSampling:
     """
 
     kind = HARDWARE
+    remark = ""
     finds = True
 
     def __init__(self, mode: Any, service: Any, make_sampler: Callable[..., Any] = SamplerV2) -> None:

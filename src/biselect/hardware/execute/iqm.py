@@ -25,6 +25,7 @@ class IqmSampling:
     """
 
     kind = HARDWARE
+    remark = ""
     finds = False  # IQM's jobs carry no tags
 
     def __init__(self, backend: Any, address: str) -> None:

@@ -20,7 +20,7 @@ import numpy as np
 from biselect._version import __version__
 from biselect.core import Selection
 from biselect.errors import InputError
-from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, load_circuit, read_json
+from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
 from biselect.hardware.execute.devices import kind_of
 from biselect.hardware.seal import check_seal, seal
 from biselect.qaoa.thresholds import Threshold
@@ -157,7 +157,7 @@ def load_run(folder: Path) -> Run:
     if not is_run(content):
         raise InputError(f"{path}: not the manifest of a run ({FORMAT})")
     check_seal(content, path)
-    return Run(content=content, circuit=load_circuit(content["circuit"], folder), folder=folder)
+    return Run(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
 
 
 def is_run(content: Any) -> bool:

@@ -32,11 +32,13 @@ class Service(Protocol):
     Attributes:
         name: as `--on` takes it, without anything secret.
         kind: what the shots are.
+        remark: what else is to be known of the last shots.
         finds: whether jobs can be found by their tag.
     """
 
     name: str
     kind: str
+    remark: str
     finds: bool
 
     def submit(self, compiled: Compiled, shots: int, tag: str) -> str:

@@ -47,6 +47,8 @@ def execute(
             store.add(repeat, run.seeds[repeat], run.shots, readout)
             short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
             say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
+        if sampler.remark:
+            say(sampler.remark)
         return store.readouts()
 
 

@@ -29,10 +29,12 @@ class Sampler(Protocol):
     Attributes:
         name: as `--on` takes it, without anything secret.
         kind: what the shots are: an exact simulation, a noise model, or hardware. Every output says it.
+        remark: what else is to be known of the last shots.
     """
 
     name: str
     kind: str
+    remark: str
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; one seed fixes the shots, except on hardware."""
@@ -43,6 +45,7 @@ class SectorSampling:
 
     name = "sector"
     kind = EXACT
+    remark = ""
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
@@ -55,10 +58,16 @@ class WideSampling:
 
     name = "wide"
     kind = EXACT
+    remark = ""
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
         bits, counts = wide_shots(compiled.program, shots, seed)
+        report = _wide_sampler(compiled.program).report
+        self.remark = (
+            f"largest bond χ = {report.largest_bond}, discarded weight {report.discarded_weight:.1e}, "
+            f"norm off by {report.norm_error:.1e}"
+        )
         return Readout.of_logical(bits, counts, compiled)
 
 
