@@ -8,6 +8,7 @@ import pytest
 pytest.importorskip("qiskit_ibm_runtime")
 
 from qiskit.primitives import BitArray, DataBin, PrimitiveResult, SamplerPubResult
+from qiskit.transpiler import Target
 from qiskit_ibm_runtime.exceptions import RuntimeJobFailureError, RuntimeJobTimeoutError
 from requests import ConnectionError as NoConnection
 
@@ -84,6 +85,13 @@ class RecordedJob:
         return PrimitiveResult([SamplerPubResult(data)])
 
 
+class Backend:
+    """A device of a few qubits."""
+
+    name = "recorded"
+    target = Target(num_qubits=12)
+
+
 @dataclass
 class RecordedService:
     """Fates of submissions in order, then `done`; `lost-before`, `lost-after` and `refused` concern handing in."""
@@ -123,15 +131,17 @@ class RecordedService:
         return Sampler()
 
     def sampling(self):
-        class Backend:
-            name = "recorded"
-
         return IbmSampling(Backend(), self, self.make_sampler)
 
 
 @pytest.fixture
 def service():
     return RecordedService
+
+
+@pytest.fixture
+def backend():
+    return Backend()
 
 
 @pytest.fixture

@@ -5,10 +5,12 @@ import logging
 import sys
 
 import pytest
+from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.execute.devices import sampler_for
 from biselect.hardware.execute.findings import outcome
+from biselect.hardware.execute.ibm import IbmSampling
 from biselect.hardware.execute.iqm import IqmSampling
 from biselect.hardware.execute.remote import (
     ConnectionLostError,
@@ -54,6 +56,16 @@ def test_a_lost_connection_loses_and_repeats_nothing(fixed, service, tmp_path, f
     assert (tmp_path / "run" / RESULTS).read_bytes() == uninterrupted(fixed, service, tmp_path / "other")
 
 
+def test_the_calibration_of_the_moment_is_kept(fixed, service, tmp_path):
+    said = []
+    execute(fixed(tmp_path, ON), service().sampling(), say=said.append)
+    (kept,) = tmp_path.glob("calibration-*.json")
+    content = json.loads(kept.read_text())
+    submitted = [record for record in map(json.loads, (tmp_path / JOBS).read_text().splitlines()) if "job" in record]
+    assert {record["calibration"] for record in submitted} == {content["hash"]}
+    assert any("not the one that the circuit was compiled for" in line for line in said)
+
+
 def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path):
     unlucky = service(["done", "failed"])
     run = fixed(tmp_path, ON)
@@ -81,10 +93,10 @@ def test_a_partial_result_is_kept_and_counted_as_what_it_is(fixed, service, tmp_
     assert outcome(run, readouts).strict.shots == 100
 
 
-def test_the_callers_session_is_used_and_none_is_opened(service, stored):
-    class Session:
-        def backend(self):
-            return "recorded"
+def test_the_callers_session_is_used_and_none_is_opened(service, backend, stored):
+    class Mine(Batch):
+        def __init__(self):
+            self._backend = backend
 
     seen = []
     recorded = service()
@@ -93,9 +105,7 @@ def test_the_callers_session_is_used_and_none_is_opened(service, stored):
         seen.append(mode)
         return recorded.make_sampler(mode, options)
 
-    from biselect.hardware.execute.ibm import IbmSampling
-
-    session = Session()
+    session = Mine()
     sampling = IbmSampling(session, recorded, make)
     assert isinstance(sampling, Service) and sampling.name == ON
     assert sampling.sample(stored.compiled, 10, 0).shots == 10

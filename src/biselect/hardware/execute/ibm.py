@@ -9,13 +9,13 @@ from typing import Any
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
+from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.secrets import scrubbed
 from biselect.hardware.targets import snapshot
 
 try:
-    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2
+    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session
     from qiskit_ibm_runtime.exceptions import (
         RuntimeInvalidStateError,
         RuntimeJobFailureError,
@@ -46,8 +46,8 @@ class IbmSampling:
         self._service = service
         self._mode = mode
         self._make_sampler = make_sampler
-        backend = mode.backend() if callable(getattr(mode, "backend", None)) else getattr(mode, "name", "ibm")
-        self.name = f"ibm:{backend if isinstance(backend, str) else backend.name}"
+        self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
+        self.name = f"ibm:{self._backend.name}"
 
     @classmethod
     def connect(cls, device: str) -> IbmSampling:
@@ -88,9 +88,8 @@ class IbmSampling:
 
     def snapshot(self) -> dict[str, Any] | None:
         """The calibration of the moment."""
-        backend = getattr(self._mode, "_backend", self._mode)
         with self._guarded("reading the calibration"):
-            return snapshot(backend) if hasattr(backend, "target") else None
+            return snapshot(self._backend)
 
     @contextmanager
     def _guarded(self, doing: str, job: str | None = None) -> Iterator[None]:
@@ -98,11 +97,11 @@ class IbmSampling:
         try:
             yield
         except RuntimeJobTimeoutError:
-            raise StillWaitingError(f"job {job} is not done yet; run again to go on waiting") from None
+            raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
         except (RuntimeJobFailureError, RuntimeJobMaxTimeoutError, RuntimeInvalidStateError) as error:
             raise JobFailedError(f"job {job} failed: {self._said(error)}") from None
         except (RequestException, OSError) as error:
-            raise ConnectionLostError(f"{self.name}, while {doing}: {self._said(error)}") from None
+            raise ConnectionLostError(f"{self.name}, while {doing}: {self._said(error)}; {GO_ON}") from None
         except Exception as error:
             raise ServiceError(f"{self.name}, while {doing}: {self._said(error)}") from None
 

@@ -9,7 +9,7 @@ from typing import Any
 from biselect.errors import MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
+from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.secrets import plain_address, scrubbed
 
@@ -84,7 +84,7 @@ class IqmSampling:
             kinds = {kind.__name__ for kind in type(error).__mro__}  # IQM's classes cannot be imported beside IBM's
             said = f"{self.name}, while {doing}: {scrubbed(error)}"
             if "OperationTimeoutError" in kinds:
-                raise StillWaitingError(f"job {job} is not done yet; run again to go on waiting") from None
+                raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
             if kinds & {"RequestException", "OSError"}:
-                raise ConnectionLostError(said) from None
+                raise ConnectionLostError(f"{said}; {GO_ON}") from None
             raise ServiceError(said) from None

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -134,7 +134,7 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
             **_plain(asked),
             "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
             "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
-            "versions": {"biselect": __version__, **_versions()},
+            "versions": installed(),
         }
     )
     try:
@@ -180,9 +180,10 @@ def _evidence(selection: Selection) -> dict[str, Any]:
     }
 
 
-def _versions(packages: Sequence[str] = PACKAGES) -> dict[str, str]:
-    found = {}
-    for package in packages:
+def installed() -> dict[str, str]:
+    """Versions of what takes part in a run."""
+    found = {"biselect": __version__}
+    for package in PACKAGES:
         try:
             found[package] = version(package)
         except PackageNotFoundError:

@@ -8,6 +8,8 @@ from biselect.errors import BiselectError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
 
+GO_ON = "jobs that were handed in are kept, run again to go on"
+
 
 class ServiceError(BiselectError):
     """A service did not do what it was asked; the message says what is kept and what to do."""

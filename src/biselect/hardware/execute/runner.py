@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from biselect.errors import InputError
-from biselect.hardware.execute.manifest import Run
+from biselect.hardware.execute.manifest import Run, installed
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, Service, ServiceError
 from biselect.hardware.execute.samplers import Sampler
@@ -36,6 +36,8 @@ def execute(
         done = len(store.readouts())
         if done:
             say(f"{done} of {len(run.seeds)} repeats are there already")
+        if done < len(run.seeds) and installed() != run.content["versions"]:
+            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         left = range(done, len(run.seeds))
         if isinstance(sampler, Service):
             _submit(run, sampler, store, left, say)
@@ -73,6 +75,10 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, say: Sa
             )
         if calibration is None:
             calibration = _keep_calibration(run, service)
+            if calibration != run.circuit.manifest["target"]["hash"]:
+                say(
+                    "the device's calibration is not the one that the circuit was compiled for; it is kept with the run"
+                )
         store.note(repeat, "submitting", tag=tag)
         try:
             job = service.submit(run.circuit.compiled, run.shots, tag)
@@ -105,7 +111,7 @@ def _keep_calibration(run: Run, service: Service) -> str:
     """Write the device's calibration of the moment beside the results; gives its hash."""
     content = service.snapshot()
     if content is None:
-        return ""
+        return "unknown"
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
     if not path.exists():
         path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
