@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 from qiskit_ibm_runtime import Batch
@@ -158,6 +159,29 @@ def test_iqm_needs_its_own_environment_and_says_so(monkeypatch):
         sampler_for("iqm:https://iqm.example")
 
 
+def test_an_iqm_device_is_named_by_its_address(monkeypatch, secret):
+    """The client wants the server and the device apart; its errors are scrubbed."""
+    asked = []
+
+    class Provider:
+        def __init__(self, server, quantum_computer):
+            asked.append((server, quantum_computer))
+
+        def get_backend(self):
+            if len(asked) > 2:
+                raise RuntimeError(f"401 for token={secret}")
+            return Iqm("done")
+
+    for name in ("iqm", "iqm.qiskit_iqm"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(IQMProvider=Provider))
+    assert sampler_for("iqm:https://iqm.example/garnet").name == "iqm:https://iqm.example/garnet"
+    sampler_for("iqm:https://iqm.example")
+    assert asked == [("https://iqm.example", "garnet"), ("https://iqm.example", None)]
+    with pytest.raises(InputError, match="no access") as caught:
+        sampler_for("iqm:https://iqm.example")
+    assert secret not in str(caught.value)
+
+
 # Nothing secret is written or shown
 
 
@@ -199,6 +223,11 @@ def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, 
 )
 def test_known_shapes_of_secrets_are_masked(text):
     assert "sEcr3t-value" not in scrubbed(text.format("sEcr3t-value"))
+
+
+def test_plain_words_are_left_alone():
+    said = "the token expired; no such key 'depth'; see https://docs.example/login@home"
+    assert scrubbed(said) == said
 
 
 def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):

@@ -12,6 +12,7 @@ from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError
 from biselect.hardware.execute.samplers import Sampler
 from biselect.hardware.execute.store import RunStore
 
+UNKNOWN = "unknown"  # calibration of a device that tells nothing
 Say = Callable[[str], None]
 
 
@@ -75,7 +76,7 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, say: Sa
             )
         if calibration is None:
             calibration = _keep_calibration(run, service)
-            if calibration != run.circuit.manifest["target"]["hash"]:
+            if calibration not in (UNKNOWN, run.circuit.manifest["target"]["hash"]):
                 say(
                     "the device's calibration is not the one that the circuit was compiled for; it is kept with the run"
                 )
@@ -111,7 +112,7 @@ def _keep_calibration(run: Run, service: Service) -> str:
     """Write the device's calibration of the moment beside the results; gives its hash."""
     content = service.snapshot()
     if content is None:
-        return "unknown"
+        return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
     if not path.exists():
         path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
