@@ -13,6 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.hardware import Patch, choose_patch, choose_surrogate, hardware_mask, masked, place, retained_mass
 from biselect.hardware.agreement import agreement, low_energy_overlap
+from biselect.hardware.surrogates import mean_field
 from biselect.solvers import solve
 from biselect.studies.experiments.compile_case import device
 from biselect.studies.task import Cell, Values
@@ -34,10 +35,12 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
 def _measure(problem: SelectionProblem, patch: Patch) -> dict[str, float]:
     placement, mask = place(problem, patch), hardware_mask(patch)
     placed = placement.placed(problem)
-    plain, mended = masked(placed, mask), choose_surrogate(placed, mask).problem
+    plain, chosen = masked(placed, mask), choose_surrogate(placed, mask)
+    mended, nothing = chosen.problem, np.zeros_like(mask)
+    bare = masked(placed, nothing) if chosen.temperature is None else mean_field(placed, nothing, chosen.temperature)
     reference = solve(placed, "exact").energy
     kept, share = retained_mass(placed, mask)
-    of_plain, of_mended = (agreement(placed, each, reference) for each in (plain, mended))
+    of_plain, of_mended, of_bare = (agreement(placed, each, reference) for each in (plain, mended, bare))
     fields = float(np.abs(placed.sample_scores).sum() + np.abs(placed.feature_scores).sum())
     found = {
         "share": 100 * share,
@@ -45,6 +48,7 @@ def _measure(problem: SelectionProblem, patch: Patch) -> dict[str, float]:
         "dense_gain": 100 * of_plain.dense_gain,
         "over_diagonal": of_plain.gain_over_diagonal,
         "mended_gain": 100 * of_mended.dense_gain,
+        "bare_gain": 100 * of_bare.dense_gain,
         "gap": placement.gap,
     }
     if placed.sector.size <= LISTED:
