@@ -77,7 +77,7 @@ def report(name: str, registers: str, seed: int, widths: list[int]) -> None:
 def whole_compilation() -> None:
     """From a problem to a submitted circuit at 64 qubits, p = 2, everything included but imports and JIT."""
     choose_patch(load_target("aachen"), 10, 6)  # compiles the kernels
-    clock = [time.perf_counter()]
+    clock, worked = [time.perf_counter()], time.process_time()
     target = load_target("boston")
     clock.append(time.perf_counter())
     spot = choose_patch(target, 40, 24)
@@ -92,8 +92,10 @@ def whole_compilation() -> None:
     clock.append(time.perf_counter())
     parts = zip(("load target", "choose patch", "place and mask", "build and compile"), np.diff(clock), strict=True)
     print("\n64 qubits, p = 2: " + ", ".join(f"{what} {seconds:.2f} s" for what, seconds in parts))
-    total = clock[-1] - clock[0]
-    print(f"whole compilation {total:.2f} s (promised under 5 s): {'met' if total < 5 else 'MISSED'}; {made.resources}")
+    total, worked = clock[-1] - clock[0], time.process_time() - worked
+    verdict = "met" if total < 5 else "MISSED"
+    print(f"whole compilation {total:.2f} s, {worked:.2f} s of a processor (promised under 5 s): {verdict}")
+    print(made.resources)
 
 
 if __name__ == "__main__":

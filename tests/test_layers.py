@@ -92,6 +92,7 @@ def test_light_stays_light(code):
         ["demo", "--help"],
         ["select", "--help"],
         ["certify", "--help"],
+        ["compile", "--help"],
         ["reproduce", "--help"],
     ],
 )

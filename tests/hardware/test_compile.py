@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import PATHS, YFramePath, build_program, compile_circuit, count_resources, factorial
+from biselect.hardware import PATHS, Op, Program, YFramePath, build_program, compile_circuit, count_resources, factorial
 from biselect.hardware.colouring import colour_beside, recoloured
 from biselect.hardware.yframe import split_sides
 from biselect.qaoa import Ansatz
@@ -116,6 +116,14 @@ def test_a_phase_beside_the_last_class_costs_no_two_qubit_depth(small):
         program, small.device("fractional", [*edges, (1, 4)], 5), range(5), YFramePath(propagate=False), angles=[1, 1]
     )
     assert made.resources.two_qubit_depth == 1 + 2 * 6  # the first phase, then two mixers of three classes
+
+
+def test_a_mixer_across_registers_has_no_classes(fractional):
+    hop = Op(kind="xy", qubits=(2, 3), angle=0.3)
+    program = Program(n_samples=3, n_features=2, k=1, m=1, bits=(1, 0, 0, 1, 0), layers=((hop,),))
+    with pytest.raises(InputError, match="breaks the budgets"):
+        compile_circuit(program, fractional, range(5))
+    assert compile_circuit(program, fractional, range(5), YFramePath(coloured=False)).resources.two_qubit_gates == 1
 
 
 def test_another_order_is_another_circuit():

@@ -116,7 +116,8 @@ def test_faulty_and_missing_qubits_are_left_out():
 
 
 def test_missing_figures_count_as_the_worst_known_ones():
-    target = grid(2, 2, cz={(0, 1): None, (2, 3): 0.02}, readout={0: None, 3: 0.2}, t2={1: None, 2: 1e-5})
+    nan = float("nan")
+    target = grid(2, 2, cz={(0, 1): nan, (2, 3): 0.02}, readout={0: None, 3: 0.2}, t2={1: nan, 2: 1e-5})
     device = calibration(target)
     assert device.edge_costs[0, 1] == device.edge_costs[2, 3] > device.edge_costs[0, 2]
     plain = calibration(grid(2, 2, cz={(2, 3): 0.02, (0, 1): 0.02}, readout={0: 0.2, 3: 0.2}, t2={1: 1e-5, 2: 1e-5}))

@@ -158,8 +158,8 @@ def _show(made: Bundle) -> None:
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {compiled.target}, p = {manifest['depth']}, {made.schedule}"
     table = Table(title=printable(title), title_justify="left", title_style="bold")
-    table.add_column("path")
-    for column in ("depth", "2q depth", "2q gates", "SWAPs", "µs", "µs without readout"):
+    table.add_column("path", overflow="fold")
+    for column in ("depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs"):
         table.add_column(column, justify="right")
     for name, resources in made.references.items():
         table.add_row(name, *_cells(resources))

@@ -82,6 +82,10 @@ class Bundle:
             "depth": len(compiled.program.layers),
             "angles": self.angles,
             "start": None if bits is None else list(bits),
+            "mixer": {
+                name: [list(edge) for group in classes for edge in group]
+                for name, classes in zip(("samples", "features"), compiled.program.mixer, strict=True)
+            },
             "layout": {
                 "initial": list(compiled.initial_layout),
                 "final": list(compiled.final_layout),

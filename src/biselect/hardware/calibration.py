@@ -46,25 +46,19 @@ class Calibration:
 
     def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Neighbours of each qubit in ascending order, filled up with -1, and the cost of the edges to them."""
-        near: list[list[Edge]] = [[] for _ in self.qubit_costs]
-        for edge in sorted(self.edge_costs):
-            for here, there in (edge, edge[::-1]):
-                near[here].append((there, here))
+        near = self._near()
         width = max(1, max(map(len, near)))
         graph, costs = np.full((len(near), width), -1), np.zeros((len(near), width))
-        for qubit, pairs in enumerate(near):
-            for slot, (other, _) in enumerate(sorted(pairs)):
+        for qubit, others in enumerate(near):
+            for slot, other in enumerate(sorted(others)):
                 graph[qubit, slot] = other
                 costs[qubit, slot] = self.edge_costs[min(qubit, other), max(qubit, other)]
         return graph, costs
 
     def parts(self) -> list[list[int]]:
         """The connected parts of the usable graph."""
-        near: dict[int, set[int]] = {qubit: set() for qubit in self.usable}
-        for here, there in self.edge_costs:
-            near[here].add(there)
-            near[there].add(here)
-        parts, left = [], set(near)
+        near = self._near()
+        parts, left = [], set(self.usable)
         while left:
             part: set[int] = set()
             border = {min(left)}
@@ -74,6 +68,13 @@ class Calibration:
             parts.append(sorted(part))
             left -= part
         return parts
+
+    def _near(self) -> list[set[int]]:
+        near: list[set[int]] = [set() for _ in self.qubit_costs]
+        for here, there in self.edge_costs:
+            near[here].add(there)
+            near[there].add(here)
+        return near
 
 
 def calibration(target: Target) -> Calibration:
@@ -119,14 +120,17 @@ def _errors(target: Target, name: str) -> dict[tuple[int, ...], float]:
     entries: dict[Any, Any] = target[name]
     if None in entries:  # everywhere, and ideal
         return {(qubit,): 0.0 for qubit in range(target.num_qubits)}
-    known = {place: entry.error for place, entry in entries.items() if entry is not None and entry.error is not None}
+    known = {place: entry.error for place, entry in entries.items() if entry is not None and _is_known(entry.error)}
     worst = max((error for error in known.values() if error < FAULTY), default=0.0)
     return {place: known.get(place, worst) for place in entries}
 
 
 def _rates(target: Target, name: str) -> NDArray[np.float64]:
     """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known."""
-    times = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
-    known = [time for time in times if time]
-    shortest = min(known, default=np.inf)
-    return np.array([1 / (time or shortest) for time in times])
+    times: list[Any] = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
+    shortest = min((time for time in times if _is_known(time)), default=np.inf)
+    return np.array([1 / (time if _is_known(time) else shortest) for time in times])
+
+
+def _is_known(figure: float | None) -> bool:
+    return figure is not None and bool(np.isfinite(figure))

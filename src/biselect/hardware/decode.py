@@ -174,5 +174,16 @@ def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placeme
         raise InputError("there are no shots to decode")
     logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
     original = logical if placement is None else placement.restore(logical)
-    distinct, where = np.unique(original, axis=0, return_inverse=True)
-    return Shots(bits=distinct, counts=np.bincount(where.ravel(), weights=numbers).astype(np.int64))
+    order, first = _sorted(original)
+    return Shots(bits=original[order[first]], counts=np.add.reduceat(numbers[order], first))
+
+
+def _sorted(bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows in ascending order, and where in it each distinct one begins; 64 bits are compared at a time."""
+    packed = np.packbits(bits, axis=1)
+    padded = np.zeros((len(packed), packed.shape[1] + -packed.shape[1] % 8), dtype=np.uint8)
+    padded[:, : packed.shape[1]] = packed
+    words = padded.view(">u8").astype(np.uint64)
+    order = np.lexsort(words.T[::-1])
+    new = (np.diff(words[order], axis=0) != 0).any(axis=1)
+    return order, np.flatnonzero(np.concatenate([[True], new]))

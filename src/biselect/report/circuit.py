@@ -20,6 +20,8 @@ NAMES = ("circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg
 
 def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
     """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
+    from matplotlib import rc_context
+
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
     from biselect.hardware.targets import snapshot
     from biselect.report.patch import draw_patch
@@ -31,12 +33,14 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as name:
             staging = Path(name)
-            (staging / "circuit.qpy").write_bytes(qpy_bytes(made.compiled.circuit))
-            (staging / "circuit.qasm").write_text(qasm3_text(made.compiled.circuit), encoding="utf-8")
+            circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+            (staging / "circuit.qpy").write_bytes(qpy_bytes(circuit))
+            (staging / "circuit.qasm").write_text(qasm3_text(circuit), encoding="utf-8")
             (staging / "target.json").write_text(_json(snapshot(made.target)), encoding="utf-8")
             made.problem.save(staging / "problem.npz")
-            with house_style():
-                draw_patch(made.patch, made.target, made.compiled.program).savefig(staging / "patch.svg")
+            with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time
+                figure = draw_patch(made.patch, made.target, made.compiled.program)
+                figure.savefig(staging / "patch.svg", metadata={"Date": None})
             hashes = {each: hashlib.sha256((staging / each).read_bytes()).hexdigest() for each in NAMES[:-1]}
             (staging / "manifest.json").write_text(_json({**made.manifest(), "files": hashes}), encoding="utf-8")
             for each in NAMES:

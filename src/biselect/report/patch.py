@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
-    from qiskit.transpiler import Target
 
     from biselect.hardware.patches import Patch
     from biselect.hardware.program import Program
@@ -15,7 +14,7 @@ SCALE = 0.42  # inches between neighbouring qubits
 QUIET = "#d9d9d9"
 
 
-def draw_patch(patch: Patch, target: Target, program: Program) -> Figure:
+def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
     from biselect.hardware.calibration import calibration
     from biselect.hardware.positions import positions_of

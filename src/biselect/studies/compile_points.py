@@ -14,20 +14,29 @@ from biselect.studies.task import Task, tasks_for
 
 DEVICES = ("boston", "pittsburgh")
 WIDTHS = tuple(range(16, 65, 4))
-QUICK_WIDTHS = (8,)
 DEPTHS = (2, 3)
 SEEDS = 3
 
 
 def cells(registers: str, quick: bool) -> list[dict[str, Any]]:
-    """Every point; two of them in the quick form."""
-    devices, widths = (DEVICES[:1], QUICK_WIDTHS) if quick else (DEVICES, WIDTHS)
+    """Every point; a single, smaller one in the quick form."""
+    devices = DEVICES[:1] if quick else DEVICES
     return [
         {"device": device, "registers": registers, "width": width, "depth": depth}
         for device in devices
-        for width in widths
-        for depth in DEPTHS
+        for width in widths(quick)
+        for depth in depths(quick)
     ]
+
+
+def widths(quick: bool) -> tuple[int, ...]:
+    """Decision qubits."""
+    return (8,) if quick else WIDTHS
+
+
+def depths(quick: bool) -> tuple[int, ...]:
+    """Depths p."""
+    return DEPTHS[:1] if quick else DEPTHS
 
 
 def seeds(quick: bool) -> int:

@@ -36,7 +36,7 @@ SCALE = {"duration": 1e6}
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Every measure of every path at every width and depth, devices and seeds together."""
-    widths = points.QUICK_WIDTHS if quick else points.WIDTHS
+    widths, depths = points.widths(quick), points.depths(quick)
     cells = tuple(
         points.ranged(
             _row(registers, depth, width),
@@ -46,7 +46,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             None,
         )
         for registers in REGISTERS
-        for depth in points.DEPTHS
+        for depth in depths
         for width in widths
         for measure in MEASURES
         for name, path in PATHS.items()
@@ -59,18 +59,18 @@ def summarise(records: Records, quick: bool) -> Findings:
             "its cuts are in implementation-path-factorial.",
             "Opt-3 paths keep the random recorded order of the mixer, the others have it coloured.",
         ),
-        extra={"widths": list(widths)},
+        extra={"widths": list(widths), "depths": list(depths)},
     )
 
 
 def draw(found: Findings) -> Figure:
-    """Depth and duration at both depths, tree registers."""
+    """Depth and duration against width, tree registers."""
     from biselect.studies.style import band, panels
 
-    widths = found.extra["widths"]
-    figure, axes = panels(2, 2, width=3.6, height=2.7, sharex=True)
+    widths, depths = found.extra["widths"], found.extra["depths"]
+    figure, axes = panels(2, len(depths), width=3.6, height=2.7, sharex=True)
     for line, measure in zip(axes, ("depth", "duration"), strict=True):
-        for panel, depth in zip(line, points.DEPTHS, strict=True):
+        for panel, depth in zip(line, depths, strict=True):
             for position, name in enumerate(PATHS):
                 cells = [found.find(_row("trees", depth, width), _column(measure, name)) for width in widths]
                 bounds = [cell.low for cell in cells], [cell.high for cell in cells]

@@ -33,6 +33,9 @@ NAMES = (
     "implementation-path-factorial",
     "compiler-path-scaling-baseline",
     "cross-platform-compilation",
+    "circuit",
+    "routing-check",
+    "submitted-coupling-diagnostic",
 )
 """Every study; each lives in the module of its name."""
 

@@ -1,0 +1,149 @@
+import json
+
+import numpy as np
+import pytest
+from qiskit import qasm3, qpy
+from qiskit.primitives import StatevectorSampler
+
+from biselect.core import SelectionProblem
+from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
+from biselect.hardware.compile import compile_circuit
+from biselect.hardware.decode import decode_bits
+from biselect.hardware.targets import from_snapshot, snapshot
+
+ANGLES = "0.9,2.4,2.4,1.15"
+FILES = {"circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg", "manifest.json"}
+
+
+@pytest.fixture
+def problem(tmp_path):
+    weights = np.minimum(np.random.default_rng(3).exponential(size=(5, 4)), 4)
+    made = SelectionProblem(
+        coupling=weights, sample_scores=weights.mean(axis=1), feature_scores=weights.mean(axis=0), k=2, m=2
+    )
+    made.save(tmp_path / "p.npz")
+    return tmp_path / "p.npz"
+
+
+def compact(circuit):
+    """The circuit on its measured qubits alone, for a simulator."""
+    used = [circuit.find_bit(step.qubits[0]).index for step in circuit.data if step.operation.name == "measure"]
+    small = type(circuit)(len(used), len(used))
+    for step in circuit.data:
+        if step.operation.name != "barrier":
+            qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
+            small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
+    return small
+
+
+def test_everything_a_run_needs_is_written(run, problem, tmp_path):
+    outcome = run("compile", problem, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / "made", "--json")
+    assert outcome.code == 0, outcome.err
+    assert {path.name for path in (tmp_path / "made").iterdir()} == FILES
+    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
+    files = manifest.pop("files")
+    assert manifest == json.loads(outcome.out)
+    assert set(files) == FILES - {"manifest.json"}
+    dense = SelectionProblem.load(problem)
+    assert manifest["problem_hash"] == dense.digest
+    target = from_snapshot(json.loads((tmp_path / "made" / "target.json").read_text()))
+    assert snapshot(target)["hash"] == manifest["target"]["hash"] == snapshot(load_target("boston"))["hash"]
+    with open(tmp_path / "made" / "circuit.qpy", "rb") as file:
+        circuit = qpy.load(file)[0]
+    assert qasm3.loads((tmp_path / "made" / "circuit.qasm").read_text()).count_ops() == circuit.count_ops()
+    kept = sum(abs(dense.coupling[i, j]) for i, j in manifest["mask"])
+    assert kept == pytest.approx(manifest["retained_mass"]) == pytest.approx(manifest["placement"]["mass"])
+    patch = Patch.from_dict(manifest["patch"])
+    assert list(patch.layout) == manifest["layout"]["initial"] == manifest["layout"]["final"]
+    ours, plain = manifest["resources"], manifest["references"]["Qiskit Opt-3 CZ"]
+    assert ours["depth"] < plain["depth"] and ours["two_qubit_gates"] < plain["two_qubit_gates"]
+    counts = StatevectorSampler(seed=1).run([compact(circuit)], shots=500).result()[0].data.c
+    shots = decode_bits(counts, dense, *layout_of(manifest))
+    assert shots.exact_budget_mass(dense) == 1
+    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest)).shots == 500
+
+
+def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem, tmp_path):
+    for name in ("first", "second"):
+        outcome = run("compile", problem, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / name)
+        assert outcome.code == 0
+    assert "Against Qiskit Opt-3 CZ: depth -" in outcome.out and "couplings stay" in outcome.out
+    for name in FILES:
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes(), name
+
+
+def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
+    trained = {"angles": [0.9, 2.4, 1.15], "schedule": "bilinear", "depth": 1, "problem_hash": "other"}
+    (tmp_path / "a.json").write_text(json.dumps(trained))
+    outcome = run("compile", problem, "--angles", tmp_path / "a.json", "--json")
+    assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1 and "another problem" in outcome.err
+    assert json.loads(outcome.out)["angles"] == {"γ_marg": 0.9, "γ_SF,1": 2.4, "β": 1.15}
+    wrong = run("compile", problem, "--angles", tmp_path / "a.json", "--depth", 2)
+    assert wrong.code == 2 and "leave --depth out" in wrong.err
+
+
+def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path):
+    start = {"sample_indices": [1, 4], "feature_indices": [0, 3]}
+    (tmp_path / "s.json").write_text(json.dumps(start))
+    outcome = run("compile", problem, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json")
+    manifest = json.loads(outcome.out)
+    shots = decode_bits(np.array([manifest["start"]]), SelectionProblem.load(problem), *layout_of(manifest))
+    assert shots.bits.tolist() == [[0, 1, 0, 0, 1, 1, 0, 0, 1]]
+
+
+@pytest.mark.parametrize("target", ["iqm-54", "pittsburgh"])
+def test_other_devices_paths_and_surrogates(run, problem, target):
+    more = ("--registers", "paths", "--surrogate", "mean-field", "--path", "opt3-cz", "--json")
+    outcome = run("compile", problem, "--angles", "-7,300.5,0,-0.2", "--depth", 2, "--target", target, *more)
+    assert outcome.code == 0, outcome.err
+    manifest = json.loads(outcome.out)
+    assert manifest["path"]["name"].startswith("cz-unfused")
+    if (
+        target != "iqm-54"
+    ):  # two of twenty couplings are left; on the lattice most of them, and the plain mask is as good
+        assert manifest["mean_field_temperature"] is not None and manifest["surrogate_hash"] != manifest["problem_hash"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--angles", "1,2"], "give --depth"),
+        (["--angles", "1,x", "--depth", 1], "numbers separated by commas"),
+        (["--angles", "1,2", "--depth", 1], "3 free angles"),
+        (["--angles", "nan,1,1", "--depth", 1], "finite"),
+        (["--angles", "none.json"], "no such file"),
+        (["--angles", "bad.json"], "cannot be read as JSON"),
+        (["--angles", "odd.json", "--depth", 1], "list of numbers"),
+        (["--angles", "half.json"], "not angles written by biselect train"),
+        (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
+        (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),
+        (["--angles", "1,2,3", "--depth", 1, "--registers", "rings"], "trees, paths"),
+        (["--angles", "1,2,3", "--depth", 1, "--surrogate", "best"], "mask, mean-field"),
+        (["--angles", "1,2,3", "--depth", 1, "--start", "none.json"], "no such file"),
+        (["--angles", "1,2,3", "--depth", 1, "--start", "half.json"], "holds no selection"),
+        (["--angles", "1,2,3", "--depth", 1, "--start", "dicke"], "basis state"),
+        (["--angles", "1,2,3", "--depth", 1, "--out", "bad.json"], "is a file"),
+        (["--angles", "1,2,3", "--depth", 1, "--schedule", "none"], "schedule must be one of"),
+    ],
+)
+def test_bad_input_is_one_line_and_code_2(run, problem, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.json").write_text("{")
+    (tmp_path / "odd.json").write_text('["a"]')
+    (tmp_path / "half.json").write_text('{"angles": [1]}')
+    outcome = run("compile", problem, *arguments, "-q")
+    assert outcome.code == 2 and message in outcome.err and "Traceback" not in outcome.err and not outcome.out
+
+
+def test_a_device_that_is_too_small_is_named(run, tmp_path):
+    SelectionProblem(coupling=np.ones((40, 20)), k=2, m=2).save(tmp_path / "wide.npz")
+    outcome = run("compile", tmp_path / "wide.npz", "--angles", "1,2,3", "--depth", 1, "--target", "iqm-54")
+    assert outcome.code == 2 and "needs 60 qubits, but only 54" in outcome.err
+
+
+def test_the_library_does_what_the_command_does(problem):
+    dense = SelectionProblem.load(problem)
+    made = compile_problem(dense, "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
+    again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
+    assert again.circuit == made.compiled.circuit and not made.references
+    assert made.surrogate.coupling[~made.mask].any() == np.False_

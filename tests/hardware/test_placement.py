@@ -1,0 +1,109 @@
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.hardware.patches import Patch, choose_patch
+from biselect.hardware.placement import Placement, carried, place
+from biselect.hardware.targets import load_target
+from biselect.testing.strategies import ruled_problems
+
+
+def patch_with(n, d, cross):
+    """A patch by its cross edges alone; mixers are paths."""
+    return Patch(
+        samples=tuple(range(n)),
+        features=tuple(range(n, n + d)),
+        sample_edges=tuple((i, i + 1) for i in range(n - 1)),
+        feature_edges=tuple((i, i + 1) for i in range(d - 1)),
+        cross_edges=tuple(cross),
+    )
+
+
+def brute_mass(weights, cross):
+    n, d = weights.shape
+    return max(carried(weights, cross, s, f) for s in permutations(range(n)) for f in permutations(range(d)))
+
+
+@st.composite
+def placed_problems(draw):
+    problem = draw(ruled_problems(4, 3))
+    pairs = [(u, v) for u in range(problem.n_samples) for v in range(problem.n_features)]
+    cross = draw(st.lists(st.sampled_from(pairs), min_size=1, unique=True))
+    return problem, patch_with(problem.n_samples, problem.n_features, sorted(cross))
+
+
+@settings(max_examples=60, deadline=None)
+@given(placed_problems())
+def test_no_placement_has_more_mass(case):
+    problem, patch = case
+    found = place(problem, patch)
+    best = brute_mass(np.abs(problem.coupling), patch.cross_edges)
+    assert found.mass == pytest.approx(best, rel=1e-9, abs=1e-12)
+    assert found.proven_optimal and found.gap == 0
+    assert sorted(found.samples) == list(range(problem.n_samples))
+    assert sorted(found.features) == list(range(problem.n_features))
+
+
+@settings(max_examples=60, deadline=None)
+@given(placed_problems(), st.randoms(use_true_random=False))
+def test_the_placed_problem_is_the_same_problem(case, random):
+    problem, patch = case
+    found = place(problem, patch)
+    placed = found.placed(problem)
+    y = np.array([[random.randint(0, 1) for _ in range(problem.n_samples + problem.n_features)] for _ in range(8)])
+    x = found.restore(y)
+    assert np.allclose(placed.bit_energies(y), problem.bit_energies(x), rtol=1e-12, atol=1e-9)
+    order = np.concatenate([found.samples, problem.n_samples + found.features])
+    p = np.zeros((order.size, order.size))
+    p[order, np.arange(order.size)] = 1
+    assert np.array_equal(placed.qubo(), p.T @ problem.qubo() @ p)
+    assert np.array_equal(x, y @ p.T)
+    for bits, original in zip(y, x, strict=True):
+        split = problem.n_samples
+        mine = (np.flatnonzero(bits[:split]), np.flatnonzero(bits[split:]))
+        theirs = (np.flatnonzero(original[:split]), np.flatnonzero(original[split:]))
+        assert placed.obeys(*mine) == problem.obeys(*theirs)
+
+
+def test_names_go_along():
+    problem = SelectionProblem(
+        coupling=[[0.0, 1.0], [5.0, 0.0]], k=1, m=1, sample_names=("a", "b"), feature_names=("x", "y")
+    )
+    placed = place(problem, patch_with(2, 2, [(0, 1)])).placed(problem)
+    assert placed.sample_name(0) == "b" and placed.feature_name(1) == "x" and placed.coupling[0, 1] == 5
+
+
+@pytest.mark.parametrize("name", ["boston", "pittsburgh"])
+def test_64_qubits_are_placed_with_a_proof(name):
+    patch = choose_patch(load_target(name), 38, 26, seed=0)
+    rng = np.random.default_rng(0)
+    problem = SelectionProblem(coupling=rng.exponential(size=(38, 26)), k=10, m=10)
+    found = place(problem, patch)
+    assert found.proven_optimal
+    heaviest = np.sort(problem.coupling, axis=None)[-len(patch.cross_edges) :].sum()
+    assert carried(problem.coupling, patch.cross_edges, range(38), range(26)) < found.mass <= heaviest
+
+
+def test_a_placement_cut_short_still_has_a_bound():
+    rng = np.random.default_rng(1)
+    problem = SelectionProblem(coupling=rng.exponential(size=(14, 12)), k=2, m=2)
+    cross = sorted({(int(u), int(v)) for u, v in zip(rng.integers(0, 14, 40), rng.integers(0, 12, 40), strict=True)})
+    found = place(problem, patch_with(14, 12, cross), time_limit=0.2)
+    assert found.mass == pytest.approx(carried(problem.coupling, cross, found.samples, found.features))
+    assert found.bound > found.mass and 0 < found.gap < 1 and not found.proven_optimal
+
+
+def test_wrong_sizes_are_refused():
+    problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
+    with pytest.raises(InputError, match="holds 2 samples"):
+        place(problem, patch_with(2, 2, [(0, 0)]))
+    other = Placement(samples=np.arange(2), features=np.arange(2), mass=0.0, bound=0.0)
+    with pytest.raises(InputError, match="for 2 samples and 2 features"):
+        other.placed(problem)
+    with pytest.raises(InputError, match="4 columns"):
+        other.restore(np.zeros((1, 5)))
