@@ -94,6 +94,7 @@ def test_light_stays_light(code):
         ["certify", "--help"],
         ["compile", "--help"],
         ["reproduce", "--help"],
+        ["train", "--help"],
     ],
 )
 def test_help_loads_nothing_numeric(command):

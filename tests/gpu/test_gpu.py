@@ -98,3 +98,15 @@ def test_the_ansatz_takes_the_gpu_backend():
     expected = [plain.value_and_gradient(vector) for vector in angles]
     np.testing.assert_allclose(values, [value for value, _ in expected], rtol=1e-5)
     np.testing.assert_allclose(gradients, [gradient for _, gradient in expected], atol=1e-3)
+
+
+def test_training_runs_its_starts_in_batches():
+    problem, *_ = case(7, 6, 3, 3)
+    on_gpu = Ansatz(problem, 2, backend="gpu", dtype="complex64")
+    assert on_gpu.runs_batches
+    trained = on_gpu.train(evaluations=600)
+    plain = Ansatz(problem, 2, backend="plain")
+    same = plain.train(evaluations=600, lockstep=True)
+    assert trained.evaluations == same.evaluations
+    assert trained.energy == pytest.approx(plain.expectation(trained.angles), abs=1e-3)
+    assert trained.energy == pytest.approx(same.energy, abs=0.05 * abs(same.energy))

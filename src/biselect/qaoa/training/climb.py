@@ -97,7 +97,7 @@ def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[ArrayL
         count = fresh if starts else COLD - 2 + fresh
         if not starts:
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
-        starts += [random_start(ansatz, [search.seed, position, number]) for number in range(count)]
+        starts += [random_start(ansatz, search.objective, [search.seed, position, number]) for number in range(count)]
         share = float(weights[position] / weights[-1])
         best = search.descend(f"{name} {depth}", starts, iterations=ITERATIONS, ansatz=ansatz, share=share)[0]
         found[depth, name] = best

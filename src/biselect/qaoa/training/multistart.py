@@ -48,7 +48,7 @@ def _starts(search: Search, given: Sequence[ArrayLike]) -> Iterator[NDArray[np.f
     for sign in (-1, 1):
         yield ramp(search.ansatz, 1.0, sign)
     for number in count():
-        yield random_start(search.ansatz, [search.seed, number])
+        yield random_start(search.ansatz, search.objective, [search.seed, number])
 
 
 def _angles(descents: list[Descent]) -> Iterator[NDArray[np.float64]]:

@@ -49,7 +49,7 @@ class Training:
         hit_rate: probability of an energy at or below the threshold; None without a threshold.
         strategy: how it was searched.
         seed: of the search.
-        evaluations: calls of the objective. One with its gradient counts as one; it takes about 2.5 times as long.
+        evaluations: calls of the objective. One with its gradient counts as one; it takes about three times as long.
         trace: (evaluations, value) of every improvement within the depth and schedule then worked on.
         stages: the best of every depth and schedule on the way, in order; the last is the answer.
         notes: what a reader should know: a flat landscape, a threshold out of reach.

@@ -19,7 +19,7 @@ from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Descent, Watch, 
 from biselect.qaoa.training.lockstep import lockstep
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.result import Stage
-from biselect.qaoa.training.starts import units
+from biselect.qaoa.training.starts import is_phase, units
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -113,13 +113,14 @@ class Search:
             starts: angles; an endless iterator is drawn from while the budget lasts.
             iterations: of one descent.
             ansatz: of these angles, where it is not the one that is trained.
-            reach: the box is ±reach for every angle; by default ±π times the angle's unit.
+            reach: the box is ±reach for every angle; by default ±π for a β and ±2π units for a γ.
             share: of the whole budget, after which no start of this round begins.
             must: whether the first start is followed even when nothing is left, for one evaluation.
         """
         trained = self.ansatz if ansatz is None else ansatz
         steps = units(trained)
-        box = np.pi * steps if reach is None else np.full(trained.size, reach)
+        free = np.where(is_phase(trained), 2 * np.pi * steps, np.pi)
+        box = free if reach is None else np.full(trained.size, reach)
         scale = steps if reach is None else np.ones(trained.size)
 
         def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:

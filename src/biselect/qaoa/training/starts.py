@@ -11,9 +11,11 @@ from biselect.qaoa.schedule import Schedule
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.training.objectives import Objective
 
 Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
+WIDER = 2.0
 
 
 def units(ansatz: Ansatz) -> Vector:
@@ -34,11 +36,21 @@ def _spread(sample: Vector, feature: Vector, pair: Vector) -> float:
     return max(float(np.std(part)) for part in (sample, feature, pair))
 
 
-def random_start(ansatz: Ansatz, seed: list[int]) -> Vector:
-    """Uniform angles, on a scale that is drawn too."""
+def is_phase(ansatz: Ansatz) -> NDArray[np.bool_]:
+    """Which of the free angles are γ."""
+    return np.asarray(np.any(ansatz.schedule.matrix[:, :-1] != 0, axis=(0, 1)))
+
+
+def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vector:
+    """Uniform angles, on a scale that is drawn too.
+
+    Where a hit rate is sought phases are drawn twice as wide: few choices must be told from all others, and larger
+    phases tell them apart.
+    """
     rng = np.random.default_rng(seed)
     scale = SCALES[rng.integers(len(SCALES))]
-    return scale * rng.uniform(-1, 1, size=ansatz.size) * units(ansatz)
+    wide = np.where(is_phase(ansatz) & ("hit-rate" in objective.weights), WIDER, 1.0)
+    return scale * rng.uniform(-1, 1, size=ansatz.size) * wide * units(ansatz)
 
 
 def ramp(ansatz: Ansatz, height: float, sign: int) -> Vector:
