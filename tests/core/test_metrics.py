@@ -4,7 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core import metrics
-from biselect.core.metrics import bootstrap_interval, f1_at_k, paired_effect
+from biselect.core.metrics import (
+    bootstrap_interval,
+    expected_lowest,
+    f1_at_k,
+    paired_effect,
+    row_geometric,
+    row_medians,
+)
 
 
 def test_f1_is_the_hit_share_when_sizes_match():
@@ -45,3 +52,21 @@ def test_paired_effect_is_mean_over_spread_where_there_is_spread():
     assert paired_effect([1.0, 3.0]) == pytest.approx(2 / np.sqrt(2))
     assert paired_effect([0.5, 0.5]) is None
     assert paired_effect([0.5]) is None
+
+
+def test_the_expected_lowest_draw_is_what_drawing_gives():
+    rng = np.random.default_rng(0)
+    values, mass = rng.normal(size=(3, 4)), rng.random((3, 4))
+    mass /= mass.sum()
+    drawn = rng.choice(values.ravel(), size=(200_000, 5), p=mass.ravel()).min(axis=1)
+    assert expected_lowest(values, mass, shots=5) == pytest.approx(drawn.mean(), abs=4 * drawn.std() / 447)
+    assert expected_lowest(values, mass, shots=1) == pytest.approx((values * mass).sum())
+    assert expected_lowest([2.0, 1.0, 1.0], [0.0, 0.5, 0.5], shots=9) == 1.0
+
+
+def test_row_medians_are_medians():
+    assert row_medians(np.array([[3.0, 1.0, 2.0], [5.0, 5.0, 0.0]])).tolist() == [2.0, 5.0]
+
+
+def test_row_geometric_is_the_root_of_the_product():
+    np.testing.assert_allclose(row_geometric(np.array([[1.0, 4.0], [0.0, 3.0]])), [2.0, 0.0])

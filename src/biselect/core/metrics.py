@@ -20,9 +20,32 @@ def f1_at_k(chosen: Collection[int], positive: Collection[int]) -> float:
     return 2 * len({int(i) for i in chosen} & {int(i) for i in positive}) / (len(chosen) + len(positive))
 
 
+def expected_lowest(values: ArrayLike, probabilities: ArrayLike, shots: int) -> float:
+    """The expected lowest of `shots` independent draws.
+
+    >>> expected_lowest([0.0, 1.0], [0.5, 0.5], shots=2)
+    0.25
+    """
+    flat, mass = np.ravel(values), np.ravel(probabilities)
+    order = np.argsort(flat, kind="stable")
+    beyond = np.clip(1 - np.cumsum(mass[order]) / mass.sum(), 0, 1) ** shots  # all draws lie above this value
+    return float(np.diff(beyond, prepend=1.0) @ -flat[order])
+
+
 def row_means(samples: NDArray[np.float64]) -> NDArray[np.float64]:
     """The mean of each row."""
     return samples.mean(axis=1)
+
+
+def row_medians(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The median of each row."""
+    return np.asarray(np.median(samples, axis=1), dtype=np.float64)
+
+
+def row_geometric(samples: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The geometric mean of each row of numbers from 0 up."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.exp(np.log(samples).mean(axis=1)), dtype=np.float64)
 
 
 def row_effects(samples: NDArray[np.float64]) -> NDArray[np.float64]:

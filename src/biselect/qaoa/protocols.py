@@ -16,7 +16,7 @@ Choice = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Samples and features, ascending."""
 
 FIXED_ANGLE = pi / 4
-POOL = ("swap-sa", "tabu", "coordinate-ascent", "greedy")
+POOL = ("swap-sa", "tabu", "coordinate-ascent", "greedy", "feature-first", "kawasaki")
 POOL_SEEDS = 4
 
 

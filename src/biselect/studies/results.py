@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from biselect.core.metrics import bootstrap_interval
+from biselect.core.metrics import bootstrap_interval, row_means
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,11 +89,19 @@ class Results(Findings):
         return cls(**{**content, "notes": tuple(content["notes"])}, cells=cells)
 
 
-def entry(row: str, column: str, values: ArrayLike, *, paper: float | None = None, decimals: int = 3) -> Entry:
-    """The mean of per-seed values with its interval, held against the paper's figure."""
+def entry(
+    row: str,
+    column: str,
+    values: ArrayLike,
+    *,
+    paper: float | None = None,
+    decimals: int = 3,
+    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]] = row_means,
+) -> Entry:
+    """The mean (or another row statistic) of per-seed values with its interval, held against the paper's figure."""
     sample = np.asarray(values, dtype=np.float64)
-    ours = float(sample.mean())
-    low, high = bootstrap_interval(sample)
+    ours = float(statistic(sample[None, :])[0])
+    low, high = bootstrap_interval(sample, statistic=statistic)
     low, high = min(low, ours), max(high, ours)  # the mean of equal values may be off by its rounding
     verdict = judge(ours, low, high, paper, decimals)
     return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)

@@ -98,7 +98,11 @@ def cut_noise(
     return NoisyCircuit(
         circuit=circuit,
         reads=reads,
-        errors={(name, tuple(qubits)): error for name, qubits, error in basic_device_gate_errors(target=cut)},
+        errors={
+            (name, tuple(qubits)): error
+            for name, qubits, error in basic_device_gate_errors(target=cut)
+            if not error.ideal()
+        },
         physical=physical,
         confusion=confusion,
     )
