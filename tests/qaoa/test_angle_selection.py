@@ -59,7 +59,7 @@ def test_ties_go_to_the_first(problem, select):
     """Where every candidate looks the same, the inherited angles and the first start are taken."""
 
     def flat(start, angles, shots, seed):
-        samples, features = (side[None, :] for side in canonical_start(problem))
+        samples, features = (np.array([side]) for side in canonical_start(problem))
         return Samples(samples=samples, features=features, energies=np.array([-1.0]), counts=np.array([shots]))
 
     starts = [random_start(problem, 0), canonical_start(problem)]
@@ -126,7 +126,7 @@ def test_fixed_angles_do_not_know_the_problem():
     assert fixed_angles(Schedule.named("bilinear", 3)).tolist() == [np.pi / 4] * 5
 
 
-@pytest.mark.parametrize("starts, angles", [([], [0.1]), ([(np.array([0]), np.array([0]))], [np.nan])])
+@pytest.mark.parametrize("starts, angles", [([], [0.1]), ([([0], [0])], [np.nan])])
 def test_bad_input_is_refused(problem, wide, starts, angles):
     with pytest.raises(InputError):
         select_by_paper(problem, wide, starts, angles)

@@ -111,14 +111,14 @@ class WideShots:
         names = tuple(group.name for group in groups)
         self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
         self.largest_bond = 0
-        self._orders: dict[bytes, tuple[int, ...]] = {}
+        self._orders: dict[tuple[int, ...], tuple[int, ...]] = {}
 
     def __call__(self, start: Choice, angles: NDArray[np.float64], shots: int, seed: int) -> Samples:
         """Draw shots of one circuit."""
         circuit = wide_circuit(
             self.problem, angles, self.schedule.depth, self.schedule, self.mixer, start, groups=self.groups
         )
-        key = b"|".join(side.tobytes() for side in start)
+        key = (*start[0], -1, *start[1])
         sampler = WideSampler(self.problem, circuit, order=self._orders.get(key), max_bond=self.max_bond)
         self._orders[key] = sampler.report.order
         self.largest_bond = max(self.largest_bond, sampler.report.largest_bond)

@@ -12,7 +12,7 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.starts import start_choice
 from biselect.solvers import solve
 
-Choice = tuple[NDArray[np.int64], NDArray[np.int64]]
+Choice = tuple[list[int], list[int]]
 """Samples and features, ascending."""
 
 FIXED_ANGLE = pi / 4
@@ -24,29 +24,32 @@ def warm_starts(problem: SelectionProblem, count: int = 2, *, seed: int = 0) -> 
     """The best distinct choices of a pool of heuristics on the dense problem, lowest energy first.
 
     >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
-    >>> [samples.tolist() for samples, _ in warm_starts(problem, 1)]
-    [[2, 3]]
+    >>> warm_starts(problem, 1)
+    [([2, 3], [2])]
     """
-    found: dict[tuple[int, ...], tuple[float, Choice]] = {}
+    found: dict[tuple[tuple[int, ...], ...], tuple[float, Choice]] = {}
     for name in POOL:
         for number in range(POOL_SEEDS):
             answer = solve(problem, name, seed=seed + number)
-            key = (*answer.samples.tolist(), *answer.features.tolist())
-            found[key] = (answer.energy, (answer.samples, answer.features))
-    ordered = sorted(found, key=lambda key: (found[key][0], key))
-    return [found[key][1] for key in ordered[:count]]
+            choice = answer.samples.tolist(), answer.features.tolist()
+            found[tuple(map(tuple, choice))] = (answer.energy, choice)
+    return [choice for _, choice in sorted(found.values())[:count]]
 
 
 def random_start(problem: SelectionProblem, seed: int) -> Choice:
     """A random feasible start: the control that shows what a warm start is worth."""
-    return start_choice(problem, "random", seed)
+    return _listed(start_choice(problem, "random", seed))
 
 
 def canonical_start(problem: SelectionProblem) -> Choice:
     """The first k samples and m features: the start of the fixed-angle protocol."""
-    return start_choice(problem, "canonical", None)
+    return _listed(start_choice(problem, "canonical", None))
 
 
 def fixed_angles(schedule: Schedule) -> NDArray[np.float64]:
     """The fixed-angle protocol: every angle π/4, whatever the problem."""
     return np.full(schedule.size, FIXED_ANGLE)
+
+
+def _listed(choice: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Choice:
+    return choice[0].tolist(), choice[1].tolist()

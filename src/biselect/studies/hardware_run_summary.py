@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from biselect.hardware.analysis import closed_gap
 from biselect.studies import wide_conditions as shared
 from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, beside, dots
 from biselect.studies.results import Entry, Findings
@@ -37,9 +38,11 @@ def summarise(records: Records, quick: bool) -> Findings:
             beside(row, DENSE, gap, dense),
         ]
         warm = (width, depth, "warm")
-        if warm in shared.conditions(quick) and gap > 0:
-            closed = 100 * (1 - shared.dense_gap(records, warm, quick) / gap)
-            cells.append(beside(row, CLOSED, closed, PAPER_CLOSED[width]))
+        closed = None
+        if warm in shared.conditions(quick):
+            closed = closed_gap(gap, shared.dense_gap(records, warm, quick), 0.0)
+        if closed is not None:
+            cells.append(beside(row, CLOSED, 100 * closed, PAPER_CLOSED[width]))
         cells.append(beside(row, SPARSE, shared.sparse_gap(records, condition, quick), sparse))
     return Findings(
         seeds=1,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,9 +16,12 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compile import compile_circuit
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, Target, cut_noise
+from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.paths import Y_FRAME, Path
 from biselect.hardware.program import RZZ, Program
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
 
 MOST_QUBITS = 13  # a density matrix of 13 qubits takes 0.5 GiB in single precision
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,12 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.decode import Shots, bit_table, decode_bits
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, Target, cut_noise
+from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.noise.twirl import pauli_labels, twirled
 from biselect.hardware.placement import Placement
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
 
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
 

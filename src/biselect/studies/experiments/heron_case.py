@@ -12,7 +12,7 @@ from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.data.planted import planted_problem
-from biselect.hardware import Patch, Placement, choose_patch, hardware_mask, masked, place
+from biselect.hardware import Patch, choose_patch, hardware_mask, masked, place
 from biselect.qaoa.groups import CostGroup, components
 from biselect.studies.experiments.compile_case import device
 
@@ -34,16 +34,12 @@ class Case:
     """A problem on a patch.
 
     Attributes:
-        dense: the problem under its own names.
-        placed: the same in placed order; shots of the simulators and their energies are in this order.
-        placement: who sits where.
+        placed: the dense problem in placed order, the order of all shots here.
         patch: the qubits.
         sparse: the placed problem with the couplings of cross edges only: what the phases run.
     """
 
-    dense: SelectionProblem
     placed: SelectionProblem
-    placement: Placement
     patch: Patch
     sparse: SelectionProblem
 
@@ -63,11 +59,8 @@ def case(kind: str, width: int, instance: int) -> Case:
     """A `creditcard` or `planted` instance, placed on the best patch of its width."""
     dense = problem(kind, width, instance)
     patch = best_patch(width)
-    placement = place(dense, patch)
-    placed = placement.placed(dense)
-    return Case(
-        dense=dense, placed=placed, placement=placement, patch=patch, sparse=masked(placed, hardware_mask(patch))
-    )
+    placed = place(dense, patch).placed(dense)
+    return Case(placed=placed, patch=patch, sparse=masked(placed, hardware_mask(patch)))
 
 
 @cache

@@ -63,16 +63,14 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     )
     values: Values = {}
     for seed in seeds:
-        noisy = noisy_shots(
-            compiled, device(DEVICE), made.case.dense, cell["shots"], placement=made.case.placement, seed=seed
-        )
-        inside = noisy.shots.samples(made.case.dense)
+        noisy = noisy_shots(compiled, device(DEVICE), made.case.placed, cell["shots"], seed=seed)
+        inside = noisy.shots.samples(made.case.placed)
         slack = 1e-9 * abs(made.threshold)
         found: dict[str, Any] = {
             "ideal": made.hit_rate,
             "uniform": made.uniform,
             "hits": int(inside.counts[inside.energies <= made.threshold + slack].sum()),
-            "mass": noisy.shots.exact_budget_mass(made.case.dense),
+            "mass": noisy.shots.exact_budget_mass(made.case.placed),
             "flawless": noisy.flawless,
         }
         for name, value in found.items():

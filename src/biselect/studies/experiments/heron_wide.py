@@ -73,5 +73,5 @@ def _noisy_mass(found: Case, cell: Cell, start: Choice, angles: Any, seed: int) 
     program = build_program(found.sparse, cell["p"], SCHEDULE, found.mixer, start)
     path = replace(Y_FRAME, coloured=False)  # the patch's classes are the order already
     compiled = compile_circuit(program, device(DEVICE), found.patch.layout, path, angles=angles)
-    noisy = noisy_shots(compiled, device(DEVICE), found.dense, cell["shots"], placement=found.placement, seed=seed)
-    return noisy.shots.exact_budget_mass(found.dense)
+    noisy = noisy_shots(compiled, device(DEVICE), found.placed, cell["shots"], seed=seed)
+    return noisy.shots.exact_budget_mass(found.placed)
