@@ -151,6 +151,19 @@ def test_without_tags_a_doubtful_submission_is_not_repeated_silently(fixed, tmp_
         execute(run, sampling)
     with pytest.raises(ServiceError, match="cannot say whether it arrived"):
         execute(run, sampling)
+    assert len(execute(run, sampling, resubmit=True)) == 3
+
+
+def test_equal_runs_in_two_folders_do_not_take_each_others_jobs(fixed, service, tmp_path):
+    shared = service(["done", "done", "done", "lost-before"])
+    first = fixed(tmp_path / "a", ON)
+    execute(first, shared.sampling())
+    second = fixed(tmp_path / "b", ON)
+    assert first.hash == second.hash
+    with pytest.raises(ConnectionLostError):
+        execute(second, shared.sampling())
+    execute(second, shared.sampling())
+    assert len(shared.queue) == 6
 
 
 def test_iqm_needs_its_own_environment_and_says_so(monkeypatch):
