@@ -21,7 +21,7 @@ from biselect.hardware.execute.remote import (
     StillWaitingError,
 )
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.secrets import plain_address, scrubbed
+from biselect.hardware.execute.scrub import plain_address, scrubbed
 from biselect.hardware.execute.store import JOBS, RESULTS
 
 ON = "ibm:recorded"
@@ -152,6 +152,18 @@ def test_without_tags_a_doubtful_submission_is_not_repeated_silently(fixed, tmp_
     with pytest.raises(ServiceError, match="cannot say whether it arrived"):
         execute(run, sampling)
     assert len(execute(run, sampling, resubmit=True)) == 3
+
+
+@pytest.mark.parametrize("left", [0, 1, 40])
+def test_a_job_whose_id_was_being_written_is_found_again(fixed, service, tmp_path, left):
+    """Killed after the last job was handed in, with none or only part of its id on disk."""
+    busy = service(["queued"])
+    with pytest.raises(StillWaitingError):
+        execute(fixed(tmp_path, ON), busy.sampling())
+    *lines, last = (tmp_path / JOBS).read_bytes().splitlines(keepends=True)
+    (tmp_path / JOBS).write_bytes(b"".join(lines) + last[:left])
+    assert len(execute(fixed(tmp_path, ON), busy.sampling())) == 3
+    assert busy.submissions == 3
 
 
 def test_equal_runs_in_two_folders_do_not_take_each_others_jobs(fixed, service, tmp_path):

@@ -12,7 +12,7 @@ from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
-from biselect.hardware.execute.secrets import plain_address, scrubbed
+from biselect.hardware.execute.scrub import plain_address, scrubbed
 
 WAIT = 3600.0
 
