@@ -9,6 +9,7 @@ from biselect.core import SelectionProblem
 from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
+from biselect.hardware.seal import check_seal
 from biselect.hardware.targets import from_snapshot, snapshot
 
 ANGLES = "0.9,2.4,2.4,1.15"
@@ -41,7 +42,8 @@ def test_everything_a_run_needs_is_written(run, problem, tmp_path):
     assert outcome.code == 0, outcome.err
     assert {path.name for path in (tmp_path / "made").iterdir()} == FILES
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
-    files = manifest.pop("files")
+    check_seal(manifest, "manifest.json")
+    files, _ = manifest.pop("files"), manifest.pop("hash")
     assert manifest == json.loads(outcome.out)
     assert set(files) == FILES - {"manifest.json"}
     dense = SelectionProblem.load(problem)

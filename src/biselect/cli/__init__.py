@@ -7,7 +7,7 @@ import sys
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, compile, demo, doctor, monitor, report, reproduce, select, solve, train
+from biselect.cli import certify, compile, demo, doctor, monitor, report, reproduce, run, select, solve, train
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -26,6 +26,7 @@ for command in (
     certify.certify,
     monitor.monitor,
     train.train,
+    run.run,
     demo.demo,
     report.report,
     reproduce.reproduce,

@@ -84,7 +84,7 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
 def qpy_bytes(circuit: QuantumCircuit) -> bytes:
     """A circuit as QPY, Qiskit's own exact format."""
     buffer = io.BytesIO()
-    qpy.dump(circuit, buffer)
+    qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # IQM's client holds Qiskit at older releases
     return buffer.getvalue()
 
 

@@ -21,6 +21,7 @@ from biselect.qaoa.starts import Start, start_state
 from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed
+from biselect.simulate.measure import measure
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
@@ -237,29 +238,16 @@ class Ansatz:
 
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""
-        if shots < 1:
-            raise InputError(f"shots must be at least 1, got {shots}")
-        rng = np.random.default_rng(seed)
-        state = self.state(angles)
-        by_row = (np.abs(state) ** 2).sum(axis=1, dtype=np.float64)
-        rows, columns, counts = [], [], []
-        per_row = rng.multinomial(shots, by_row / by_row.sum())
-        for row in np.flatnonzero(per_row):
-            weights = np.abs(state[row].astype(np.complex128)) ** 2
-            drawn = rng.multinomial(per_row[row], weights / weights.sum())
-            seen = np.flatnonzero(drawn)
-            rows += [row] * len(seen)
-            columns += seen.tolist()
-            counts += drawn[seen].tolist()
+        rows, columns, counts = measure(self.state(angles), shots, seed)
         samples = unrank(rows, self.samples.n, self.samples.chosen)
         features = unrank(columns, self.features.n, self.features.chosen)
         energies = self.problem.energies(samples, features)
-        order = np.lexsort((np.array(columns), np.array(rows), energies))
+        order = np.lexsort((columns, rows, energies))
         return Samples(
             samples=samples[order],
             features=features[order],
             energies=energies[order],
-            counts=np.array(counts, dtype=np.int64)[order],
+            counts=counts[order],
         )
 
     # Figures of merit beyond the mean

@@ -23,6 +23,7 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
     from matplotlib import rc_context
 
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
+    from biselect.hardware.seal import seal
     from biselect.hardware.targets import snapshot
     from biselect.report.patch import draw_patch
     from biselect.studies.style import house_style
@@ -42,7 +43,7 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
                 figure = draw_patch(made.patch, made.target, made.compiled.program)
                 figure.savefig(staging / "patch.svg", metadata={"Date": None})
             hashes = {each: hashlib.sha256((staging / each).read_bytes()).hexdigest() for each in NAMES[:-1]}
-            (staging / "manifest.json").write_text(_json({**made.manifest(), "files": hashes}), encoding="utf-8")
+            (staging / "manifest.json").write_text(_json(seal({**made.manifest(), "files": hashes})), encoding="utf-8")
             for each in NAMES:
                 os.replace(staging / each, folder / each)
     except OSError as error:

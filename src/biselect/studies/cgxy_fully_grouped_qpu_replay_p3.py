@@ -1,4 +1,4 @@
-"""Noiseless columns of table cgxy_fully_grouped_qpu_replay_p3: hit rates instance by instance."""
+"""Table cgxy_fully_grouped_qpu_replay_p3: hit rates instance by instance, noiseless and under a noise model."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from biselect.core.metrics import row_geometric
+from biselect.studies import panel_on_chip as chip
 from biselect.studies import threshold_tables as panel
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
+from biselect.studies.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -23,6 +25,11 @@ PAPER = {  # 10⁴ p_BK of the paper's eight instances
 }
 SHOWN = 8
 OURS, GEOMETRIC = "Fully grouped, our search", "geometric mean of all"
+
+
+def tasks(quick: bool) -> list[Task]:
+    """The panel, and the same blocks on a chip."""
+    return panel.tasks(quick) + chip.tasks(quick)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -51,7 +58,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         cells.append(entry(GEOMETRIC, column, values, paper=paper, decimals=2, statistic=row_geometric))
     return Findings(
         seeds=panel.seeds(quick),
-        cells=tuple(cells),
+        cells=(*cells, *chip.entries(records, quick)),
         notes=(
             "The instances are not the paper's, so rows are ordered by XY-QAOA's hit rate on either side and not "
             f"compared; the last row, geometric means over all {len(columns[panel.UNIFORM])} of ours and the paper's "
@@ -60,8 +67,9 @@ def summarise(records: Records, quick: bool) -> Findings:
             panel.PROTOCOL,
             panel.left_out(records),
             panel.BUDGET + " All columns but two are by the paper's search.",
-            "The device's columns of the table need a device and are not here. Layerwise XY-QAOA, our search and "
-            "uniform feasible sampling are ours to add; classical search is in cgxy-best-known-threshold-summary-p3.",
+            "Layerwise XY-QAOA, our search and uniform feasible sampling are ours to add; classical search is in "
+            "cgxy-best-known-threshold-summary-p3.",
+            *chip.NOTES,
         ),
     )
 
@@ -71,8 +79,8 @@ def draw(found: Findings) -> Figure:
     from biselect.studies.style import COLOURS, panels
 
     figure, axes = panels(1, 1, width=5.6, height=3.0)
-    columns = list(dict.fromkeys(e.column for e in found.cells))
-    rows = [row for row in dict.fromkeys(e.row for e in found.cells) if row != GEOMETRIC]
+    columns = list(dict.fromkeys(e.column for e in found.cells if e.row == GEOMETRIC))
+    rows = [row for row in dict.fromkeys(e.row for e in found.cells if e.column in columns) if row != GEOMETRIC]
     for place, column in enumerate(columns):
         cells = [found.find(row, column) for row in rows]
         dots = [e.ours for e in cells]
@@ -97,7 +105,7 @@ STUDY = Study(
     name="cgxy-fully-grouped-qpu-replay-p3",
     title="Hit rates of a fixed threshold, instance by instance",
     label="tab:cgxy_fully_grouped_qpu_replay_p3",
-    tasks=panel.tasks,
+    tasks=tasks,
     summarise=summarise,
     draw=draw,
 )

@@ -1,0 +1,213 @@
+"""`biselect run`: take a compiled circuit to shots, anywhere, the same way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.console import Steps, out, printable
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from biselect.hardware.analysis import Range
+    from biselect.hardware.execute.circuit_files import StoredCircuit
+    from biselect.hardware.execute.findings import Outcome
+    from biselect.qaoa import Threshold
+
+SHOTS, REPEATS = 4096, 1
+
+
+def run(
+    manifest: Annotated[
+        Path, typer.Argument(help="What `biselect compile` wrote, or the manifest of a run that is to go on.")
+    ],
+    on: Annotated[
+        str | None,
+        typer.Option(
+            help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.",
+            show_default=False,
+        ),
+    ] = None,
+    shots: Annotated[
+        int | None, typer.Option(min=1, help="Of each repeat.  [default: 4096]", show_default=False)
+    ] = None,
+    repeats: Annotated[int | None, typer.Option(min=1, help="How many.  [default: 1]", show_default=False)] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Fixes simulated shots.  [default: 0]", show_default=False)
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
+            show_default=False,
+        ),
+    ] = None,
+    wait: Annotated[
+        float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
+    ] = None,
+    resubmit: Annotated[
+        bool, typer.Option("--resubmit", help="Hand jobs in again of which nobody can say whether they arrived.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option("--out", help="Folder of the run; else one beside the manifest.", show_default=False),
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure a compiled circuit, and say what the shots are worth.
+
+    Everything that decides the run is fixed in the manifest of its folder before the first shot. Each repeat is kept
+    as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
+    from the service's own account store or environment and are never written.
+    """
+    from biselect.hardware.execute.circuit_files import circuit_of, read_json
+    from biselect.hardware.execute.devices import kind_of, sampler_for
+    from biselect.hardware.execute.findings import outcome
+    from biselect.hardware.execute.manifest import freeze, is_run, load_run, plan
+    from biselect.hardware.execute.runner import execute
+    from biselect.report.files import write_text
+
+    steps = Steps(quiet)
+    if manifest.is_dir():
+        manifest = manifest / "manifest.json"
+    content = read_json(manifest)
+    if is_run(content):
+        given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
+        if fixed := [name for name, value in {**given, "--out": output}.items() if value is not None]:
+            raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
+        fixed_run = load_run(manifest.parent)
+        if dry_run:
+            return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
+        sampler = sampler_for(fixed_run.on)
+    else:
+        if on is None:
+            raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
+        kind_of(on)
+        circuit = circuit_of(content, manifest.parent)
+        goal = _threshold(threshold, circuit)
+        asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
+        if dry_run:
+            return _show_plan(circuit, asked, as_json)
+        sampler = sampler_for(on)
+        folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
+        with steps.step("Fixing the manifest, with its classical references"):
+            fixed_run = freeze(circuit, manifest.parent, folder, asked)
+    steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
+    with steps.step("Measuring"):
+        readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
+    found = outcome(fixed_run, readouts)
+    text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
+    write_text(fixed_run.folder / "analysis.json", text)
+    if as_json:
+        sys.stdout.write(text)
+    else:
+        _show(found)
+    steps.say(f"kept in {fixed_run.folder}")
+
+
+def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
+    from biselect.qaoa.thresholds import Threshold, load_thresholds
+
+    if text is None:
+        return None
+    digest = circuit.problem.digest
+    try:
+        return Threshold(problem_hash=digest, value=float(text), pool="given on the command line")
+    except ValueError:
+        pass
+    for threshold in load_thresholds(text):
+        if threshold.problem_hash == digest:
+            return threshold
+    raise InputError(f"{text}: has no threshold for problem {digest[:12]}…; was the problem changed?")
+
+
+def _show_plan(circuit: StoredCircuit, asked: dict[str, Any], as_json: bool) -> None:
+    from biselect.hardware.execute.devices import kind_of
+    from biselect.hardware.execute.findings import REP_DELAY, device_seconds
+
+    compiled, shots, repeats = circuit.compiled, asked["shots"], asked["repeats"]
+    seconds = device_seconds(compiled.resources, shots, repeats)
+    facts = {
+        "on": asked["on"],
+        "kind": kind_of(asked["on"]),
+        "problem_hash": circuit.problem.digest,
+        "target": circuit.manifest["target"],
+        "qubits": compiled.program.qubits,
+        "physical_qubits": list(compiled.final_layout),
+        "path": compiled.path.name,
+        "depth": compiled.resources.depth,
+        "two_qubit_gates": compiled.resources.two_qubit_gates,
+        "shots": shots,
+        "repeats": repeats,
+        "seeds": asked["seeds"],
+        "circuit_seconds": compiled.resources.duration,
+        "estimated_device_seconds": seconds,
+    }
+    if as_json:
+        sys.stdout.write(json.dumps(facts, indent=1) + "\n")
+        return
+    console = out()
+    console.print(printable(f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted."))
+    console.print(
+        printable(
+            f"{repeats} × {shots} shots of {facts['qubits']} qubits, {facts['path']}: depth {facts['depth']}, "
+            f"{facts['two_qubit_gates']} two-qubit gates, compiled for {circuit.manifest['target']['name']}"
+        )
+    )
+    time = "unknown: the target lacks a duration" if seconds is None else f"{seconds:.1f} s"
+    pause = f"{1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up"
+    console.print(printable(f"Estimated time on a device: {time} ({pause})"))
+
+
+def _show(found: Outcome) -> None:
+    from rich.table import Table
+
+    strict, repaired, run = found.strict, found.repaired, found.run
+    console = out()
+    title = f"{run.on}: {found.kind}"
+    table = Table(title=printable(title), title_justify="left", title_style="bold", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    table.add_row("shots", str(strict.shots), f"in {strict.repeats} repeats")
+    table.add_row("exact-budget mass", _percent(strict.feasible_rate.value), _between(strict.feasible_rate, "repeats"))
+    table.add_row("", "", _between(strict.feasible_interval, "95 % interval, pooled"))
+    table.add_row("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}")
+    table.add_row(
+        "BK hit rate", _percent(strict.hit_rate.value), f"{strict.hits} hits, {_between(strict.hit_rate, '95 %')}"
+    )
+    table.add_row("", "", _between(strict.hit_rate_by_repeat, "repeats"))
+    proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
+    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
+    table.add_row("best energy", _number(strict.best_energy), printable(evidence))
+    table.add_row("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots")
+    table.add_row("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}")
+    table.add_row("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference")
+    console.print(table)
+    console.print(
+        printable(
+            f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
+            f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"
+        )
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _between(found: Range, of: str) -> str:
+    return f"[{_percent(found.low)}, {_percent(found.high)}] {of}"
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "none" if value is None else f"{value:{sign}.4g}"

@@ -1,0 +1,101 @@
+"""The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.compiled import Compiled
+from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
+from biselect.hardware.targets import load_target
+
+try:
+    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+    from qiskit_aer import AerSimulator
+except ImportError as error:
+    raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
+
+STATEVECTOR_QUBITS = 24
+MEMORY_MB = 1 << 20  # Aer guesses from the number of qubits, which is not what a matrix product state takes
+
+
+class AerSampling:
+    """Shots of the compiled gates without errors."""
+
+    name = "aer"
+    kind = EXACT
+    remark = ""
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure the compiled gates on the qubits that they use."""
+        circuit = cut(compiled.circuit)
+        small = circuit.num_qubits <= STATEVECTOR_QUBITS
+        simulator = AerSimulator(
+            method="statevector" if small else "matrix_product_state", max_memory_mb=MEMORY_MB, max_parallel_threads=1
+        )
+        result = simulator.run(circuit, shots=shots, seed_simulator=seed).result()
+        return Readout.of(result.get_counts(), circuit.num_clbits)
+
+
+class NoisySampling:
+    """Shots of the compiled gates under a recorded device's errors."""
+
+    kind = NOISE_MODEL
+    remark = ""
+
+    def __init__(self, device: str) -> None:
+        self._target = load_target(device)
+        self.name = f"noisy:{device}"
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure; every shot in which something goes wrong takes a simulation of its own."""
+        from biselect.hardware.noise.model import cut_noise
+        from biselect.hardware.noise.trajectories import noisy_table
+
+        table, flawless = noisy_table(cut_noise(compiled, self._target), shots, seed)
+        self.remark = f"errors twirled to Paulis; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        return Readout.of(table)
+
+
+class LocalSampling:
+    """Runtime's SamplerV2 in local testing mode: a recorded device, checked and run as the service would."""
+
+    kind = NOISE_MODEL
+    remark = ""
+
+    def __init__(self, device: str) -> None:
+        self._backend = _recorded(device)
+        self.name = f"local:{device}"
+
+    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
+        """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
+        from qiskit_ibm_runtime import SamplerV2
+
+        options = {"simulator": {"seed_simulator": seed + 1}}  # local mode takes a seed of 0 for none
+        sampler = SamplerV2(mode=self._backend, options=options)
+        return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
+
+
+def cut(circuit: QuantumCircuit) -> QuantumCircuit:
+    """The same circuit on its own qubits alone; classical bits as they were."""
+    used = sorted({circuit.find_bit(qubit).index for step in circuit.data for qubit in step.qubits})
+    number = {qubit: position for position, qubit in enumerate(used)}
+    small = QuantumCircuit(QuantumRegister(len(used), "q"), ClassicalRegister(circuit.num_clbits, "c"))
+    for step in circuit.data:
+        qubits = [number[circuit.find_bit(qubit).index] for qubit in step.qubits]
+        small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
+    return small
+
+
+def _recorded(device: str) -> Any:
+    """A recorded device with RX and RZZ, which its calibration has and its list of gates lacks."""
+    import qiskit_ibm_runtime.fake_provider as provider
+
+    name = device if device.startswith("Fake") else f"Fake{device.capitalize()}"
+    if not hasattr(provider, name):
+        raise InputError(f"Qiskit Runtime has no recorded device {device!r}; try FakeBoston")
+    backend = getattr(provider, name)()
+    backend.properties()  # local mode leaves errors out unless they have been read
+    backend._target = load_target(name)
+    return backend

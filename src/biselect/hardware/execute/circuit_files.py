@@ -1,0 +1,146 @@
+"""A compiled circuit from the files that `biselect compile` wrote, checked against their manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.bundle import FORMAT, layout_of
+from biselect.hardware.colouring import recoloured
+from biselect.hardware.compiled import Compiled
+from biselect.hardware.masks import hardware_mask, masked
+from biselect.hardware.patches import Patch
+from biselect.hardware.paths import QiskitPath, YFramePath
+from biselect.hardware.placement import Placement
+from biselect.hardware.program import Program, build_program
+from biselect.hardware.resources import Resources
+from biselect.hardware.seal import check_seal
+from biselect.hardware.surrogates import mean_field
+
+if TYPE_CHECKING:
+    from qiskit import QuantumCircuit
+
+NEEDED = ("circuit.qpy", "problem.npz")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredCircuit:
+    """A compiled circuit and the problem it is for.
+
+    Attributes:
+        manifest: what `biselect compile` wrote about it.
+        problem: the dense problem, in its own order.
+        surrogate: what the phases are made of, in placed order.
+        placement: who sits where.
+        compiled: the circuit.
+    """
+
+    manifest: dict[str, Any]
+    problem: SelectionProblem
+    surrogate: SelectionProblem
+    placement: Placement
+    compiled: Compiled
+
+
+def read_json(path: Path) -> Any:
+    """A JSON file, or an error that names it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError) as error:
+        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+
+
+def load_circuit(folder: str | Path) -> StoredCircuit:
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
+
+
+def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
+    """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
+    if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
+        raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); write one with biselect compile --out")
+    check_seal(manifest, folder / "manifest.json")
+    contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
+    problem = SelectionProblem.load(folder / "problem.npz")
+    if problem.digest != manifest["problem_hash"]:
+        raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
+    try:
+        clbits, placement = layout_of(manifest)
+        patch = Patch.from_dict(manifest["patch"])
+        surrogate = _surrogate(placement.placed(problem), patch, manifest)
+        compiled = Compiled(
+            circuit=_circuit(contents["circuit.qpy"], folder),
+            program=_program(surrogate, patch, manifest),
+            path=_path(manifest["path"]),
+            target=manifest["target"]["name"],
+            seed=manifest["seed"],
+            initial_layout=tuple(manifest["layout"]["initial"]),
+            final_layout=tuple(manifest["layout"]["final"]),
+            clbits=tuple(clbits),
+            resources=Resources(**manifest["resources"]),
+        )
+    except (KeyError, TypeError) as error:
+        raise InputError(f"{folder}: the manifest of the circuit lacks something ({error}); compile again") from error
+    return StoredCircuit(
+        manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
+    )
+
+
+def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; it belongs to the manifest beside it") from error
+    if hashlib.sha256(content).hexdigest() != manifest.get("files", {}).get(path.name):
+        raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
+    return content
+
+
+def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> SelectionProblem:
+    warmth = manifest["mean_field_temperature"]
+    mask = hardware_mask(patch)
+    found = masked(placed, mask) if warmth is None else mean_field(placed, mask, float(warmth))
+    if found.digest != manifest["surrogate_hash"]:
+        raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
+    return found
+
+
+def _program(surrogate: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> Program:
+    bits = manifest["start"]
+    start: Any = "dicke"
+    if bits is not None:
+        n = surrogate.n_samples
+        start = (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
+    program = build_program(
+        surrogate, manifest["depth"], manifest["schedule"], (patch.sample_edges, patch.feature_edges), start
+    )
+    wanted = recoloured(program) if manifest["path"]["coloured"] else program
+    return wanted.bind(manifest["angles"])
+
+
+def _path(content: Mapping[str, Any]) -> QiskitPath | YFramePath:
+    options = {name: value for name, value in content.items() if name != "name"}
+    return QiskitPath(**options) if "fractional" in options else YFramePath(**options)
+
+
+def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
+    try:
+        from qiskit import qpy
+    except ImportError as error:
+        raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
+    try:
+        circuits = qpy.load(io.BytesIO(content))
+    except Exception as error:  # Qiskit raises whatever a broken file runs into
+        raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
+    return circuits[0]

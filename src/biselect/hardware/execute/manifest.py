@@ -1,0 +1,204 @@
+"""Manifests of runs: everything that decides a run, fixed before its first shot and never changed after.
+
+A run's folder holds `manifest.json`, the problem and the circuit it names, and then its results. The manifest keeps
+what `biselect compile` recorded (problem, target, patch, layouts, placement, mask, angles) and adds where it is run,
+shots, repeats and seeds, the threshold and references with the evidence they came from, and the versions at work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect._version import __version__
+from biselect.core import Selection
+from biselect.errors import InputError
+from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
+from biselect.hardware.execute.devices import kind_of
+from biselect.hardware.seal import check_seal, seal
+from biselect.qaoa.thresholds import Threshold
+from biselect.solvers import solve
+
+FORMAT = "biselect-run-1"
+NAME = "manifest.json"
+REFERENCE_SECONDS = 60.0  # for each classical reference
+PACKAGES = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Run:
+    """A fixed run.
+
+    Attributes:
+        content: the manifest, hash included.
+        circuit: what is measured.
+        folder: where its files and results are.
+    """
+
+    content: dict[str, Any]
+    circuit: StoredCircuit
+    folder: Path
+
+    @property
+    def on(self) -> str:
+        """Where it is run."""
+        return str(self.content["on"])
+
+    @property
+    def shots(self) -> int:
+        """Shots of one repeat."""
+        return int(self.content["shots"])
+
+    @property
+    def seeds(self) -> list[int]:
+        """One seed a repeat."""
+        return list(self.content["seeds"])
+
+    @property
+    def hash(self) -> str:
+        """Of the manifest."""
+        return str(self.content["hash"])
+
+    @property
+    def threshold(self) -> Threshold:
+        """E_BK, with its evidence."""
+        return Threshold(**self.content["threshold"])
+
+    def reference(self, objective: str) -> float:
+        """The energy of the strict-feasible classical reference, on the `dense` or the `sparse` objective."""
+        return float(self.content["references"][objective]["energy"])
+
+
+def plan(
+    circuit: StoredCircuit, on: str, *, shots: int, repeats: int, seed: int, threshold: Threshold | None = None
+) -> dict[str, Any]:
+    """What is asked for: the part of a manifest that must agree when a run is taken up again.
+
+    Args:
+        circuit: what is measured.
+        on: where, as `--on` takes it.
+        shots: of each repeat.
+        repeats: how many.
+        seed: fixes the seeds of all repeats.
+        threshold: E_BK; the dense classical reference by default.
+    """
+    kind_of(on)
+    if shots < 1 or repeats < 1:
+        raise InputError(f"a run needs at least one shot and one repeat, got {shots} and {repeats}")
+    if threshold is not None:
+        threshold.of(circuit.problem)
+    return {
+        "format": FORMAT,
+        "circuit": circuit.manifest,
+        "on": on,
+        "shots": shots,
+        "repeats": repeats,
+        "seed": seed,
+        "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
+        "given_threshold": None if threshold is None else asdict(threshold),
+    }
+
+
+def repeat_seed(seed: int, repeat: int) -> int:
+    """The seed of one repeat; does not depend on how many there are."""
+    return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
+
+
+def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, Any]) -> Run:
+    """Fix a run in a folder, or find the same one fixed there already.
+
+    Args:
+        circuit: what is measured.
+        source: the folder of its files.
+        folder: of the run.
+        asked: from `plan`.
+    """
+    if (folder / NAME).exists():
+        found = load_run(folder)
+        if other := [name for name in asked if found.content.get(name) != _plain(asked)[name]]:
+            raise InputError(
+                f"{folder}: holds another run (it differs in {', '.join(other)}); name another folder with --out"
+            )
+        return found
+    dense = solve(circuit.problem, "auto", seed=0, time_limit=REFERENCE_SECONDS)
+    sparse = solve(circuit.surrogate, "auto", seed=0, time_limit=REFERENCE_SECONDS)
+    content = seal(
+        {
+            **_plain(asked),
+            "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
+            "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
+            "versions": installed(),
+        }
+    )
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in NEEDED:
+            _put(folder / name, (source / name).read_bytes(), os.replace)
+        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+        _put(folder / NAME, text.encode(), os.link)  # unlike a rename this fails where the file exists
+    except FileExistsError:  # another process was first
+        return freeze(circuit, source, folder, asked)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+    return Run(content=content, circuit=circuit, folder=folder)
+
+
+def load_run(folder: Path) -> Run:
+    """A fixed run; refuses a manifest that does not fit its own hash."""
+    path = folder / NAME
+    content = read_json(path)
+    if not is_run(content):
+        raise InputError(f"{path}: not the manifest of a run ({FORMAT})")
+    check_seal(content, path)
+    return Run(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
+
+
+def is_run(content: Any) -> bool:
+    """Whether this is the manifest of a run, not that of a circuit."""
+    return isinstance(content, dict) and content.get("format") == FORMAT
+
+
+def _plain(content: dict[str, Any]) -> dict[str, Any]:
+    """As JSON gives it back."""
+    found: dict[str, Any] = json.loads(json.dumps(content, allow_nan=False))
+    return found
+
+
+def _evidence(selection: Selection) -> dict[str, Any]:
+    return {
+        "energy": selection.energy,
+        "bound": selection.bound,
+        "solver": selection.solver,
+        "proven_optimal": selection.proven_optimal,
+    }
+
+
+def installed() -> dict[str, str]:
+    """Versions of what takes part in a run."""
+    found = {"biselect": __version__}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _put(path: Path, content: bytes, place: Callable[[Path, Path], None]) -> None:
+    """Write a file whole, or not at all."""
+    staging = path.with_name(f".writing-{path.name}-{os.getpid()}")
+    try:
+        with open(staging, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        place(staging, path)
+    finally:
+        staging.unlink(missing_ok=True)

@@ -1,0 +1,121 @@
+"""Runs: repeat after repeat, each kept before the next begins."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from secrets import token_hex
+
+from biselect.errors import InputError
+from biselect.hardware.execute.manifest import Run, installed
+from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, Service, ServiceError
+from biselect.hardware.execute.samplers import Sampler
+from biselect.hardware.execute.store import RunStore
+
+UNKNOWN = "unknown"  # calibration of a device that tells nothing
+Say = Callable[[str], None]
+
+
+def execute(
+    run: Run,
+    sampler: Sampler | Service,
+    *,
+    wait: float | None = None,
+    resubmit: bool = False,
+    say: Say = lambda text: None,
+) -> list[Readout]:
+    """Do what is left of a run; gives all its repeats.
+
+    Args:
+        run: fixed by `freeze`.
+        sampler: who measures; must be the one that the manifest names.
+        wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
+            and the next call takes it up.
+        resubmit: whether a job is handed in again of which nobody can say whether it arrived.
+        say: told what happens.
+    """
+    if sampler.name != run.on:
+        raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
+    store = RunStore(run.folder, run.hash)
+    with store.locked():
+        for name in store.repair():
+            say(f"{name}: its torn end was cut off; that repeat is done again")
+        done = len(store.readouts())
+        if done:
+            say(f"{done} of {len(run.seeds)} repeats are there already")
+        if done < len(run.seeds) and installed() != run.content["versions"]:
+            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
+        left = range(done, len(run.seeds))
+        if isinstance(sampler, Service):
+            _submit(run, sampler, store, left, resubmit, say)
+        for repeat in left:
+            if isinstance(sampler, Service):
+                readout = _collect(run, sampler, store, repeat, wait)
+            else:
+                readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
+            store.add(repeat, run.seeds[repeat], run.shots, readout)
+            short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
+            say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
+        if sampler.remark:
+            say(sampler.remark)
+        return store.readouts()
+
+
+def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
+    """Hand in a job for every repeat that has none. What might be in the queue already is looked for first."""
+    jobs = store.jobs()
+    calibration = None
+    for repeat in repeats:
+        last = jobs.get(repeat, {"event": None})
+        if last["event"] == "submitted":
+            continue
+        found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
+        if found is not None:
+            store.note(repeat, "submitted", job=found)
+            say(f"repeat {repeat + 1}: found again as job {found}")
+            continue
+        if last["event"] == "submitting" and not service.finds and not resubmit:
+            raise ServiceError(
+                f"repeat {repeat + 1}: the connection was lost while it was handed in, and {service.name} cannot say "
+                "whether it arrived; run again with --resubmit to hand it in once more, at the price of a job if it did"
+            )
+        if calibration is None:
+            calibration = _keep_calibration(run, service)
+            if calibration not in (UNKNOWN, run.circuit.manifest["target"]["hash"]):
+                say(
+                    "the device's calibration is not the one that the circuit was compiled for; it is kept with the run"
+                )
+        tag = f"biselect-{run.hash[:12]}-{repeat}-{token_hex(4)}"  # unlike any other job, of an equal run elsewhere too
+        store.note(repeat, "submitting", tag=tag)
+        try:
+            job = service.submit(run.circuit.compiled, run.shots, tag)
+        except ConnectionLostError:
+            raise  # it may have arrived: the next attempt looks for it
+        except ServiceError as error:
+            store.note(repeat, "refused", tag=tag, why=str(error))
+            raise
+        store.note(repeat, "submitted", job=job, calibration=calibration)
+        say(f"repeat {repeat + 1}: job {job}")
+
+
+def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
+    job = store.jobs()[repeat]["job"]
+    try:
+        return service.collect(job, wait)
+    except JobFailedError as error:
+        store.note(repeat, "failed", job=job, why=str(error))
+        raise JobFailedError(
+            f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
+        ) from None
+
+
+def _keep_calibration(run: Run, service: Service) -> str:
+    """Write the device's calibration of the moment beside the results; gives its hash."""
+    content = service.snapshot()
+    if content is None:
+        return UNKNOWN
+    path = run.folder / f"calibration-{content['hash'][:12]}.json"
+    if not path.exists():
+        path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    return str(content["hash"])

@@ -1,0 +1,57 @@
+"""Nothing secret may reach a file, a log or a screen: services put tokens and addresses into their messages."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from biselect.errors import InputError
+
+MASK = "***"
+_SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
+_SHORTEST = 6  # shorter values are words that occur by chance
+_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
+_AFTER_A_NAME = re.compile(
+    r"((?:token|key|secret|password|authorization)[\"']?\s*[=:]\s*[\"']?)(?:bearer\s+)?[^\s\"',;&]+", re.IGNORECASE
+)
+_BEARER = re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE)
+
+
+def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
+    """A message without tokens, passwords and addresses that hold one.
+
+    Args:
+        message: an error or a text.
+        secrets: values known to be secret, beside those of the environment.
+
+    >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401")
+    'GET https://***@example.org/jobs?token=*** failed: 401'
+    """
+    text = str(message)
+    found = [value for name, value in os.environ.items() if _SECRET_NAMES.search(name)]
+    for secret in sorted({*found, *secrets}, key=len, reverse=True):
+        if len(secret) >= _SHORTEST:
+            text = text.replace(secret, MASK)
+    text = _IN_ADDRESS.sub(f"{MASK}@", text)
+    for shape in (_AFTER_A_NAME, _BEARER):
+        text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
+    return text
+
+
+def plain_address(address: str) -> str:
+    """An address that may be written down; refuses one that carries a credential, without repeating it."""
+    try:
+        parts = urlsplit(address)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https"):
+        raise InputError("give the address of the service as https://…")
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise InputError(
+            f"the address of {host} must not carry a user, a password or a query; "
+            "credentials come from the service's own account store or its environment variable"
+        )
+    return address

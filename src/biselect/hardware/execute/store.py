@@ -1,0 +1,150 @@
+"""What a run has so far, on disk: whole records, one a line, that survive a kill at any moment.
+
+A record is written with its own checksum and synced before the next step. Only the end of a file can be torn; it is
+cut back to the last whole record when the run is taken up again. A record that is broken further up was not torn but
+changed, and is refused.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from biselect.errors import BiselectError, InputError
+from biselect.hardware.execute.readout import Readout
+
+RESULTS, JOBS, LOCK = "results.jsonl", "jobs.jsonl", ".lock"
+CHECK = "check"
+Record = dict[str, Any]
+
+
+class BusyError(BiselectError):
+    """Another process is at work on the same run."""
+
+
+class RunStore:
+    """Results and jobs of one run.
+
+    Args:
+        folder: of the run.
+        manifest_hash: of its manifest, kept with every record.
+    """
+
+    def __init__(self, folder: Path, manifest_hash: str) -> None:
+        self.folder = folder
+        self._hash = manifest_hash
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the run for this process alone; the lock goes with the process, however it ends."""
+        with open(self.folder / LOCK, "w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise BusyError(f"{self.folder}: another process is at work on this run; wait for it to end") from None
+            yield
+
+    def repair(self) -> list[str]:
+        """Cut torn ends off; gives the names of the files that had one. Only for who holds the lock."""
+        return [name for name in (RESULTS, JOBS) if _cut_torn_end(self.folder / name)]
+
+    def readouts(self) -> list[Readout]:
+        """The finished repeats, in order."""
+        found = []
+        for number, record in enumerate(self._records(RESULTS)):
+            if record["repeat"] != number:
+                raise InputError(f"{self.folder / RESULTS}: repeat {number} is missing; the file was changed")
+            found.append(Readout.from_dict(record))
+        return found
+
+    def add(self, repeat: int, seed: int, asked: int, readout: Readout) -> None:
+        """Keep a finished repeat; `asked` is how many shots were wanted."""
+        self._append(RESULTS, {"repeat": repeat, "seed": seed, "asked": asked, **readout.to_dict()})
+
+    def jobs(self) -> dict[int, Record]:
+        """The last event of each repeat's jobs."""
+        return {record["repeat"]: record for record in self._records(JOBS)}
+
+    def note(self, repeat: int, event: str, **facts: Any) -> None:
+        """Keep what happened to a job: submitting, submitted, refused or failed."""
+        self._append(JOBS, {"repeat": repeat, "event": event, **facts})
+
+    def _records(self, name: str) -> list[Record]:
+        path = self.folder / name
+        whole, torn = _read(path)
+        if torn:
+            raise InputError(f"{path}: its end is torn; run again to repair it")
+        if any(record["manifest"] != self._hash for record in whole):
+            raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
+        return whole
+
+    def _append(self, name: str, content: Record) -> None:
+        path = self.folder / name
+        line = _sealed({**content, "manifest": self._hash})
+        try:
+            new = not path.exists()
+            with open(path, "ab") as file:
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+            if new:
+                _sync_folder(self.folder)
+        except OSError as error:
+            raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+
+
+def _sealed(content: Record) -> bytes:
+    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    check = hashlib.sha256(text.encode()).hexdigest()
+    return f'{text[:-1]},"{CHECK}":"{check}"}}\n'.encode()
+
+
+def _opened(line: bytes) -> Record | None:
+    """The record of a line, or None if it is not as it was written."""
+    try:
+        content: Record = json.loads(line)
+        check = content.pop(CHECK)
+        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
+    except (ValueError, KeyError, AttributeError, TypeError):
+        return None
+    return content if hashlib.sha256(text.encode()).hexdigest() == check else None
+
+
+def _read(path: Path) -> tuple[list[Record], int]:
+    """Whole records, and how many bytes at the end are torn."""
+    if not path.exists():
+        return [], 0
+    lines = path.read_bytes().splitlines(keepends=True)
+    whole: list[Record] = []
+    for number, line in enumerate(lines):
+        record = _opened(line) if line.endswith(b"\n") else None
+        if record is not None:
+            whole.append(record)
+        elif number == len(lines) - 1:
+            return whole, len(line)
+        else:
+            raise InputError(f"{path}: record {number + 1} is broken; the file was changed, so nothing in it is used")
+    return whole, 0
+
+
+def _cut_torn_end(path: Path) -> bool:
+    _, torn = _read(path)
+    if torn:
+        with open(path, "r+b") as file:
+            file.truncate(path.stat().st_size - torn)
+            os.fsync(file.fileno())
+    return bool(torn)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

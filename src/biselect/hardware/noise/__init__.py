@@ -1,0 +1,17 @@
+"""Recorded errors of a device, simulated. A noise model is not hardware, and everything here says so."""
+
+from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
+from biselect.hardware.noise.readout import mitigate
+from biselect.hardware.noise.registers import RegisterMass, register_mass
+from biselect.hardware.noise.trajectories import NoisyShots, noisy_shots
+
+__all__ = [
+    "LABEL",
+    "NoisyCircuit",
+    "NoisyShots",
+    "RegisterMass",
+    "cut_noise",
+    "mitigate",
+    "noisy_shots",
+    "register_mass",
+]

@@ -1,0 +1,147 @@
+"""`biselect run`: from the folder of `biselect compile` to figures, and back to the same bytes."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+pytest.importorskip("qiskit_aer")
+
+from biselect import SelectionProblem
+from biselect.qaoa.thresholds import Threshold, save_thresholds
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    """A compiled circuit of 5 + 3 qubits on the IQM lattice."""
+    from biselect.hardware.bundle import compile_problem
+    from biselect.report.circuit import write_circuit
+
+    rng = np.random.default_rng(2)
+    problem = SelectionProblem(coupling=rng.random((5, 3)), sample_scores=rng.random(5), k=2, m=1)
+    made = compile_problem(problem, "iqm-54", [0.4, 0.3, 0.5], depth=1, compare=False)
+    folder = tmp_path_factory.mktemp("compiled")
+    write_circuit(folder, made)
+    return folder
+
+
+def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
+    done = run("run", compiled, "--on", "sector", "--shots", 50, "--repeats", 2, "--out", tmp_path / "r")
+    assert done.code == 0
+    assert "exact simulation, not hardware" in done.out and "exact-budget mass" in done.out
+    assert "Band-1 repair, apart" in done.out
+    assert "repeat 2 of 2: 50 shots" in done.err
+    again = run("run", tmp_path / "r", "--json")
+    assert again.code == 0 and "2 of 2 repeats are there already" in again.err
+    assert again.out == (tmp_path / "r" / "analysis.json").read_text()
+    found = json.loads(again.out)
+    assert found["strict"]["shots"] == 100 and found["strict"]["feasible_rate"] == [1.0, 1.0, 1.0]
+    assert found["band_1_repair"]["accepted_rate"] == 1.0
+
+
+def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
+    results = []
+    for name, seed in (("a", 5), ("b", 5), ("c", 6)):
+        run(
+            "run",
+            compiled,
+            "--on",
+            "aer",
+            "--shots",
+            60,
+            "--repeats",
+            2,
+            "--seed",
+            seed,
+            "--out",
+            tmp_path / name,
+            "-q",
+        )
+        results.append([json.loads(line) for line in (tmp_path / name / "results.jsonl").read_text().splitlines()])
+    assert results[0] == results[1]
+    assert results[0][0]["counts"] != results[2][0]["counts"]
+    assert results[0][0]["counts"] != results[0][1]["counts"]
+
+
+def test_a_dry_run_submits_and_writes_nothing(run, compiled):
+    before = sorted(compiled.iterdir())
+    shown = run(
+        "run", compiled / "manifest.json", "--on", "ibm:ibm_boston", "--shots", 4096, "--repeats", 10, "--dry-run"
+    )
+    assert shown.code == 0 and "nothing was submitted" in shown.out and "10 × 4096 shots" in shown.out
+    found = json.loads(run("run", compiled, "--on", "noisy:FakeBoston", "--dry-run", "--json").out)
+    assert found["kind"] == "noise model, not hardware" and found["shots"] == 4096
+    assert sorted(compiled.iterdir()) == before
+
+
+def test_the_estimate_is_shots_times_circuit_and_pause():
+    from biselect.hardware.execute.findings import device_seconds
+    from biselect.hardware.resources import Resources
+
+    known = Resources(depth=1, two_qubit_depth=1, two_qubit_gates=1, swaps=0, duration=50e-6, gate_duration=40e-6)
+    assert device_seconds(known, 1000, 3) == pytest.approx(0.9)
+
+
+def test_thresholds_come_from_a_manifest_an_energy_or_the_reference(run, compiled, tmp_path):
+    problem = SelectionProblem.load(compiled / "problem.npz")
+    save_thresholds(tmp_path / "t.json", [Threshold(problem_hash=problem.digest, value=-1.5, pool="shots of p = 3")])
+    figures = {}
+    for name, extra in (
+        ("file", ("--threshold", tmp_path / "t.json")),
+        ("number", ("--threshold", "-1.25")),
+        ("none", ()),
+    ):
+        out = run(
+            "run", compiled, "--on", "sector", "--shots", 30, *extra, "--out", tmp_path / name, "--json", "-q"
+        ).out
+        figures[name] = json.loads(out)
+    assert figures["file"]["strict"]["threshold"] == -1.5 and figures["file"]["threshold_pool"] == "shots of p = 3"
+    assert figures["number"]["strict"]["threshold"] == -1.25
+    assert figures["none"]["threshold_pool"] == "solver auto"
+
+
+def test_a_run_fixes_its_options(run, compiled, tmp_path):
+    run("run", compiled, "--on", "sector", "--shots", 10, "--out", tmp_path, "-q")
+    assert "fixes --shots" in run("run", tmp_path, "--shots", 20).err
+    other = run("run", compiled, "--on", "sector", "--shots", 20, "--out", tmp_path)
+    assert other.code == 2 and "differs in shots" in other.err
+
+
+def test_bad_input_is_one_line(run, compiled, tmp_path):
+    assert "--on" in run("run", compiled).err
+    for arguments in (
+        (compiled, "--on", "cloud"),
+        (tmp_path / "missing.json", "--on", "sector"),
+        (compiled / "target.json", "--on", "sector"),
+        (compiled, "--on", "sector", "--threshold", tmp_path / "none.json"),
+        (compiled, "--on", "noisy:Nowhere", "--out", tmp_path / "n"),
+    ):
+        done = run("run", *arguments)
+        assert done.code == 2 and done.err.strip().splitlines()[-1].startswith("error: "), arguments
+
+
+def test_a_changed_circuit_manifest_is_refused(run, compiled, tmp_path):
+    for name in ("circuit.qpy", "problem.npz", "manifest.json"):
+        (tmp_path / name).write_bytes((compiled / name).read_bytes())
+    content = json.loads((tmp_path / "manifest.json").read_text())
+    content["angles"] = {name: 0.0 for name in content["angles"]}
+    (tmp_path / "manifest.json").write_text(json.dumps(content))
+    refused = run("run", tmp_path, "--on", "sector", "--out", tmp_path / "r")
+    assert refused.code == 2 and "hash does not match" in refused.err
+
+
+def test_an_address_with_a_password_is_neither_used_nor_shown(run, compiled, tmp_path):
+    done = run("run", compiled, "--on", "iqm:https://ada:pa55word@iqm.example", "--out", tmp_path / "r")
+    assert done.code == 2
+    assert "pa55word" not in done.out + done.err and not (tmp_path / "r").exists()
+
+
+def test_help_loads_nothing_numeric():
+    code = (
+        "import sys; from biselect.cli import main; sys.argv = ['biselect', 'run', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    print('numpy' in sys.modules or 'qiskit' in sys.modules)"
+    )
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert output.strip().endswith("False")

@@ -1,0 +1,260 @@
+"""Paid shots survive: queues, time-outs, failed and partial jobs, lost connections before and after handing in."""
+
+import json
+import logging
+import sys
+from types import SimpleNamespace
+
+import pytest
+from qiskit_ibm_runtime import Batch
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.findings import outcome
+from biselect.hardware.execute.ibm import IbmSampling
+from biselect.hardware.execute.iqm import IqmSampling
+from biselect.hardware.execute.remote import (
+    ConnectionLostError,
+    JobFailedError,
+    Service,
+    ServiceError,
+    StillWaitingError,
+)
+from biselect.hardware.execute.runner import execute
+from biselect.hardware.execute.scrub import plain_address, scrubbed
+from biselect.hardware.execute.store import JOBS, RESULTS
+
+ON = "ibm:recorded"
+
+
+def events(folder):
+    return [(record["repeat"], record["event"]) for record in map(json.loads, (folder / JOBS).read_text().splitlines())]
+
+
+def uninterrupted(fixed, service, folder):
+    execute(fixed(folder, ON), service().sampling())
+    return (folder / RESULTS).read_bytes()
+
+
+def test_every_repeat_is_a_job_whose_id_is_kept_before_anyone_waits(fixed, service, tmp_path):
+    busy = service(["queued"])
+    with pytest.raises(StillWaitingError, match="job-0"):
+        execute(fixed(tmp_path / "run", ON), busy.sampling(), wait=0.0)
+    assert events(tmp_path / "run") == [(r, e) for r in range(3) for e in ("submitting", "submitted")]
+    assert len(execute(fixed(tmp_path / "run", ON), busy.sampling())) == 3
+    assert busy.submissions == 3
+    assert (tmp_path / "run" / RESULTS).read_bytes() == uninterrupted(fixed, service, tmp_path / "other")
+
+
+@pytest.mark.parametrize("fate", ["lost-after", "lost-before", "lost-while-waiting"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_lost_connection_loses_and_repeats_nothing(fixed, service, tmp_path, fate, place):
+    shaky = service([*["done"] * place, fate])
+    with pytest.raises(ConnectionLostError):
+        execute(fixed(tmp_path / "run", ON), shaky.sampling())
+    execute(fixed(tmp_path / "run", ON), shaky.sampling())
+    assert len(shaky.queue) == 3  # no job was paid for twice
+    assert (tmp_path / "run" / RESULTS).read_bytes() == uninterrupted(fixed, service, tmp_path / "other")
+
+
+def test_the_calibration_of_the_moment_is_kept(fixed, service, tmp_path):
+    said = []
+    execute(fixed(tmp_path, ON), service().sampling(), say=said.append)
+    (kept,) = tmp_path.glob("calibration-*.json")
+    content = json.loads(kept.read_text())
+    submitted = [record for record in map(json.loads, (tmp_path / JOBS).read_text().splitlines()) if "job" in record]
+    assert {record["calibration"] for record in submitted} == {content["hash"]}
+    assert any("not the one that the circuit was compiled for" in line for line in said)
+
+
+def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path):
+    unlucky = service(["done", "failed"])
+    run = fixed(tmp_path, ON)
+    with pytest.raises(JobFailedError, match="repeat 2: job job-1 failed"):
+        execute(run, unlucky.sampling())
+    assert len((tmp_path / RESULTS).read_text().splitlines()) == 1
+    assert len(execute(run, unlucky.sampling())) == 3
+    assert [job.asked for job in unlucky.queue] == [1, 1, 1, 1]
+
+
+def test_a_refused_circuit_is_said_and_can_be_tried_again(fixed, service, tmp_path):
+    strict = service(["refused"])
+    with pytest.raises(ServiceError, match="not accepted"):
+        execute(fixed(tmp_path, ON), strict.sampling())
+    assert events(tmp_path)[-1] == (0, "refused")
+    assert len(execute(fixed(tmp_path, ON), strict.sampling())) == 3
+
+
+def test_a_partial_result_is_kept_and_counted_as_what_it_is(fixed, service, tmp_path):
+    said = []
+    run = fixed(tmp_path, ON)
+    readouts = execute(run, service(["done", "partial"]).sampling(), say=said.append)
+    assert [readout.shots for readout in readouts] == [40, 20, 40]
+    assert any("20 shots of 40" in line for line in said)
+    assert outcome(run, readouts).strict.shots == 100
+
+
+def test_the_callers_session_is_used_and_none_is_opened(service, backend, stored):
+    class Mine(Batch):
+        def __init__(self):
+            self._backend = backend
+
+    seen = []
+    recorded = service()
+
+    def make(mode, options):
+        seen.append(mode)
+        return recorded.make_sampler(mode, options)
+
+    session = Mine()
+    sampling = IbmSampling(session, recorded, make)
+    assert isinstance(sampling, Service) and sampling.name == ON
+    assert sampling.sample(stored.compiled, 10, 0).shots == 10
+    assert seen == [session]
+
+
+class Iqm:
+    """IQM's backend: jobs without tags."""
+
+    def __init__(self, fate):
+        self.fate = fate
+        self.jobs = {}
+
+    def run(self, circuit, shots):
+        if self.fate == "lost":
+            self.fate = "done"
+            raise ConnectionResetError("no route")
+        job = type("Job", (), {})()
+        job.job_id = lambda: f"iqm-{len(self.jobs) - 1}"
+        done = self.fate == "done"
+        result = type("Result", (), {"success": done, "get_counts": lambda self: {"0" * circuit.num_clbits: shots}})()
+        job.result = lambda timeout: result
+        job.error_message = lambda: "too warm"
+        self.jobs[f"iqm-{len(self.jobs)}"] = job
+        return job
+
+    def retrieve_job(self, name):
+        return self.jobs[name]
+
+
+def test_iqm_jobs_run_and_fail(stored):
+    good = IqmSampling(Iqm("done"), "https://iqm.example")
+    assert good.sample(stored.compiled, 7, 0).counts.tolist() == [7]
+    with pytest.raises(JobFailedError, match="too warm"):
+        IqmSampling(Iqm("failed"), "https://iqm.example").sample(stored.compiled, 7, 0)
+
+
+def test_without_tags_a_doubtful_submission_is_not_repeated_silently(fixed, tmp_path):
+    sampling = IqmSampling(Iqm("lost"), "https://iqm.example")
+    run = fixed(tmp_path, "iqm:https://iqm.example")
+    with pytest.raises(ConnectionLostError):
+        execute(run, sampling)
+    with pytest.raises(ServiceError, match="cannot say whether it arrived"):
+        execute(run, sampling)
+    assert len(execute(run, sampling, resubmit=True)) == 3
+
+
+@pytest.mark.parametrize("left", [0, 1, 40])
+def test_a_job_whose_id_was_being_written_is_found_again(fixed, service, tmp_path, left):
+    """Killed after the last job was handed in, with none or only part of its id on disk."""
+    busy = service(["queued"])
+    with pytest.raises(StillWaitingError):
+        execute(fixed(tmp_path, ON), busy.sampling())
+    *lines, last = (tmp_path / JOBS).read_bytes().splitlines(keepends=True)
+    (tmp_path / JOBS).write_bytes(b"".join(lines) + last[:left])
+    assert len(execute(fixed(tmp_path, ON), busy.sampling())) == 3
+    assert busy.submissions == 3
+
+
+def test_equal_runs_in_two_folders_do_not_take_each_others_jobs(fixed, service, tmp_path):
+    shared = service(["done", "done", "done", "lost-before"])
+    first = fixed(tmp_path / "a", ON)
+    execute(first, shared.sampling())
+    second = fixed(tmp_path / "b", ON)
+    assert first.hash == second.hash
+    with pytest.raises(ConnectionLostError):
+        execute(second, shared.sampling())
+    execute(second, shared.sampling())
+    assert len(shared.queue) == 6
+
+
+def test_iqm_needs_its_own_environment_and_says_so(monkeypatch):
+    monkeypatch.setitem(sys.modules, "iqm", None)  # as if it were not installed
+    with pytest.raises(MissingDependencyError, match=r"biselect\[iqm\].*environment of its own"):
+        sampler_for("iqm:https://iqm.example")
+
+
+def test_an_iqm_device_is_named_by_its_address(monkeypatch, secret):
+    """The client wants the server and the device apart; its errors are scrubbed."""
+    asked = []
+
+    class Provider:
+        def __init__(self, server, quantum_computer):
+            asked.append((server, quantum_computer))
+
+        def get_backend(self):
+            if len(asked) > 2:
+                raise RuntimeError(f"401 for token={secret}")
+            return Iqm("done")
+
+    for name in ("iqm", "iqm.qiskit_iqm"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(IQMProvider=Provider))
+    assert sampler_for("iqm:https://iqm.example/garnet").name == "iqm:https://iqm.example/garnet"
+    sampler_for("iqm:https://iqm.example")
+    assert asked == [("https://iqm.example", "garnet"), ("https://iqm.example", None)]
+    with pytest.raises(InputError, match="no access") as caught:
+        sampler_for("iqm:https://iqm.example")
+    assert secret not in str(caught.value)
+
+
+# Nothing secret is written or shown
+
+
+@pytest.mark.parametrize("fate", ["lost-before", "lost-after", "lost-while-waiting", "failed", "refused", "queued"])
+def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, secret, caplog, monkeypatch, fate):
+    caplog.set_level(logging.DEBUG)
+    monkeypatch.setenv("QISKIT_IBM_TOKEN", secret)
+    said = []
+    shaky = service([fate])
+    with pytest.raises(ServiceError) as caught:
+        execute(fixed(tmp_path, ON), shaky.sampling(), say=said.append)
+    execute(fixed(tmp_path, ON), shaky.sampling(), say=said.append)
+    seen = [str(caught.value), repr(caught.value.__cause__), caplog.text, *said]
+    seen += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(seen) > 6
+    for text in seen:
+        assert secret not in text and "ada:" not in text
+
+
+def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, secret_address):
+    for address in (secret_address, f"https://iqm.example/?token={secret}"):
+        with pytest.raises(InputError) as caught:
+            sampler_for(f"iqm:{address}")
+        assert secret not in str(caught.value)
+    assert plain_address("https://iqm.example/cocos") == "https://iqm.example/cocos"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Bearer {}",
+        "Authorization: Bearer {}",
+        '{{"token": "{}"}}',
+        "api_key={}&x=1",
+        "https://u:{}@h/",
+        "https://{}@h/",
+        "access_token: {}",
+    ],
+)
+def test_known_shapes_of_secrets_are_masked(text):
+    assert "sEcr3t-value" not in scrubbed(text.format("sEcr3t-value"))
+
+
+def test_plain_words_are_left_alone():
+    said = "the token expired; no such key 'depth'; see https://docs.example/login@home"
+    assert scrubbed(said) == said
+
+
+def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):
+    monkeypatch.setenv("IQM_TOKEN", "abcdefgh")
+    assert scrubbed("xxabcdefghyy, and a plain word") == "xx***yy, and a plain word"
