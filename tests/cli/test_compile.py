@@ -149,3 +149,27 @@ def test_the_library_does_what_the_command_does(problem):
     again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
     assert again.circuit == made.compiled.circuit and not made.references
     assert made.surrogate.coupling[~made.mask].any() == np.False_
+
+
+def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem, tmp_path):
+    given = {"--start": "canonical", "--schedule": "fully-grouped", "--depth": 2}
+    options = [part for pair in given.items() for part in pair]
+    outcome = run("compile", problem, *options, "--out", tmp_path / "trained", "--json")
+    assert outcome.code == 0, outcome.err
+    assert "Training angles" in outcome.err
+    trained = json.loads(outcome.out)
+    zeros = run("compile", problem, *options, "--angles", ",".join(["0"] * 8), "--out", tmp_path / "idle", "--json")
+    assert trained["angles"].keys() == json.loads(zeros.out)["angles"].keys()
+    low = {}
+    for name in ("trained", "idle"):
+        shots = run("run", tmp_path / name, "--on", "sector", "--shots", 500, "--json")
+        assert shots.code == 0, shots.err
+        low[name] = json.loads(shots.out)["strict"]["tail_energy"]
+    assert low["trained"] < low["idle"]
+
+
+def test_a_sector_too_large_to_train_on_asks_for_angles(run, tmp_path):
+    SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6).save(tmp_path / "large.npz")
+    outcome = run("compile", tmp_path / "large.npz")
+    assert outcome.code == 2
+    assert "give angles" in outcome.err

@@ -24,21 +24,25 @@ def compile_(
         Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
     ],
     angles: Annotated[
-        str,
+        str | None,
         typer.Option(
-            help="What `biselect train` wrote (.json), a JSON list, or numbers separated by commas.", show_default=False
+            help="What `biselect train` wrote (.json), a JSON list, or numbers separated by commas; left out, they are "
+            "trained for this very circuit where the problem is small.",
+            show_default=False,
         ),
-    ],
+    ] = None,
     target: Annotated[
         str, typer.Option(help="boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json).")
     ] = "boston",
     path: Annotated[
         str, typer.Option(help="y-frame, opt3-cz, opt3-fractional, complete-cz, complete-fractional, strongest-qiskit.")
     ] = "y-frame",
-    depth: Annotated[int | None, typer.Option(min=1, help="p; known for trained angles.", show_default=False)] = None,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="p; known for angles from a file, else 2.", show_default=False)
+    ] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(help="Schedule of the angles; known for trained ones, else bilinear.", show_default=False),
+        typer.Option(help="Schedule of the angles; known for those from a file, else bilinear.", show_default=False),
     ] = None,
     registers: Annotated[str, typer.Option(help="trees (more couplings) or paths (shorter circuits).")] = "trees",
     start: Annotated[str, typer.Option(help="random, canonical, dicke, or a selection.json to start from.")] = "random",
@@ -63,7 +67,9 @@ def compile_(
     as_json: Annotated[bool, typer.Option("--json", help="Print the manifest instead of a table.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Compile PROBLEM with given angles for a device, on hardware edges alone, and compare with plain Qiskit.
+    """Compile PROBLEM for a device, on hardware edges alone, and compare with plain Qiskit.
+
+    Angles that suit the whole problem on a ring rarely suit the couplings and mixer of a chip: train them here.
 
     The manifest holds what is needed to read the measured bits: layouts, placement, mask, and the hashes of all files.
     """
@@ -100,9 +106,11 @@ def compile_(
 
 
 def _angles(
-    text: str, schedule: str | None, depth: int | None, digest: str, steps: Steps
-) -> tuple[list[float], str, int]:
-    """Angles, their schedule and their depth."""
+    text: str | None, schedule: str | None, depth: int | None, digest: str, steps: Steps
+) -> tuple[list[float] | None, str, int]:
+    """Angles (None to train them), their schedule and their depth."""
+    if text is None:
+        return None, schedule or "bilinear", depth or 2
     content = _read_json(Path(text), "angles") if text.lower().endswith(".json") else _numbers(text)
     if isinstance(content, dict):
         try:

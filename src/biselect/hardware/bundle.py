@@ -14,20 +14,27 @@ from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.errors import InputError
+from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.program import build_program
+from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
 from biselect.hardware.surrogates import choose_surrogate
 from biselect.hardware.targets import load_target, snapshot
+from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.groups import components
+from biselect.qaoa.starts import Start
+from biselect.qaoa.training.backend import backend_for
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
 FORMAT = "biselect-circuit-1"
+TRAINABLE = 1_000_000  # choices
+EVALUATIONS = 300  # of a training
 SURROGATES = ("mask", "mean-field")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
@@ -114,7 +121,7 @@ class Bundle:
 def compile_problem(
     problem: SelectionProblem,
     target: Any,
-    angles: ArrayLike,
+    angles: ArrayLike | None = None,
     *,
     depth: int,
     schedule: str = "bilinear",
@@ -131,7 +138,7 @@ def compile_problem(
     Args:
         problem: the dense problem.
         target: as `load_target` takes it.
-        angles: the free angles of the schedule.
+        angles: the free angles of the schedule; None to train them for this very circuit, where its sector is small.
         depth: p.
         schedule: name of the angle schedule.
         path: name of the compilation path, one of `PATHS`.
@@ -164,6 +171,9 @@ def compile_problem(
         _placed_start(start, placement),
         seed=seed,
     )
+    if angles is None:
+        progress("Training angles")
+        angles = _trained(placed, sparse, recoloured(program) if PATHS[path].coloured else program, schedule, seed)
     values = np.asarray(angles, dtype=np.float64)
     names = program.angle_names
     program.bind(values)  # refuses a wrong number of angles before the long part
@@ -185,6 +195,24 @@ def compile_problem(
         compiled=compiled,
         references=references,
     )
+
+
+def _trained(
+    problem: SelectionProblem, sparse: SelectionProblem, program: Program, schedule: str, seed: int
+) -> NDArray[np.float64]:
+    """Angles for a circuit as it will run: its couplings, mixer order and start, by the CVaR of the dense objective."""
+    if problem.sector.size > TRAINABLE:
+        raise InputError(
+            f"its {problem.sector.size:.1e} choices are too many to train angles on here (up to {TRAINABLE:.0e}); "
+            "give angles"
+        )
+    depth, n, bits = len(program.layers), program.n_samples, program.bits
+    start: Start = "dicke"
+    if bits is not None:
+        start = np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist()
+    backend = backend_for(problem, depth, EVALUATIONS)
+    ansatz = Ansatz(problem, depth, schedule, program.mixer, start, groups=components(sparse), backend=backend)
+    return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=seed).angles
 
 
 def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
