@@ -48,7 +48,8 @@ def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int =
     sample = np.asarray(values, dtype=np.float64).ravel()
     labels = np.arange(sample.size) if clusters is None else np.asarray(clusters).ravel()
     _, member = np.unique(labels, return_inverse=True)
-    totals, counts = np.bincount(member, weights=sample), np.bincount(member)
+    totals = np.bincount(member, weights=sample).astype(np.float64)
+    counts = np.bincount(member)
     means = _resampled(totals, counts, np.random.default_rng(seed))
     mean = float(sample.mean())
     low, high = np.quantile(means, [0.025, 0.975])
@@ -62,9 +63,7 @@ def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int =
     )
 
 
-def _resampled(
-    totals: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator
-) -> NDArray[np.float64]:
+def _resampled(totals: NDArray[np.float64], counts: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.float64]:
     means = np.empty(RESAMPLES)
     step = max(1, BATCH_VALUES // totals.size)
     for begin in range(0, RESAMPLES, step):

@@ -30,7 +30,7 @@ class Candidates:
 
 
 def balanced(labels: NDArray[np.bool_], size: int, k: int, *, seed: int) -> Candidates:
-    """k positives and size - k others, both drawn uniformly: as many positives as may be chosen."""
+    """Take k positives and size - k others, both drawn uniformly: as many positives as may be chosen."""
     rng = np.random.default_rng(seed)
     return _mixed(labels, size, k, rng)
 
@@ -49,11 +49,15 @@ def unbalanced(labels: NDArray[np.bool_], size: int, *, seed: int) -> Candidates
     return _mixed(labels, size, found, rng)
 
 
-def ranked(labels: NDArray[np.bool_], scores: NDArray[np.float64], size: int, *, seed: int, widen: int = WIDEN) -> Candidates:
+def ranked(
+    labels: NDArray[np.bool_], scores: NDArray[np.float64], size: int, *, seed: int, widen: int = WIDEN
+) -> Candidates:
     """Rows drawn uniformly from the widen·size rows that an earlier-time scorer ranks first (ties: lowest row)."""
     rng = np.random.default_rng(seed)
     if size * widen > labels.size:
-        raise InputError(f"cannot rank the first {widen} × {size} rows of a window of {labels.size}; use a smaller pool")
+        raise InputError(
+            f"cannot rank the first {widen} × {size} rows of a window of {labels.size}; use a smaller pool"
+        )
     first = np.argsort(-scores, kind="stable")[: size * widen]
     return _shuffled(labels, rng.choice(first, size, replace=False), rng)
 

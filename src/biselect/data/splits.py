@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -65,7 +66,7 @@ def split_rows(times: ArrayLike, percent: tuple[int, int, int]) -> TimeSplit:
     return TimeSplit(**windows)
 
 
-def refuse_unsorted(times: NDArray[np.generic]) -> None:
+def refuse_unsorted(times: NDArray[Any]) -> None:
     """Rows that are not in the order of time cannot be cut in time."""
     falls = np.flatnonzero(times[1:] < times[:-1])
     if falls.size:

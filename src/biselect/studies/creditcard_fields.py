@@ -38,7 +38,7 @@ def reference_rows(percent: Percent, window: str, reference: str) -> slice:
     raise InputError(f"a reference is first or recent, not {reference!r}")
 
 
-@lru_cache(maxsize=24)
+@lru_cache(maxsize=3)  # a process that grows by much is replaced by the pool that it works in
 def weights(percent: Percent, window: str, map_name: str, reference: str) -> NDArray[np.float64]:
     """W of every row of a window, all 28 features; no row of the window is in the reference."""
     table = load_credit_card()

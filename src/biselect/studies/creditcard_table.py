@@ -25,7 +25,8 @@ HEURISTICS = {
     "coordinate-ascent": "Coord.-ascent",
     "tabu": "Tabu",
 }
-PAPER_SLICES, SLICES, BLOCK = 25, 200, 25
+PAPER_SLICES, SLICES = 25, 200
+BLOCK = 100  # few tasks a cell: each process that takes one must make the weights of a whole window
 
 
 def absent() -> str | None:

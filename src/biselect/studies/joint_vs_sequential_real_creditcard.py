@@ -62,7 +62,7 @@ def choice_cell(size: int, map_name: str, window: str) -> dict[str, Any]:
 def tasks(quick: bool) -> list[Task]:
     """The table, and every map on both windows for the choice."""
     cells = [main_cell(size) for size in table.SIZES]
-    cells += [choice_cell(size, name, w) for size in table.SIZES for name in MAPS for w in ("buffer", "test")]
+    cells += [choice_cell(size, name, w) for w in ("buffer", "test") for name in MAPS for size in table.SIZES]
     return table.tasks_of(cells, table.slices(quick))
 
 

@@ -72,9 +72,7 @@ class Study:
     def skipped(self, reason: str, quick: bool) -> Results:
         """No numbers, and why."""
         notes = (f"Skipped: {reason}",)
-        return Results(
-            seeds=0, cells=(), notes=notes, study=self.name, title=self.title, label=self.label, quick=quick
-        )
+        return Results(seeds=0, cells=(), notes=notes, study=self.name, title=self.title, label=self.label, quick=quick)
 
 
 def study_names() -> list[str]:
