@@ -42,7 +42,7 @@ class Ledger:
         return cls(
             keys=keys.gather(order),
             minutes=minutes.gather(order),
-            totals={name: zero.append(values.gather(order).cum_sum()) for name, values in totals.items()},
+            totals={name: pl.concat([zero, values.gather(order).cum_sum()]) for name, values in totals.items()},
             items={name: values.gather(order) for name, values in items.items()},
         )
 
