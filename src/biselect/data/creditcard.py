@@ -68,8 +68,9 @@ def load_credit_card(path: str | Path | None = None) -> CreditCard:
 def _load(path: Path) -> CreditCard:
     from biselect.data.tables import flags, numeric, read_table, require_columns
 
+    if path.is_file():
+        _refuse_other(path)
     table = read_table(path)
-    _refuse_other(path)
     require_columns(table, COLUMNS, str(path))
     columns = numeric(table, COLUMNS[:-1], str(path))
     found = CreditCard(

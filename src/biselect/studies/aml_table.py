@@ -9,7 +9,7 @@ from biselect.core.inference import Comparison
 from biselect.studies.aml_fields import GENERATED, source
 from biselect.studies.results import Entry, judge
 
-FULL, QUICK = 2_900_000, 500_000  # generated transactions: 29 and 5 test windows
+FULL, QUICK = 1_500_000, 500_000  # generated transactions: 15 and 5 test windows
 PAPER_SLICES, SLICES, BLOCK = 25, 200, 100
 
 

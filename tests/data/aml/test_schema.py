@@ -46,9 +46,21 @@ def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
     ("rows", "header", "message"),
     [
         (ROWS, HEADER.replace("Payment Format", "Kind"), "has no column 'Payment Format'; it has 'Timestamp'"),
-        ((ROWS[0].replace("3697.34,US Dollar,R", "-3697.34,US Dollar,R"),), HEADER, "'Amount Paid' is negative in row 0"),
-        ((ROWS[0], ROWS[1].replace("2022/09/01 00:05", "yesterday")), HEADER, "'Timestamp' is missing or unreadable in 1"),
-        ((ROWS[0].replace("3697.34,US Dollar,3", "much,US Dollar,3"),), HEADER, "'Amount Received' is missing or unread"),
+        (
+            (ROWS[0].replace("3697.34,US Dollar,R", "-3697.34,US Dollar,R"),),
+            HEADER,
+            "'Amount Paid' is negative in row 0",
+        ),
+        (
+            (ROWS[0], ROWS[1].replace("2022/09/01 00:05", "yesterday")),
+            HEADER,
+            "'Timestamp' is missing or unreadable in 1",
+        ),
+        (
+            (ROWS[0].replace("3697.34,US Dollar,3", "much,US Dollar,3"),),
+            HEADER,
+            "'Amount Received' is missing or unread",
+        ),
         ((ROWS[0][:-1] + "2",), HEADER, "'Is Laundering' must hold 0 and 1 only"),
         ((), HEADER, "holds no transactions"),
     ],
