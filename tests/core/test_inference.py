@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,4 +43,4 @@ def test_holm_raises_p_values_keeps_their_order_and_is_no_harsher_than_bonferron
     for name, p in p_values.items():
         assert p <= adjusted[name] <= min(1.0, len(p_values) * p) + 1e-12
     ranked = sorted(p_values, key=p_values.get)
-    assert all(adjusted[a] <= adjusted[b] for a, b in zip(ranked, ranked[1:], strict=False))
+    assert all(adjusted[a] <= adjusted[b] for a, b in pairwise(ranked))

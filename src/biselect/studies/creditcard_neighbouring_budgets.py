@@ -75,8 +75,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"average; the rule nearest to their count ({aligned}, {surplus[aligned]:+.1f}) reaches "
             f"{mean_f1[aligned]:.3f}. The paper has {PAPER_BEST} at {PAPER_EXCESS} and {PAPER_ALIGNED}; it names "
             "neither its rules nor its pools, so these are ours and only the trade-off can be compared.",
-            "No rule finds the number of positives: budgets belong to whoever has to review. Labels were read after "
-            "each recommendation.",
+            "A rule that meets the number of positives on average does not find them: it catches less than one that "
+            "asks for far more reviews. Budgets belong to whoever reviews. Labels were read after each recommendation.",
             "Balanced pools hold 3, 5 or 8 frauds; unbalanced ones at least one; ranked ones come from the 5N rows "
             "that the robust-z trigger puts first; reservoirs are uniform samples of the test window, many without "
             "a fraud.",

@@ -74,7 +74,7 @@ def test_missing_files_say_where_they_go(tmp_path, monkeypatch):
     with pytest.raises(InputError, match="no such file"):
         load_transactions(tmp_path / "none.csv")
     monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
-    with pytest.raises(MissingDataError, match="LI-Large_Trans.csv is not at hand"):
+    with pytest.raises(MissingDataError, match=r"LI-Large_Trans\.csv is not at hand"):
         find_transactions("LI-Large")
     with pytest.raises(InputError, match="no variant 'HI-Tiny'"):
         find_transactions("HI-Tiny")
@@ -104,7 +104,7 @@ def test_the_generator_has_the_published_schema_rate_and_rhythm_and_says_what_it
 def test_impossible_markets_are_refused():
     with pytest.raises(InputError, match="at least 1000"):
         Market(transactions=10)
-    with pytest.raises(InputError, match="share from 0 to 0.5"):
+    with pytest.raises(InputError, match=r"share from 0 to 0\.5"):
         Market(transactions=2000, laundering=0.9)
     assert Market(transactions=2000, laundering=0).table(seed=0)["Is Laundering"].sum() == 0
 

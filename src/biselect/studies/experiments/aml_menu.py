@@ -19,15 +19,17 @@ AGGREGATES = ("sum", "max", "median")
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
-    """TP@k by method and pool. Slices go round the windows kept; on the buffer these are kept by reference windows."""
+    """TP@k by method and pool. Slices go round the windows kept, or the riskiest where none is."""
     scene = fields.scene(cell["source"], cell["transactions"])
     past = scene.windows("reference") + (scene.windows("buffer") if cell["window"] == "test" else [])
     found = scene.windows(cell["window"])
-    kept = retained(scene.risks(past), scene.risks(found), cell["menu"])
+    risks = scene.risks(found)
+    kept = retained(scene.risks(past), risks, cell["menu"])
+    asked = kept or [int(np.argmax(risks))]
     scorer = scene.label_free(cell["window"])
     values: Values = {}
     for seed in seeds:
-        place = kept[seed % len(kept)]
+        place = asked[seed % len(asked)]
         X, labels = scene.X[found[place]], scene.labels[found[place]]
         pool = ranked(labels, scene.trigger.scores(X), SIZE, seed=seed)
         mine = X[pool.rows].astype(np.float64)
