@@ -21,12 +21,10 @@ if TYPE_CHECKING:
 JOINT = "coordinate-ascent"
 METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
 FORMS = [
-    {"reference": reference, "map": map_name, "D": features, "floor": floor}
-    for reference, map_name, features, floor in product(
-        ("first", "recent"), map_names(supervised=False), (table.D, 28), (0.0, 2.0)
-    )
+    {"reference": reference, "map": map_name, "D": features}
+    for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
 ]
-"""Which rows calibrate, by which map, how many features, and what is taken off every weight."""
+"""Which rows calibrate, by which map, and how many features."""
 
 
 def paper_cell(size: int, window: str) -> dict[str, Any]:
@@ -82,10 +80,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             by_fraud = compare(hits - values[f"hits {method}"], clusters=ours["frauds"])
             cells.append(table.comparison_entry(f"Chosen − {name}, slices resampled", column, by_slice))
             cells.append(table.comparison_entry(f"Chosen − {name}, frauds resampled", column, by_fraud))
-    described = (
-        f"{chosen['map']} map, {chosen['D']} features, reference: "
-        + ("the latest fifth before the scored window" if chosen["reference"] == "recent" else "the first 60 %")
-        + (f", {chosen['floor']:g} taken off every weight" if chosen["floor"] else "")
+    described = f"{chosen['map']} map, {chosen['D']} features, reference: " + (
+        "the latest fifth before the scored window" if chosen["reference"] == "recent" else "the first 60 %"
     )
     return Findings(
         seeds=table.slices(quick),

@@ -9,6 +9,7 @@ import numpy as np
 from biselect.core.inference import compare
 from biselect.data.stage1 import WINDOW, enrichment
 from biselect.studies import aml_table as table
+from biselect.studies.aml_fields import GENERATED, source
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -34,7 +35,7 @@ def tasks(quick: bool) -> list[Task]:
 
 def test_windows(quick: bool) -> int:
     """Test windows that are looked at: all that are generated, or the paper's 29 of the published file."""
-    if table.source() == table.GENERATED:
+    if source() == GENERATED:
         return (table.QUICK if quick else table.FULL) // 5 // WINDOW
     return 5 if quick else 29
 

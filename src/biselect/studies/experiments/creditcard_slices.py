@@ -26,7 +26,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
 
     A method is a solver (`exact`), a sequential rule (`feature-first:sum`), a ranking of weights (`rule:weight-sum`)
     or a detector on the first features (`detector:ecod:12`). In balanced pools `hits METHOD` says which of the k
-    frauds, in the order of `frauds`, were chosen. `floor` is taken off every weight, down to zero.
+    frauds, in the order of `frauds`, were chosen.
     """
     values: Values = {}
     size, D, k, m = cell["N"], cell["D"], cell["k"], cell["m"]
@@ -34,8 +34,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     field = fields.weights(percent, window, cell["map"], cell.get("reference", "first"))
     for seed in seeds:
         pool = fields.draw(cell["pool"], percent, window, size, k, seed)
-        W = np.maximum(field[pool.rows, :D] - cell.get("floor", 0.0), 0.0)
-        problem = SelectionProblem(coupling=W, k=k, m=m)
+        problem = SelectionProblem(coupling=field[pool.rows, :D], k=k, m=m)
         frauds = pool.rows[pool.positive]
         _add(values, "fraud", int(frauds[0]) if frauds.size else -1)
         _add(values, "prevalence", pool.positive.size / size)
