@@ -82,7 +82,6 @@ def summarise(records: Records, quick: bool) -> Findings:
         for method in ("feature-first:sum", *BASELINES):
             name = {**NAMES, **BASELINES}[method]
             by_slice, by_fraud = table.paired(values, "exact", method)
-            assert by_fraud is not None
             rows.append(table.comparison_entry(f"Joint − {name}, slices resampled", column, by_slice))
             rows.append(table.comparison_entry(f"Joint − {name}, frauds resampled", column, by_fraud))
             family = "joint against baselines" if method in BASELINES else "joint against feature-first"
@@ -135,7 +134,6 @@ def _chosen(records: Records, size: int) -> tuple[str, str]:
 def _choice_rows(records: Records, size: int, chosen: tuple[str, str]) -> list[Entry]:
     values, column = table.read(records, choice_cell(size, chosen[0], "test")), table.heading(size)
     by_slice, by_fraud = table.paired(values, "exact", chosen[1])
-    assert by_fraud is not None
     return [
         entry("Feature-first, chosen on the buffer", column, values[chosen[1]]),
         entry("Exact joint optimum, map chosen on the buffer", column, values["exact"]),
