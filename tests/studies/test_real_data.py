@@ -93,18 +93,18 @@ def test_the_map_is_chosen_on_the_buffer_alone(stand_in, tmp_path):
 def test_the_improvement_is_chosen_on_the_buffer_alone():
     rng = np.random.default_rng(0)
     records = {}
-    for window in ("buffer", "test"):
-        for form in [None, *improvement.FORMS]:
-            for size in SIZES:
-                cell = improvement.form_cell(size, form, window) if form else improvement.paper_cell(size, window)
-                values = {method: rng.random(4) for method in improvement.METHODS}
-                if form == improvement.FORMS[7] and window == "buffer":
-                    values[improvement.JOINT] += 1
-                if form == improvement.FORMS[9] and window == "test":
-                    values[improvement.JOINT] += 1
-                values |= {f"hits {m}": rng.integers(0, 2, (4, SIZES[size])) for m in improvement.METHODS}
-                values["frauds"] = rng.integers(0, 20, (4, SIZES[size]))
-                records[tuple(sorted(cell.items()))] = values
+
+    def add(cell, better=False):
+        values = {method: rng.random(4) + better for method in cell["methods"]}
+        values |= {f"hits {m}": rng.integers(0, 2, (4, cell["k"])) for m in cell["methods"]}
+        records[tuple(sorted(cell.items()))] = values | {"frauds": rng.integers(0, 20, (4, cell["k"]))}
+
+    for size in SIZES:
+        add(table.main_cell(size))
+        for place, form in enumerate(improvement.FORMS):
+            add(improvement.form_cell(size, form, "buffer"), better=place == 7)
+            add(improvement.form_cell(size, form, "test"), better=place == 9)
+            add(improvement.form_cell(size, form, "test", improvement.SEARCHLESS))
     assert improvement.summarise(records, True).extra["chosen"] == improvement.FORMS[7]
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from biselect.calibrate import map_names
 from biselect.core.inference import compare
 from biselect.studies import creditcard_table as table
+from biselect.studies import joint_vs_sequential_real_creditcard as creditcard
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 JOINT = "coordinate-ascent"
 METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
+SEARCHLESS = ("rule:tall-columns",)
 FORMS = [
     {"reference": reference, "map": map_name, "D": features}
     for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
@@ -27,20 +29,16 @@ FORMS = [
 """Which rows calibrate, by which map, and how many features."""
 
 
-def paper_cell(size: int, window: str) -> dict[str, Any]:
-    """The paper's form."""
-    return table.cell(size, METHODS, window=window)
-
-
-def form_cell(size: int, form: dict[str, Any], window: str) -> dict[str, Any]:
-    """Another form on the same slices."""
-    return table.cell(size, METHODS, window=window, **form)
+def form_cell(size: int, form: dict[str, Any], window: str, methods: tuple[str, ...] = METHODS) -> dict[str, Any]:
+    """A form on the slices of the other studies."""
+    return table.cell(size, methods, window=window, **form)
 
 
 def tasks(quick: bool) -> list[Task]:
     """Every form on the buffer, where one is chosen, and on the test window, where only that one is read."""
-    cells = [paper_cell(size, window) for window in ("buffer", "test") for size in table.SIZES]
+    cells = [creditcard.main_cell(size) for size in table.SIZES]
     cells += [form_cell(size, form, window) for window in ("buffer", "test") for form in FORMS for size in table.SIZES]
+    cells += [form_cell(size, form, "test", SEARCHLESS) for form in FORMS for size in table.SIZES]
     return table.tasks_of(cells, table.slices(quick))
 
 
@@ -58,22 +56,25 @@ def summarise(records: Records, quick: bool) -> Findings:
     cells: list[Entry] = []
     for size in table.SIZES:
         column = f"N = {size}"
-        paper, ours = (
-            table.read(records, paper_cell(size, "test")),
-            table.read(records, form_cell(size, chosen, "test")),
-        )
+        paper = table.read(records, creditcard.main_cell(size))
+        ours = table.read(records, form_cell(size, chosen, "test"))
+        plain = table.read(records, form_cell(size, chosen, "test", SEARCHLESS))
         cells += [
             entry("Joint, the paper's form", column, paper[JOINT]),
             entry("Joint, form chosen on the buffer", column, ours[JOINT]),
             entry("Feature-first, form chosen on the buffer", column, ours["feature-first:sum"]),
             entry("Sum of all weights, form chosen on the buffer", column, ours["rule:weight-sum"]),
+            entry("Columns by their k largest weights, form chosen on the buffer", column, plain[SEARCHLESS[0]]),
             entry("Isolation Forest, 28 features", column, ours["detector:isolation-forest:28"]),
+            entry("COPOD, 28 features", column, paper["detector:copod:28"]),
         ]
         hits = ours[f"hits {JOINT}"].astype(float)
         others = {
             "the paper's form": (paper, JOINT),
             "feature-first in the same form": (ours, "feature-first:sum"),
+            "columns by their k largest weights in the same form": (plain, SEARCHLESS[0]),
             "Isolation Forest": (ours, "detector:isolation-forest:28"),
+            "COPOD": (paper, "detector:copod:28"),
         }
         for name, (values, method) in others.items():
             by_slice = compare(ours[JOINT] - values[method])
