@@ -7,7 +7,7 @@ from typing import Any
 
 from biselect.core.inference import Comparison
 from biselect.studies.aml_fields import GENERATED, source
-from biselect.studies.results import Entry, judge
+from biselect.studies.results import Entry, Findings, judge
 
 FULL, QUICK = 1_500_000, 500_000  # generated transactions: 15 and 5 test windows
 PAPER_SLICES, SLICES, BLOCK = 25, 200, 100
@@ -35,6 +35,11 @@ def compared(row: str, column: str, found: Comparison, paper: float | None, deci
     return beside(
         Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=paper, verdict=verdict)
     )
+
+
+def place(found: Findings) -> str:
+    """What a figure says about where its data come from."""
+    return "generated data" if found.notes[0].startswith("GENERATED") else "HI-Small"
 
 
 def where_from(quick: bool) -> str:

@@ -121,8 +121,7 @@ def draw(found: Findings) -> Figure:
         panel.set(title=heading(size), xlabel="mean F1@k")
     axes[0, 0].set_yticks(range(len(methods)), list(methods.values()))
     axes[0, 0].invert_yaxis()
-    where = "generated data" if found.notes[0].startswith("GENERATED") else "HI-Small"
-    figure.supxlabel(f"{where}; crosses: the paper on HI-Small, 25 slices", fontsize=8)
+    figure.supxlabel(f"{table.place(found)}; crosses: the paper on HI-Small, 25 slices", fontsize=8)
     return figure
 
 

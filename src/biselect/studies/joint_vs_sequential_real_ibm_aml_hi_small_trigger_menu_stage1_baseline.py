@@ -108,7 +108,8 @@ def draw(found: Findings) -> Figure:
         panel.axhline(0, color="black", linewidth=0.8)
         panel.set_xticks(range(len(PAPER)), [f"{menu}\nk = {k}" for menu, k in PAPER])
         panel.set(title=f"joint, {column}", ylabel="difference in TP@k")
-    axes[0, 0].legend()
+    figure.suptitle(table.place(found), fontsize=8)
+    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
 

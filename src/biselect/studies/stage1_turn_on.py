@@ -99,6 +99,7 @@ def draw(found: Findings) -> Figure:
     axes[0, 0].plot(NUMBERS, chance, color="grey", linestyle=":", label="chance")
     axes[0, 1].axhline(1, color="grey", linestyle=":")
     axes[0, 0].legend()
+    figure.suptitle(table.place(found), fontsize=8)
     return figure
 
 
