@@ -70,8 +70,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",
             f"What a newer reference is worth: {'; '.join(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
             "the block right before the test window).",
-            "The paper prints no figures here, only the order. Intervals resample slices; with frauds resampled they are "
-            "up to three times as wide (see joint-vs-sequential-real-creditcard).",
+            "The paper prints no figures here, only the order. Intervals resample slices; with frauds resampled they "
+            "are up to three times as wide (see joint-vs-sequential-real-creditcard).",
         ),
         extra={"lag_days": days},
     )
