@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -89,6 +90,20 @@ def paired(values: dict[str, NDArray[Any]], first: str, second: str) -> tuple[Co
 def comparison_entry(row: str, column: str, found: Comparison) -> Entry:
     """A comparison as a number of a table, without a figure of the paper."""
     return Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=None, verdict="-")
+
+
+def claim(text: str, found: Mapping[int, Comparison]) -> str:
+    """A claim of the form "this is above that", and by size whether it holds here, from the interval.
+
+    >>> sure = Comparison(mean=0.1, low=0.02, high=0.2, p=0.01, units=75)
+    >>> claim("joint beats luck", {20: sure})
+    'Claim: joint beats luck. N = 20: holds (+0.100 [+0.020, +0.200]).'
+    """
+    lines = []
+    for size, one in found.items():
+        word = "holds" if one.low > 0 else "does not hold here" if one.high < 0 else "not sure"
+        lines.append(f"N = {size}: {word} ({one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}])")
+    return f"Claim: {text}. {'; '.join(lines)}."
 
 
 def best_heuristic(values: dict[str, NDArray[Any]]) -> str:
