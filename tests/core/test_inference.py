@@ -29,6 +29,7 @@ def test_p_values_are_small_for_effects_and_not_for_noise():
     assert compare(rng.normal(1.0, 1.0, size=50)).p < 0.01
     assert compare(np.tile([1.0, -1.0], 25)).p > 0.5
     assert compare(np.zeros(9)).p == 1.0
+    assert compare(np.ones(9), clusters=np.zeros(9)).p == 1.0  # all of one unit
 
 
 def test_unequal_clusters_count_by_their_values():

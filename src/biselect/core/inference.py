@@ -58,7 +58,7 @@ def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int =
         mean=mean,
         low=min(float(low), mean),
         high=max(float(high), mean),
-        p=min(1.0, 2 * (1 + int(tail)) / (RESAMPLES + 1)),
+        p=min(1.0, 2 * (1 + int(tail)) / (RESAMPLES + 1)) if totals.size > 1 else 1.0,  # one unit shows nothing
         units=totals.size,
     )
 

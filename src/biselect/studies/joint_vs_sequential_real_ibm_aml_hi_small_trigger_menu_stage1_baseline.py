@@ -81,7 +81,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"{table.where_from(quick)} The budget-aware trigger, a plain ranking, is ahead of the exact joint optimum "
             f"in {len(worse)} of {len(PAPER)} conditions.",
             f"Windows kept: {', '.join(kept)} (paper: 10/29 and 6/29). Thresholds are quantiles "
-            f"({', '.join(f'{name} {q:g}' for name, q in MENUS.items())}) of the risk of earlier windows; where none "
+            f"({', '.join(f'{name} {q:g}' for name, q in MENUS.items())}) of the risk of windows before; where none "
             "is kept the riskiest stands in.",
             f"Feature-first aggregation chosen on the buffer: {', '.join(rules)}. Stage-2 weights are conformal and "
             "label-free; the budget-aware trigger is the supervised one with m = 4 features.",

@@ -21,8 +21,9 @@ AGGREGATES = ("sum", "max", "median")
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
     """TP@k by method and pool. Slices go round the windows kept, or the riskiest where none is."""
     scene = fields.scene(cell["source"], cell["transactions"])
-    past = scene.windows("reference") + (scene.windows("buffer") if cell["window"] == "test" else [])
     found = scene.windows(cell["window"])
+    # as many windows right before: at the beginning accounts have no past yet, and everything looks risky
+    past = scene.windows("buffer" if cell["window"] == "test" else "reference")[-len(found) :]
     risks = scene.risks(found)
     kept = retained(scene.risks(past), risks, cell["menu"])
     asked = kept or [int(np.argmax(risks))]
