@@ -8,6 +8,7 @@ from biselect.studies import aml_table, creditcard_table
 from biselect.studies import joint_vs_sequential_real_creditcard as creditcard
 from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as aml
 from biselect.studies import synthetic_table as table
+from biselect.studies.aml_fields import GENERATED, source
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -45,8 +46,9 @@ def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
     rows: list[Entry] = []
     notes = [aml_table.where_from(quick)]
     missing = creditcard_table.absent()
+    made = " (generated)" if source() == GENERATED else ""
     sources = [
-        (f"IBM IT-AML, {aml.heading(size)}", aml.read(records, size, quick), "feature-first:max", paper)
+        (f"IBM IT-AML{made}, {aml.heading(size)}", aml.read(records, size, quick), "feature-first:max", paper)
         for size, paper in PAPER_AML.items()
     ]
     if missing is None:
@@ -112,7 +114,7 @@ def draw(found: Findings) -> Figure:
     axes[0, 0].set_yticks(range(len(rows)), rows)
     axes[0, 0].invert_yaxis()
     axes[0, 0].set(xlabel="mean F1 (combined, or F1@k)")
-    axes[0, 0].legend(loc="lower left")
+    axes[0, 0].legend(loc="upper left")
     return figure
 
 
