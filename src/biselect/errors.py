@@ -15,3 +15,7 @@ class InfeasibleError(BiselectError):
 
 class MissingDependencyError(BiselectError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
+
+
+class MissingDataError(BiselectError):
+    """A table that the package may not carry is not at hand; the message says where it goes."""

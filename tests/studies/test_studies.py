@@ -13,7 +13,7 @@ from biselect.studies.runner import collect, run
 
 
 @pytest.mark.parametrize("name", study_names())
-def test_every_study_runs_summarises_and_draws(name, tmp_path):
+def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
     """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
     study = load(name)
     tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
@@ -33,7 +33,7 @@ def test_every_study_runs_summarises_and_draws(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", study_names())
-def test_quick_work_is_part_of_the_full_work_or_smaller(name):
+def test_quick_work_is_part_of_the_full_work_or_smaller(name, stand_in):
     study = load(name)
     quick, full = (sum(t.stop - t.first for t in dict.fromkeys(study.tasks(q))) for q in (True, False))
     assert study.name == name and quick < full

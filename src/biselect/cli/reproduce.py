@@ -10,7 +10,7 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, fail, out
-from biselect.errors import InputError
+from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -53,7 +53,7 @@ def reproduce(
     steps = Steps(quiet)
     try:
         for name in wanted:
-            results = _run(name, folder, quick, on, steps)
+            results = _run(name, folder, quick, on, steps, skipping=everything)
             if as_json:
                 typer.echo(results.to_json(), nl=False)
             else:
@@ -62,8 +62,10 @@ def reproduce(
         fail("interrupted; finished work is kept, the same command goes on from there", code=130)
 
 
-def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps) -> Results:
+def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps, *, skipping: bool) -> Results:
+    """One study; of --all, those that lack a table or a package say so in their results instead."""
     from biselect.studies import reproduce as run_study
+    from biselect.studies import skip
 
     start = time.perf_counter()
     with steps.console.status(name) as status:
@@ -71,7 +73,12 @@ def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps) -> Results
         def progress(done: int, total: int) -> None:
             status.update(f"{name}: {done} of {total}")
 
-        results = run_study(name, folder, quick=quick, on=on, progress=progress)
+        try:
+            results = run_study(name, folder, quick=quick, on=on, progress=progress)
+        except (MissingDataError, MissingDependencyError) as error:
+            if not skipping:
+                raise
+            results = skip(name, folder, str(error), quick=quick)
     steps.console.print(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}", style="dim")
     return results
 
@@ -83,6 +90,9 @@ def _show(results: Results) -> None:
     from biselect.studies.render import axes
 
     console = out()
+    if not results.cells:
+        console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
+        return
     compared = [entry for entry in results.cells if entry.paper is not None]
     entries = results.cells if len(results.cells) <= READABLE else compared[:READABLE]
     rows, columns = axes(entries)

@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from biselect.errors import InputError
+from biselect.errors import InputError, MissingDataError
 from biselect.studies.results import Entry, Results
 from biselect.studies.runner import Progress, collect, run
 from biselect.studies.study import Study, load
@@ -29,6 +29,8 @@ def reproduce(
         progress: called with the number of finished and of all tasks.
     """
     study = load(name)
+    if reason := study.absent():
+        raise MissingDataError(reason)
     tasks = study.tasks(quick)
     run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=progress)
     results = study.results(collect(tasks, folder / CELLS), quick)
@@ -36,17 +38,29 @@ def reproduce(
     return results
 
 
+def skip(name: str, folder: Path, reason: str, *, quick: bool) -> Results:
+    """Write that a study was skipped, and why; there is no figure then."""
+    study = load(name)
+    results = study.skipped(reason, quick)
+    write(study, results, folder / name)
+    return results
+
+
 def write(study: Study, results: Results, folder: Path) -> None:
-    """Write results.json, table.md and figure.png, each whole or not at all."""
+    """Write results.json, table.md and, where there are numbers, figure.png, each whole or not at all."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
             (Path(staging) / "results.json").write_text(results.to_json(), encoding="utf-8")
             (Path(staging) / "table.md").write_text(markdown(results), encoding="utf-8")
-            with house_style():
-                study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
+            if results.cells:
+                with house_style():
+                    study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
             for name in ("table.md", "figure.png", "results.json"):
-                os.replace(Path(staging) / name, folder / name)
+                if (Path(staging) / name).exists():
+                    os.replace(Path(staging) / name, folder / name)
+                else:  # nothing of an earlier run may stand beside results that say otherwise
+                    (folder / name).unlink(missing_ok=True)
     except OSError as error:
         raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
 

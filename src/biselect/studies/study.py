@@ -44,6 +44,15 @@ NAMES = (
     "circuit",
     "routing-check",
     "submitted-coupling-diagnostic",
+    "joint-vs-sequential-real-creditcard",
+    "joint-vs-sequential-real-creditcard-protocol-stress",
+    "real-creditcard-calibration-data-quality",
+    "real-creditcard-calibration-mechanism",
+    "real-creditcard-improvement",
+    "creditcard-neighbouring-budgets",
+    "joint-vs-sequential-real-ibm-aml-hi-small",
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
+    "stage1-turn-on",
 )
 """Every study; each lives in the module of its name."""
 
@@ -60,6 +69,7 @@ class Study:
         summarise: numbers from the finished work; the second argument says whether it is the quick form.
         draw: the figure, from the numbers alone.
         timed: whether it measures clock time: then one task runs at a time, on this machine.
+        absent: why it cannot run here, such as a table that is not at hand; None where it can.
     """
 
     name: str
@@ -69,11 +79,17 @@ class Study:
     summarise: Callable[[Records, bool], Findings]
     draw: Callable[[Findings], Figure]
     timed: bool = False
+    absent: Callable[[], str | None] = lambda: None
 
     def results(self, records: Records, quick: bool) -> Results:
         """The numbers under the study's name."""
         found = vars(self.summarise(records, quick))
         return Results(**found, study=self.name, title=self.title, label=self.label, quick=quick)
+
+    def skipped(self, reason: str, quick: bool) -> Results:
+        """No numbers, and why."""
+        notes = (f"Skipped: {reason}",)
+        return Results(seeds=0, cells=(), notes=notes, study=self.name, title=self.title, label=self.label, quick=quick)
 
 
 def study_names() -> list[str]:

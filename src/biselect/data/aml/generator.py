@@ -1,0 +1,163 @@
+"""AML-like transactions in the published schema, so that every study runs where the published file is not at hand.
+
+Not a model of any bank: accounts, banks, formats, currencies and a daily rhythm of plausible size, with laundering
+patterns at the rate of the published HI files. Figures on these data say that the code runs and how methods compare
+here; they confirm nothing about the published data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.data.aml.patterns import PATTERNS
+from biselect.data.aml.schema import COLUMNS, Transactions, coded, polars
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FORMATS = ("Cheque", "Credit Card", "ACH", "Cash", "Wire", "Reinvestment", "Bitcoin")
+FORMAT_SHARES = (0.37, 0.26, 0.12, 0.10, 0.04, 0.09, 0.02)
+LAUNDERING_SHARES = (0.06, 0.03, 0.82, 0.03, 0.03, 0.0, 0.03)  # mostly ACH, as published
+CURRENCIES = {"US Dollar": 1.0, "Euro": 0.9, "Yuan": 7.0, "Rupee": 75.0, "Yen": 110.0, "UK Pound": 0.8, "Bitcoin": 2e-5}
+CURRENCY_SHARES = (0.37, 0.23, 0.13, 0.10, 0.08, 0.06, 0.03)
+FIRST_DAY = np.datetime64("2022-09-01T00:00", "m")
+MINUTES_A_DAY = 1440
+CONTACTS = 6
+
+
+@dataclass(frozen=True, kw_only=True)
+class Market:
+    """What is generated.
+
+    Attributes:
+        transactions: how many.
+        days: over how many days; the first is a Thursday.
+        laundering: share of transactions that belong to a pattern; the published HI-Small has 1 in 981.
+        accounts_per_transaction: accounts for each transaction.
+    """
+
+    transactions: int
+    days: int = 16
+    laundering: float = 1 / 981
+    accounts_per_transaction: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.transactions < 1000 or self.days < 2:
+            raise InputError(
+                f"generate at least 1000 transactions over 2 days, not {self.transactions} over {self.days}"
+            )
+        if not 0 <= self.laundering <= 0.5:
+            raise InputError(f"laundering is a share from 0 to 0.5, got {self.laundering:g}")
+
+    @property
+    def accounts(self) -> int:
+        """How many accounts."""
+        return max(60, int(self.transactions * self.accounts_per_transaction))
+
+    def generate(self, *, seed: int) -> Transactions:
+        """Transactions in the order of time, marked as generated."""
+        source = f"generated: {self.transactions:,} transactions over {self.days} days, seed {seed}"
+        return coded(self.table(seed=seed).lazy(), source=source, generated=True)
+
+    def table(self, *, seed: int) -> pl.DataFrame:
+        """The same as a table in the published schema."""
+        rng = np.random.default_rng(seed)
+        bad = _laundering(self, rng)
+        good = _ordinary(self, rng, self.transactions - len(bad["minute"]))
+        rows = {name: np.concatenate([good[name], bad[name]]) for name in good}
+        return _published(self, rows, rng)
+
+
+def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str, NDArray[np.generic]]:
+    """Payments between accounts and their contacts; a few accounts make most of them."""
+    activity = rng.pareto(1.2, market.accounts) + 0.2
+    ladder = np.cumsum(activity)
+    sender = np.searchsorted(ladder, rng.random(count) * ladder[-1])
+    contact = (sender * 7919 + rng.integers(1, CONTACTS, count) * 104_729) % market.accounts
+    anyone = np.searchsorted(ladder, rng.random(count) * ladder[-1])
+    receiver = np.where(rng.random(count) < 0.8, contact, anyone)
+    usual = rng.choice(len(FORMATS), market.accounts, p=FORMAT_SHARES)
+    form = np.where(rng.random(count) < 0.7, usual[sender], rng.choice(len(FORMATS), count, p=FORMAT_SHARES))
+    receiver = np.where(form == FORMATS.index("Reinvestment"), sender, receiver)
+    wealth = rng.normal(6.0, 1.5, market.accounts)
+    return {
+        "minute": _moments(market, rng, count),
+        "sender": sender,
+        "receiver": receiver,
+        "format": form,
+        "amount": np.exp(wealth[sender] + rng.normal(0, 1.2, count)),
+        "label": np.zeros(count, dtype=np.int8),
+    }
+
+
+def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
+    """Patterns in turn until the wanted number of payments is reached."""
+    wanted = round(market.laundering * market.transactions)
+    parts: list[dict[str, NDArray[np.generic]]] = []
+    while sum(len(part["minute"]) for part in parts) < wanted:
+        make = PATTERNS[list(PATTERNS)[len(parts) % len(PATTERNS)]]
+        edges = make(int(rng.integers(3, 12)), rng)
+        members = rng.choice(market.accounts, 1 + int(edges[:, :2].max()), replace=False)
+        step = rng.integers(10, 12 * 60)
+        start = rng.integers(0, market.days * MINUTES_A_DAY)
+        moments = start + edges[:, 2] * step + rng.integers(0, step, len(edges))
+        inside = moments < market.days * MINUTES_A_DAY
+        amount = np.exp(rng.normal(7.2, 1.0)) * np.exp(rng.normal(0, 0.15, len(edges)))
+        parts.append(
+            {
+                "minute": moments[inside],
+                "sender": members[edges[:, 0]][inside],
+                "receiver": members[edges[:, 1]][inside],
+                "format": rng.choice(len(FORMATS), len(edges), p=LAUNDERING_SHARES)[inside],
+                "amount": amount[inside],
+                "label": np.ones(int(inside.sum()), dtype=np.int8),
+            }
+        )
+    names = ("minute", "sender", "receiver", "format", "amount", "label")
+    empty = {name: np.empty(0, dtype=np.float64 if name == "amount" else np.int64) for name in names}
+    return {name: np.concatenate([empty[name], *(part[name] for part in parts)])[:wanted] for name in names}
+
+
+def _moments(market: Market, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
+    """Minutes since the first midnight: busy by day, quiet at night and on weekends."""
+    minute = np.arange(market.days * MINUTES_A_DAY)
+    rhythm = 1.15 - np.cos(2 * np.pi * (minute % MINUTES_A_DAY) / MINUTES_A_DAY)
+    weekday = (minute // MINUTES_A_DAY + 3) % 7  # the first day is a Thursday
+    ladder = np.cumsum(rhythm * np.where(weekday >= 5, 0.5, 1.0))
+    return np.searchsorted(ladder, rng.random(count) * ladder[-1])
+
+
+def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.random.Generator) -> pl.DataFrame:
+    """Numbers to the columns of the published files."""
+    pl = polars()
+    order = np.argsort(rows["minute"], kind="stable")
+    sender, receiver, form = (rows[name][order].astype(np.int64) for name in ("sender", "receiver", "format"))
+    count, accounts = len(order), market.accounts
+    home = rng.choice(len(CURRENCIES), accounts, p=CURRENCY_SHARES)
+    paid_in = np.where(rng.random(count) < 0.97, home[sender], rng.integers(0, len(CURRENCIES), count))
+    got_in = np.where(rng.random(count) < 0.03, home[receiver], paid_in)
+    rates = np.array(list(CURRENCIES.values()))
+    amount = rows["amount"][order].astype(np.float64)
+    bank = pl.Series([f"{number:05d}" for number in rng.integers(1, 2 + accounts // 40, accounts)])
+    account = pl.Series([f"8{number:08X}" for number in range(accounts)])
+    moment = FIRST_DAY + rows["minute"][order].astype("timedelta64[m]")
+    currencies, formats = pl.Series(list(CURRENCIES)), pl.Series(list(FORMATS))
+    columns = (
+        pl.Series(moment.astype("datetime64[us]")),
+        bank.gather(sender),
+        account.gather(sender),
+        bank.gather(receiver),
+        account.gather(receiver),
+        pl.Series((amount * rates[got_in]).round(6)),
+        currencies.gather(got_in),
+        pl.Series((amount * rates[paid_in]).round(6)),
+        currencies.gather(paid_in),
+        formats.gather(form),
+        pl.Series(rows["label"][order].astype(np.int8)),
+    )
+    return pl.DataFrame(dict(zip(COLUMNS, columns, strict=True)))

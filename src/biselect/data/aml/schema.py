@@ -1,0 +1,173 @@
+"""The IBM IT-AML transaction files (HI or LI, Small to Large): found, read as a stream, checked, and coded."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biselect.errors import InputError, MissingDataError, MissingDependencyError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FOLDER = "BISELECT_DATA"
+VARIANTS = tuple(f"{rate}-{size}" for rate in ("HI", "LI") for size in ("Small", "Medium", "Large"))
+COLUMNS = (
+    "Timestamp",
+    "From Bank",
+    "Account",
+    "To Bank",
+    "Account.1",
+    "Amount Received",
+    "Receiving Currency",
+    "Amount Paid",
+    "Payment Currency",
+    "Payment Format",
+    "Is Laundering",
+)
+"""As published; the second `Account` of the CSV goes by the name that pandas gives it."""
+
+TIME_FORMAT = "%Y/%m/%d %H:%M"
+MINUTE_BITS = 24  # of a key; the rest numbers accounts or pairs
+MOST_MINUTES = 1 << MINUTE_BITS
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Transactions:
+    """Transactions in the order of time, coded.
+
+    Attributes:
+        frame: `minute` since the first one, `clock` (minutes since midnight), `weekday` (Monday is 1), `sender` and
+            `receiver` (codes of bank and account), `paid`, `currency_change`, `bank_change`, `format`, `currency`
+            (codes; the currency is that paid in) and `label`.
+        source: the file, or that they were generated and how.
+        generated: whether a generator made them.
+    """
+
+    frame: pl.DataFrame
+    source: str
+    generated: bool
+
+    def __len__(self) -> int:
+        return self.frame.height
+
+
+def polars() -> Any:
+    """Polars, or a message that names the extra."""
+    try:
+        import polars
+    except ImportError as error:
+        raise MissingDependencyError("AML tables are read by polars: pip install 'biselect[baselines]'") from error
+    return polars
+
+
+def find_transactions(variant: str = "HI-Small") -> Path:
+    """The published file of a variant in the folder that BISELECT_DATA names."""
+    if variant not in VARIANTS:
+        raise InputError(f"there is no variant {variant!r}; choose one of: {', '.join(VARIANTS)}")
+    folder = os.environ.get(FOLDER)
+    for ending in ("parquet", "csv"):
+        if folder and (path := Path(folder) / f"{variant}_Trans.{ending}").is_file():
+            return path
+    raise MissingDataError(
+        f"{variant}_Trans.csv is not at hand. Download it from Kaggle (ealtman2019/ibm-transactions-for-anti-money-"
+        f"laundering-aml) and set {FOLDER} to its folder"
+    )
+
+
+def load_transactions(path: str | Path) -> Transactions:
+    """Read a CSV or Parquet file in the published schema, as a stream."""
+    pl = polars()
+    path = Path(path)
+    if not path.is_file():
+        raise InputError(f"{path}: no such file")
+    try:
+        lazy = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
+        return coded(lazy, source=path.name, generated=False)
+    except pl.exceptions.PolarsError as error:
+        raise InputError(f"{path}: cannot be read as transactions: {error}") from error
+
+
+def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
+    """Check a table in the published schema and code it; rows are sorted by time, equal times keep their order.
+
+    Accounts are numbered by bank and account number together, as numbers repeat across banks.
+    """
+    pl = polars()
+    lazy = lazy.rename({"Account_duplicated_0": "Account.1"}, strict=False)
+    have = lazy.collect_schema()
+    if absent := [name for name in COLUMNS if name not in have]:
+        raise InputError(f"{source} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, have))}")
+    time = pl.col("Timestamp")
+    moment = time.str.to_datetime(TIME_FORMAT, strict=False) if have["Timestamp"] == pl.String else time
+    texts = ["From Bank", "Account", "To Bank", "Account.1"]
+    numbers = ["Amount Received", "Amount Paid"]
+    names = ["Receiving Currency", "Payment Currency", "Payment Format"]
+    table = (
+        lazy.select(
+            moment.alias("Timestamp"),
+            *(pl.col(name).cast(pl.String) for name in texts),
+            *(pl.col(name).cast(pl.Float64, strict=False) for name in numbers),
+            *(pl.col(name).cast(pl.Categorical) for name in names),
+            pl.col("Is Laundering").cast(pl.Int8, strict=False),
+        )
+        .sort("Timestamp", maintain_order=True, nulls_last=True)
+        .collect(engine="streaming")
+    )
+    _refuse_unusable(table, source)
+    first = table["Timestamp"][0]
+    minutes = ((table["Timestamp"] - first).dt.total_minutes()).cast(pl.Int64)
+    if minutes[-1] >= MOST_MINUTES:
+        raise InputError(f"{source}: spans {minutes[-1]} minutes; at most {MOST_MINUTES} can be held")
+    sender, receiver = _accounts(table)
+    frame = table.select(
+        minutes.alias("minute"),
+        (pl.col("Timestamp").dt.hour().cast(pl.Int32) * 60 + pl.col("Timestamp").dt.minute()).alias("clock"),
+        pl.col("Timestamp").dt.weekday().alias("weekday"),
+        sender.alias("sender"),
+        receiver.alias("receiver"),
+        pl.col("Amount Paid").alias("paid"),
+        (pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)).alias(
+            "currency_change"
+        ),
+        (pl.col("From Bank") != pl.col("To Bank")).alias("bank_change"),
+        pl.col("Payment Format").to_physical().cast(pl.UInt32).alias("format"),
+        pl.col("Payment Currency").to_physical().cast(pl.UInt32).alias("currency"),
+        (pl.col("Is Laundering") == 1).alias("label"),
+    )
+    return Transactions(frame=frame, source=source, generated=generated)
+
+
+def _accounts(table: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
+    """Codes of sender and receiver."""
+    pl = polars()
+    sides = [
+        table.select(pl.col(bank).alias("bank"), pl.col(account).alias("account"))
+        for bank, account in (("From Bank", "Account"), ("To Bank", "Account.1"))
+    ]
+    codes = pl.concat(sides).unique().with_row_index("code")
+    sender, receiver = (
+        side.join(codes, on=["bank", "account"], how="left", maintain_order="left")["code"].cast(pl.Int64)
+        for side in sides
+    )
+    return sender, receiver
+
+
+def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
+    pl = polars()
+    if table.height == 0:
+        raise InputError(f"{source}: holds no transactions")
+    for name in COLUMNS:
+        if missing := table[name].null_count():
+            row = table[name].is_null().arg_max()
+            raise InputError(
+                f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
+            )
+    for name in ("Amount Received", "Amount Paid"):
+        if (table[name] < 0).any():
+            row = (table[name] < 0).arg_max()
+            raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
+    if not table["Is Laundering"].is_in(pl.Series([0, 1], dtype=pl.Int8).implode()).all():
+        raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")

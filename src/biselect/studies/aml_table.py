@@ -1,0 +1,53 @@
+"""What the AML studies share: where the transactions come from, and how figures of the paper stand beside ours."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from biselect.core.inference import Comparison
+from biselect.studies.aml_fields import GENERATED, source
+from biselect.studies.results import Entry, Findings, judge
+
+FULL, QUICK = 1_500_000, 500_000  # generated transactions: 15 and 5 test windows
+PAPER_SLICES, SLICES, BLOCK = 25, 200, 100
+
+
+def origin(quick: bool) -> dict[str, Any]:
+    """Which transactions a cell reads."""
+    name = source()
+    return {"source": name, "transactions": (QUICK if quick else FULL) if name == GENERATED else 0}
+
+
+def slices(quick: bool) -> int:
+    """Slices of each cell: the paper's 25, or 200."""
+    return PAPER_SLICES if quick else SLICES
+
+
+def beside(one: Entry) -> Entry:
+    """An entry whose printed figure is judged on the published file only."""
+    return one if one.paper is None or source() != GENERATED else replace(one, verdict="not compared")
+
+
+def compared(row: str, column: str, found: Comparison, paper: float | None, decimals: int = 3) -> Entry:
+    """A comparison beside the paper's figure."""
+    verdict = judge(found.mean, found.low, found.high, paper, decimals)
+    return beside(
+        Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=paper, verdict=verdict)
+    )
+
+
+def place(found: Findings) -> str:
+    """What a figure says about where its data come from."""
+    return "generated data" if found.notes[0].startswith("GENERATED") else "HI-Small"
+
+
+def where_from(quick: bool) -> str:
+    """The first note of every AML study."""
+    if source() == GENERATED:
+        return (
+            f"GENERATED DATA: {origin(quick)['transactions']:,} AML-like transactions made by this package, as "
+            "HI-Small_Trans.csv is not at hand. The paper's figures stand beside ours for orientation only; nothing "
+            "here confirms or refutes them."
+        )
+    return "Computed from HI-Small_Trans.csv, itself the output of a simulator (Altman et al. 2023)."

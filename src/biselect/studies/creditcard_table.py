@@ -1,0 +1,111 @@
+"""What the Credit Card studies share: sizes, the paper's choices, methods, and reading slices back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core.inference import Comparison, compare
+from biselect.data.creditcard import find_credit_card
+from biselect.errors import MissingDataError
+from biselect.studies.results import Entry
+from biselect.studies.runner import Records
+from biselect.studies.task import Task, tasks_for
+
+SIZES = {20: 3, 50: 5, 80: 8}  # N and k
+D, M = 12, 4
+SPLIT = (60, 20, 20)
+PAPER_MAPS = {20: "conformal", 50: "ecdf", 80: "conformal"}
+SEQUENTIAL = ("feature-first:sum", "feature-first:max", "feature-first:median")
+HEURISTICS = {
+    "swap-sa": "Swap-SA",
+    "greedy": "Greedy+LS",
+    "coordinate-ascent": "Coord.-ascent",
+    "tabu": "Tabu",
+}
+PAPER_SLICES, SLICES = 25, 200
+BLOCK = 100  # few tasks a cell: each process that takes one must make the weights of a whole window
+
+
+def absent() -> str | None:
+    """Why the Credit Card studies cannot run here, or None."""
+    try:
+        find_credit_card()
+    except MissingDataError as error:
+        return str(error)
+    return None
+
+
+def slices(quick: bool) -> int:
+    """Slices of each cell: the paper's 25, or 200."""
+    return PAPER_SLICES if quick else SLICES
+
+
+def cell(size: int, methods: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    """A cell of `creditcard_slices`: the paper's protocol unless said otherwise."""
+    usual = {
+        "percent": SPLIT,
+        "window": "test",
+        "pool": "balanced",
+        "N": size,
+        "D": D,
+        "k": SIZES[size],
+        "m": M,
+        "map": PAPER_MAPS[size],
+    }
+    return {**usual, "methods": methods, **more}
+
+
+def tasks_of(cells: list[dict[str, Any]], seeds: int, experiment: str = "creditcard_slices") -> list[Task]:
+    """Tasks for all cells."""
+    return [task for one in cells for task in tasks_for(experiment, one, seeds, block=BLOCK)]
+
+
+def read(records: Records, one: dict[str, Any]) -> dict[str, NDArray[Any]]:
+    """All values of a cell."""
+    return records[tuple(sorted(one.items()))]
+
+
+def heading(size: int, features: int = D) -> str:
+    """A size as the paper writes it."""
+    return f"({size},{features},{SIZES[size]},{M})"
+
+
+def paired(values: dict[str, NDArray[Any]], first: str, second: str) -> tuple[Comparison, Comparison]:
+    """F1 of one method minus another's: slices resampled, then frauds resampled.
+
+    In unbalanced pools the hits of a slice do not add up to its F1; nearly all hold one fraud, so there a slice goes
+    with its first one.
+    """
+    by_slice = compare(values[first] - values[second])
+    if f"hits {first}" not in values:
+        return by_slice, compare(values[first] - values[second], clusters=values["fraud"])
+    hits = values[f"hits {first}"].astype(float) - values[f"hits {second}"]
+    return by_slice, compare(hits, clusters=values["frauds"])
+
+
+def comparison_entry(row: str, column: str, found: Comparison) -> Entry:
+    """A comparison as a number of a table, without a figure of the paper."""
+    return Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=None, verdict="-")
+
+
+def claim(text: str, found: Mapping[int, Comparison]) -> str:
+    """A claim of the form "this is above that", and by size whether it holds here, from the interval.
+
+    >>> sure = Comparison(mean=0.1, low=0.02, high=0.2, p=0.01, units=75)
+    >>> claim("joint beats luck", {20: sure})
+    'Claim: joint beats luck. N = 20: holds (+0.100 [+0.020, +0.200]).'
+    """
+    lines = []
+    for size, one in found.items():
+        word = "holds" if one.low > 0 else "does not hold here" if one.high < 0 else "not sure"
+        lines.append(f"N = {size}: {word} ({one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}])")
+    return f"Claim: {text}. {'; '.join(lines)}."
+
+
+def best_heuristic(values: dict[str, NDArray[Any]]) -> str:
+    """The joint heuristic with the highest mean F1, as the paper reports it (the first on a tie)."""
+    return max(HEURISTICS, key=lambda name: float(np.mean(values[name])))

@@ -1,0 +1,52 @@
+"""True positives at k in pools that a stage-1 trigger hands on, inside the windows that a menu keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.data.candidates import ranked
+from biselect.data.stage1 import retained
+from biselect.solvers import solve
+from biselect.solvers.response import top
+from biselect.studies import aml_fields as fields
+from biselect.studies.task import Cell, Values
+
+SIZE = 500
+AGGREGATES = ("sum", "max", "median")
+
+
+def work(cell: Cell, seeds: Iterable[int]) -> Values:
+    """TP@k by method and pool. Slices go round the windows kept, or the riskiest where none is."""
+    scene = fields.scene(cell["source"], cell["transactions"])
+    found = scene.windows(cell["window"])
+    # as many windows right before: at the beginning accounts have no past yet, and everything looks risky
+    past = scene.windows("buffer" if cell["window"] == "test" else "reference")[-len(found) :]
+    risks = scene.risks(found)
+    kept = retained(scene.risks(past), risks, cell["menu"])
+    asked = kept or [int(np.argmax(risks))]
+    scorer = scene.label_free(cell["window"])
+    values: Values = {}
+    for seed in seeds:
+        place = asked[seed % len(asked)]
+        X, labels = scene.X[found[place]], scene.labels[found[place]]
+        pool = ranked(labels, scene.trigger.scores(X), SIZE, seed=seed)
+        mine = X[pool.rows].astype(np.float64)
+        problem = SelectionProblem(coupling=scorer.weights(mine), k=cell["k"], m=fields.M)
+        chosen = {
+            f"feature-first:{name}": solve(problem, "feature-first", aggregate=name).samples for name in AGGREGATES
+        }
+        if cell["window"] == "test":
+            chosen["greedy"] = solve(problem, "greedy", seed=seed).samples
+            chosen["exact"] = solve(problem, "exact", workers=1).samples
+            chosen["budgeted"] = top(scene.budgeted.scores(mine), problem.k)
+            chosen["trigger"] = top(scene.trigger.scores(mine), problem.k)
+        for name, samples in chosen.items():
+            values.setdefault(name, []).append(int(np.isin(samples, pool.positive).sum()))
+        values.setdefault("positives", []).append(int(pool.positive.size))
+        values.setdefault("place", []).append(place)
+        values.setdefault("kept", []).append(len(kept))
+        values.setdefault("windows", []).append(len(found))
+    return values

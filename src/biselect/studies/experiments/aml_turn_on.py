@@ -1,0 +1,25 @@
+"""How many labelled positives each stage-1 trigger keeps among its first N, window by window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from biselect.data.stage1 import caught
+from biselect.studies import aml_fields as fields
+from biselect.studies.task import Cell, Values
+
+
+def work(cell: Cell, seeds: Iterable[int]) -> Values:
+    """By test window (`seed`): its positives, and those that each trigger keeps. Nothing is drawn."""
+    scene = fields.scene(cell["source"], cell["transactions"])
+    found = scene.windows("test")
+    values: Values = {}
+    for seed in seeds:
+        rows = found[seed]
+        labels = scene.labels[rows]
+        values.setdefault("positives", []).append(int(labels.sum()))
+        triggers = {"logistic": scene.trigger.scores(scene.X[rows]), "robust-z": scene.robust(rows)}
+        for name, scores in triggers.items():
+            for number in cell["numbers"]:
+                values.setdefault(f"{name} {number}", []).append(caught(scores, labels, number))
+    return values

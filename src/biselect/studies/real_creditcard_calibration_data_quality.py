@@ -1,0 +1,113 @@
+"""Figure real_creditcard_calibration_data_quality: F1@k with a smaller, and with an older, reference."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from biselect.core.inference import compare
+from biselect.studies import creditcard_sweeps as sweeps
+from biselect.studies import creditcard_table as table
+from biselect.studies.results import Entry, Findings, entry
+from biselect.studies.runner import Records
+from biselect.studies.study import Study
+from biselect.studies.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+SELECTORS = ("joint", "sequential")
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Both sweeps under the paper's maps."""
+    maps = tuple(dict.fromkeys(table.PAPER_MAPS.values()))
+    return sweeps.shrink_tasks(quick) + sweeps.lag_tasks(quick, maps)
+
+
+def part(fraction: float) -> str:
+    """A fraction of the reference as a column."""
+    return f"{100 * fraction:g} % of the reference"
+
+
+def age(block: int) -> str:
+    """A block of the lag sweep as a column."""
+    return f"block {block}"
+
+
+def summarise(records: Records, quick: bool) -> Findings:
+    """F1@k of both selectors and their paired difference at every point."""
+    from biselect.studies.experiments.creditcard_reference import WINDOW, lag_days
+
+    cells: list[Entry] = []
+    gaps: dict[str, list[float]] = {"shrink": [], "lag": []}
+    for size in table.SIZES:
+        points = [("shrink", part(f), sweeps.shrunk(records, size, f, quick)) for f in sweeps.FRACTIONS]
+        points += [("lag", age(b), sweeps.lagged(records, size, b)) for b in sweeps.BLOCKS]
+        for kind, column, values in points:
+            for selector in SELECTORS:
+                cells.append(entry(f"N = {size}, {selector}", column, values[selector]))
+            gap = compare(values["joint"] - values["sequential"])
+            cells.append(table.comparison_entry(f"N = {size}, joint − sequential", column, gap))
+            gaps[kind].append(gap.mean)
+    fresh = []
+    for size in table.SIZES:
+        whole, newest = sweeps.shrunk(records, size, 1.0, quick), sweeps.lagged(records, size, 0)
+        moves = (f"{np.mean(whole[s]):.3f} → {np.mean(newest[s]):.3f}" for s in reversed(SELECTORS))
+        fresh.append(f"N = {size}: {', '.join(moves)}")
+    days = [lag_days(block) for block in sweeps.BLOCKS]
+    oldest = sweeps.lagged(records, 50, sweeps.BLOCKS[-1])
+    return Findings(
+        seeds=sweeps.slices(quick),
+        cells=tuple(cells),
+        notes=(
+            f"Lowest mean gap over the reference-size sweep: {min(gaps['shrink']):+.3f}; over the lag sweep: "
+            f"{min(gaps['lag']):+.3f}. The paper says the first is at least 0 everywhere, and the second positive on "
+            "average.",
+            f"Blocks of {WINDOW:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At N = "
+            f"50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
+            f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",
+            f"What a newer reference is worth: {'; '.join(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
+            "the block right before the test window).",
+            "The paper prints no figures here, only the order. Intervals resample slices; with frauds resampled they "
+            "are up to three times as wide (see joint-vs-sequential-real-creditcard).",
+        ),
+        extra={"lag_days": days},
+    )
+
+
+def draw(found: Findings) -> Figure:
+    """Top row: size of the reference; bottom row: its age."""
+    from biselect.studies.style import band, panels
+
+    figure, axes = panels(2, len(table.SIZES), width=2.9, height=2.4, sharey="row")
+    rows = (
+        (axes[0], [part(f) for f in sweeps.FRACTIONS], [100 * f for f in sweeps.FRACTIONS], "reference used (%)"),
+        (axes[1], [age(b) for b in sweeps.BLOCKS], found.extra["lag_days"], "days since the reference ended"),
+    )
+    for panels_of_row, columns, x, label in rows:
+        for panel, size in zip(panels_of_row, table.SIZES, strict=True):
+            for position, selector in enumerate(SELECTORS):
+                points = [found.find(f"N = {size}, {selector}", column) for column in columns]
+                ours, low, high = ([getattr(p, which) for p in points] for which in ("ours", "low", "high"))
+                band(panel, x, ours, low, high, position, selector)
+            panel.set(xlabel=label, title=table.heading(size))
+        panels_of_row[0].set_ylabel("mean F1@k")
+    for panel in axes[0]:
+        panel.set_xscale("log")
+        panel.set_xticks([5, 10, 25, 50, 100], ["5", "10", "25", "50", "100"])
+        panel.minorticks_off()
+    axes[0, 0].legend(loc="lower right")
+    return figure
+
+
+STUDY = Study(
+    name="real-creditcard-calibration-data-quality",
+    title="Credit Card F1@k with a smaller and an older reference",
+    label="fig:real_creditcard_calibration_data_quality",
+    tasks=tasks,
+    summarise=summarise,
+    draw=draw,
+    absent=table.absent,
+)

@@ -1,0 +1,139 @@
+"""A label-free improvement of the objective, chosen on the buffer window and held to later slices."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.calibrate import map_names
+from biselect.core.inference import Comparison, compare
+from biselect.studies import creditcard_table as table
+from biselect.studies import joint_vs_sequential_real_creditcard as creditcard
+from biselect.studies.results import Entry, Findings, entry
+from biselect.studies.runner import Records
+from biselect.studies.study import Study
+from biselect.studies.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+JOINT = "coordinate-ascent"
+METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
+SEARCHLESS = ("rule:tall-columns",)
+FORMS = [
+    {"reference": reference, "map": map_name, "D": features}
+    for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
+]
+"""Which rows calibrate, by which map, and how many features."""
+
+
+def form_cell(size: int, form: dict[str, Any], window: str, methods: tuple[str, ...] = METHODS) -> dict[str, Any]:
+    """A form on the slices of the other studies."""
+    return table.cell(size, methods, window=window, **form)
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Every form on the buffer, where one is chosen, and on the test window, where only that one is read."""
+    cells = [creditcard.main_cell(size) for size in table.SIZES]
+    cells += [form_cell(size, form, window) for window in ("buffer", "test") for form in FORMS for size in table.SIZES]
+    cells += [form_cell(size, form, "test", SEARCHLESS) for form in FORMS for size in table.SIZES]
+    return table.tasks_of(cells, table.slices(quick))
+
+
+def summarise(records: Records, quick: bool) -> Findings:
+    """The form with the highest mean joint F1@k on the buffer, against the paper's form on later slices."""
+
+    def mean(form: dict[str, Any], window: str) -> float:
+        sizes = [table.read(records, form_cell(size, form, window))[JOINT] for size in table.SIZES]
+        return float(np.mean([np.mean(found) for found in sizes]))
+
+    on_buffer = [mean(form, "buffer") for form in FORMS]
+    chosen = FORMS[int(np.argmax(on_buffer))]
+    later = [mean(form, "test") for form in FORMS]
+    rank = 1 + sum(value > mean(chosen, "test") for value in later)
+    cells: list[Entry] = []
+    gains: dict[str, dict[int, Comparison]] = {}
+    for size in table.SIZES:
+        column = f"N = {size}"
+        paper = table.read(records, creditcard.main_cell(size))
+        ours = table.read(records, form_cell(size, chosen, "test"))
+        plain = table.read(records, form_cell(size, chosen, "test", SEARCHLESS))
+        cells += [
+            entry("Joint, the paper's form", column, paper[JOINT]),
+            entry("Joint, form chosen on the buffer", column, ours[JOINT]),
+            entry("Feature-first, form chosen on the buffer", column, ours["feature-first:sum"]),
+            entry("Sum of all weights, form chosen on the buffer", column, ours["rule:weight-sum"]),
+            entry("Columns by their k largest weights, form chosen on the buffer", column, plain[SEARCHLESS[0]]),
+            entry("Isolation Forest, 28 features", column, ours["detector:isolation-forest:28"]),
+            entry("COPOD, 28 features", column, paper["detector:copod:28"]),
+        ]
+        hits = ours[f"hits {JOINT}"].astype(float)
+        others = {
+            "the paper's form": (paper, JOINT),
+            "feature-first in the same form": (ours, "feature-first:sum"),
+            "columns by their k largest weights in the same form": (plain, SEARCHLESS[0]),
+            "Isolation Forest": (ours, "detector:isolation-forest:28"),
+            "COPOD": (paper, "detector:copod:28"),
+        }
+        for name, (values, method) in others.items():
+            by_slice = compare(ours[JOINT] - values[method])
+            by_fraud = compare(hits - values[f"hits {method}"], clusters=ours["frauds"])
+            cells.append(table.comparison_entry(f"Chosen − {name}, slices resampled", column, by_slice))
+            cells.append(table.comparison_entry(f"Chosen − {name}, frauds resampled", column, by_fraud))
+            gains.setdefault(name, {})[size] = by_fraud
+    described = f"{chosen['map']} map, {chosen['D']} features, reference: " + (
+        "the latest fifth before the scored window" if chosen["reference"] == "recent" else "the first 60 %"
+    )
+    return Findings(
+        seeds=table.slices(quick),
+        cells=tuple(cells),
+        notes=(
+            f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {described} (F1@k there "
+            f"{max(on_buffer):.3f}). The objective itself uses no labels. On later slices it ranks {rank} of "
+            f"{len(FORMS)}; the others there were not looked at for the choice.",
+            *(table.claim(f"joint selection in the chosen form beats {name}", found) for name, found in gains.items()),
+            "Joint is coordinate ascent from 64 starts, whose F1@k equals the exact optimum's to three digits in "
+            "joint-vs-sequential-real-creditcard.",
+        ),
+        extra={"chosen": chosen, "buffer": on_buffer, "test": later},
+    )
+
+
+def draw(found: Findings) -> Figure:
+    """Left: every form on buffer and test; right: the chosen one against the paper's form."""
+    from biselect.studies.style import COLOURS, MARKERS, panels
+
+    figure, axes = panels(1, 2, width=3.6, height=2.9)
+    buffer, test = found.extra["buffer"], found.extra["test"]
+    for position, features in enumerate((table.D, 28)):
+        places = [i for i, form in enumerate(FORMS) if form["D"] == features]
+        x, y = [buffer[i] for i in places], [test[i] for i in places]
+        axes[0, 0].plot(x, y, MARKERS[position], color=COLOURS[position], label=f"{features} features", alpha=0.7)
+    best = int(np.argmax(buffer))
+    axes[0, 0].plot([buffer[best]], [test[best]], "*", color="black", markersize=11, label="chosen")
+    axes[0, 0].set(xlabel="joint F1@k on the buffer", ylabel="joint F1@k later")
+    axes[0, 0].legend()
+    rows = ("Joint, the paper's form", "Joint, form chosen on the buffer", "Isolation Forest, 28 features")
+    for position, row in enumerate(rows):
+        points = [found.find(row, f"N = {size}") for size in table.SIZES]
+        x = [place + 0.18 * (position - 1) for place in range(len(points))]
+        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
+        look = {"color": COLOURS[position], "marker": MARKERS[position], "linestyle": "none"}
+        axes[0, 1].errorbar(x, [e.ours for e in points], yerr=error, label=row, **look)
+    axes[0, 1].set_xticks(range(len(table.SIZES)), [f"N = {size}" for size in table.SIZES])
+    axes[0, 1].set(ylabel="mean F1@k, later slices")
+    axes[0, 1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12))
+    return figure
+
+
+STUDY = Study(
+    name="real-creditcard-improvement",
+    title="A label-free improvement on the Credit Card table, chosen before the test window",
+    label="claim: a label-free form that selects better than the paper's",
+    tasks=tasks,
+    summarise=summarise,
+    draw=draw,
+    absent=table.absent,
+)

@@ -1,0 +1,47 @@
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biselect.core.inference import compare, holm
+
+
+def test_copies_of_the_same_evidence_do_not_narrow_a_clustered_interval():
+    rng = np.random.default_rng(0)
+    units = rng.normal(0.1, 1.0, size=60)
+    copies, labels = np.repeat(units, 50), np.repeat(np.arange(60), 50)
+    once, naive, clustered = compare(units), compare(copies), compare(copies, clusters=labels)
+    assert naive.high - naive.low < 0.3 * (once.high - once.low)
+    assert clustered.high - clustered.low == pytest.approx(once.high - once.low, rel=0.1)
+    assert clustered.units == 60 and naive.units == 3000
+
+
+def test_intervals_cover_as_often_as_they_say():
+    rng = np.random.default_rng(1)
+    found = [compare(rng.normal(0.5, 1.0, size=40)) for _ in range(100)]
+    assert 85 <= sum(one.low <= 0.5 <= one.high for one in found) <= 100
+
+
+def test_p_values_are_small_for_effects_and_not_for_noise():
+    rng = np.random.default_rng(2)
+    assert compare(rng.normal(1.0, 1.0, size=50)).p < 0.01
+    assert compare(np.tile([1.0, -1.0], 25)).p > 0.5
+    assert compare(np.zeros(9)).p == 1.0
+    assert compare(np.ones(9), clusters=np.zeros(9)).p == 1.0  # all of one unit
+
+
+def test_unequal_clusters_count_by_their_values():
+    found = compare([1.0, 1.0, 1.0, 0.0], clusters=[7, 7, 7, 3])
+    assert found.mean == 0.75 and found.units == 2 and (found.low, found.high) == (0.0, 1.0)
+
+
+@given(st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), min_size=1, max_size=8))
+def test_holm_raises_p_values_keeps_their_order_and_is_no_harsher_than_bonferroni(p_values):
+    adjusted = holm(p_values)
+    assert list(adjusted) == list(p_values)
+    for name, p in p_values.items():
+        assert p <= adjusted[name] <= min(1.0, len(p_values) * p) + 1e-12
+    ranked = sorted(p_values, key=p_values.get)
+    assert all(adjusted[a] <= adjusted[b] for a, b in pairwise(ranked))

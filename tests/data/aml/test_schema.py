@@ -1,0 +1,128 @@
+from datetime import datetime
+
+import numpy as np
+import pytest
+
+pl = pytest.importorskip("polars")
+
+from biselect.data.aml.generator import FORMATS, Market  # noqa: E402
+from biselect.data.aml.patterns import PATTERNS  # noqa: E402
+from biselect.data.aml.schema import COLUMNS, coded, find_transactions, load_transactions  # noqa: E402
+from biselect.errors import InputError, MissingDataError  # noqa: E402
+
+HEADER = (
+    "Timestamp,From Bank,Account,To Bank,Account,Amount Received,Receiving Currency,Amount Paid,"
+    "Payment Currency,Payment Format,Is Laundering"
+)
+ROWS = (
+    "2022/09/01 00:20,010,8000EBD30,010,8000EBD30,3697.34,US Dollar,3697.34,US Dollar,Reinvestment,0",
+    "2022/09/01 00:05,03208,8000F4580,001,8000F5340,0.01,Euro,0.02,US Dollar,Cheque,1",
+    "2022/09/01 00:20,011,8000EBD30,010,8000EBD30,5.0,Euro,5.0,Euro,ACH,0",
+)
+
+
+def written(tmp_path, *rows, header=HEADER):
+    path = tmp_path / "HI-Small_Trans.csv"
+    path.write_text("\n".join([header, *rows]) + "\n")
+    return path
+
+
+def test_the_published_csv_is_read_sorted_by_time_and_accounts_belong_to_their_bank(tmp_path):
+    found = load_transactions(written(tmp_path, *ROWS))
+    frame = found.frame
+    assert frame["minute"].to_list() == [0, 15, 15] and frame["label"].to_list() == [True, False, False]
+    assert frame["currency_change"].to_list() == [True, False, False]
+    assert frame["sender"][1] == frame["receiver"][1] == frame["receiver"][2] != frame["sender"][2]
+    assert not found.generated and found.source == "HI-Small_Trans.csv" and len(found) == 3
+
+
+def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
+    table = pl.read_csv(written(tmp_path, *ROWS), infer_schema=False).rename({"Account_duplicated_0": "Account.1"})
+    table.write_parquet(tmp_path / "x.parquet")
+    assert load_transactions(tmp_path / "x.parquet").frame["paid"].to_list() == [0.02, 3697.34, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("rows", "header", "message"),
+    [
+        (ROWS, HEADER.replace("Payment Format", "Kind"), "has no column 'Payment Format'; it has 'Timestamp'"),
+        (
+            (ROWS[0].replace("3697.34,US Dollar,R", "-3697.34,US Dollar,R"),),
+            HEADER,
+            "'Amount Paid' is negative in row 0",
+        ),
+        (
+            (ROWS[0], ROWS[1].replace("2022/09/01 00:05", "yesterday")),
+            HEADER,
+            "'Timestamp' is missing or unreadable in 1",
+        ),
+        (
+            (ROWS[0].replace("3697.34,US Dollar,3", "much,US Dollar,3"),),
+            HEADER,
+            "'Amount Received' is missing or unread",
+        ),
+        ((ROWS[0][:-1] + "2",), HEADER, "'Is Laundering' must hold 0 and 1 only"),
+        ((), HEADER, "holds no transactions"),
+    ],
+)
+def test_files_that_are_not_as_published_are_refused(tmp_path, rows, header, message):
+    with pytest.raises(InputError, match=message):
+        load_transactions(written(tmp_path, *rows, header=header))
+
+
+def test_missing_files_say_where_they_go(tmp_path, monkeypatch):
+    with pytest.raises(InputError, match="no such file"):
+        load_transactions(tmp_path / "none.csv")
+    monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
+    with pytest.raises(MissingDataError, match=r"LI-Large_Trans\.csv is not at hand"):
+        find_transactions("LI-Large")
+    with pytest.raises(InputError, match="no variant 'HI-Tiny'"):
+        find_transactions("HI-Tiny")
+    path = written(tmp_path, *ROWS)
+    assert find_transactions("HI-Small") == path
+
+
+def test_the_generator_has_the_published_schema_rate_and_rhythm_and_says_what_it_is(tmp_path):
+    market = Market(transactions=50_000, days=14)
+    table = market.table(seed=0)
+    assert tuple(table.columns) == COLUMNS and table.height == 50_000
+    assert table["Is Laundering"].sum() == round(50_000 / 981)
+    assert table["Timestamp"].is_sorted() and table["Timestamp"][0] >= datetime(2022, 9, 1)
+    hours = table["Timestamp"].dt.hour().to_numpy()
+    assert np.isin(hours, range(9, 17)).mean() > 2 * np.isin(hours, [22, 23, 0, 1, 2, 3, 4, 5]).mean()
+    assert set(table["Payment Format"].unique()) == set(FORMATS)
+    table.write_csv(tmp_path / "g.csv", datetime_format="%Y/%m/%d %H:%M")
+    again = load_transactions(tmp_path / "g.csv").frame
+    made = market.generate(seed=0)
+    assert made.generated and "generated" in made.source
+    for name in ("minute", "paid", "label", "bank_change"):
+        assert again[name].equals(made.frame[name])
+    assert coded(market.table(seed=0).lazy(), source="", generated=True).frame["paid"].equals(made.frame["paid"])
+    assert not market.table(seed=1)["Amount Paid"].equals(table["Amount Paid"])
+
+
+def test_impossible_markets_are_refused():
+    with pytest.raises(InputError, match="at least 1000"):
+        Market(transactions=10)
+    with pytest.raises(InputError, match=r"share from 0 to 0\.5"):
+        Market(transactions=2000, laundering=0.9)
+    assert Market(transactions=2000, laundering=0).table(seed=0)["Is Laundering"].sum() == 0
+
+
+@pytest.mark.parametrize("name", PATTERNS)
+def test_patterns_have_the_shape_of_their_name(name):
+    edges = PATTERNS[name](5, np.random.default_rng(0))
+    senders, receivers, steps = edges.T
+    assert (senders != receivers).all() and (steps >= 0).all()
+    out, into = np.bincount(senders), np.bincount(receivers)
+    shape = {
+        "fan-out": lambda: out.size == 1 and out[0] == 5,
+        "fan-in": lambda: into.size == 1 and into[0] == 5,
+        "gather-scatter": lambda: out[0] == into[0] == 5 and steps[receivers == 0].max() < steps[senders == 0].min(),
+        "scatter-gather": lambda: out[0] == 5 and into.max() == 5 and into[0] == 0,
+        "cycle": lambda: (out == 1).all() and (into == 1).all(),
+        "stack": lambda: len(edges) == 10 and into[5:10].sum() == out[5:10].sum() == 5,
+        "bipartite": lambda: (out == 2).all() and receivers.min() >= 5,
+        "random": lambda: (receivers[:-1] == senders[1:]).all(),
+    }
+    assert shape[name]()

@@ -1,0 +1,181 @@
+import json
+import sys
+
+import numpy as np
+import pytest
+
+from biselect.calibrate import Calibrator
+from biselect.errors import InputError, MissingDataError, MissingDependencyError
+from biselect.studies import budget_rules, creditcard_fields, load, reproduce
+from biselect.studies import creditcard_neighbouring_budgets as budgets
+from biselect.studies import joint_vs_sequential_real_creditcard as table
+from biselect.studies import real_creditcard_improvement as improvement
+from biselect.studies.creditcard_table import SIZES, paired, read
+from biselect.studies.detectors import DETECTORS, detector_scores
+from biselect.studies.experiments import creditcard_slices
+from biselect.studies.rankers import by_largest_weights, by_tall_columns, by_weight_sum
+from biselect.studies.runner import collect, run
+from biselect.studies.task import tasks_for
+
+CREDIT_CARD = [name for name in ("joint-vs-sequential-real-creditcard", "creditcard-neighbouring-budgets")]
+
+
+@pytest.mark.parametrize("name", CREDIT_CARD)
+def test_a_study_without_its_table_says_where_to_put_it(name, tmp_path, monkeypatch):
+    monkeypatch.delenv("BISELECT_DATA", raising=False)
+    with pytest.raises(MissingDataError, match="mlg-ulb/creditcardfraud"):
+        reproduce(name, tmp_path, quick=True)
+    assert load(name).absent() is not None
+
+
+def test_all_studies_go_on_where_a_table_is_missing_and_their_results_say_so(run, tmp_path, monkeypatch):
+    monkeypatch.delenv("BISELECT_DATA", raising=False)
+    name = "joint-vs-sequential-real-creditcard"
+    monkeypatch.setattr("biselect.studies.study.NAMES", (name,))
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "figure.png").write_text("of an earlier run")
+    everything = run("reproduce", "--all", "--quick", "--out", tmp_path)
+    assert everything.code == 0 and "Skipped: the Credit Card table is not at hand" in " ".join(everything.out.split())
+    stored = json.loads((tmp_path / name / "results.json").read_text())
+    assert stored["cells"] == [] and stored["notes"][0].startswith("Skipped: the Credit Card table")
+    assert "Skipped" in (tmp_path / name / "table.md").read_text() and not (tmp_path / name / "figure.png").exists()
+    named = run("reproduce", name, "--quick", "--out", tmp_path)
+    assert named.code == 1 and "not at hand" in named.err and "Traceback" not in named.err
+
+
+def test_the_summary_keeps_its_other_rows_without_the_table(monkeypatch):
+    monkeypatch.delenv("BISELECT_DATA", raising=False)
+    experiments = {task.experiment for task in load("formulation-evidence-summary").tasks(True)}
+    assert experiments == {"benchmark", "aml_slices"}
+
+
+def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stand_in):
+    from biselect.data.creditcard import load_credit_card
+
+    X = load_credit_card().features
+    for window, reference, rows in (("test", "first", slice(0, 9000)), ("test", "recent", slice(9000, 12000))):
+        plain = Calibrator("ecdf").fit(X[rows]).weights(X[12000:])
+        assert np.array_equal(creditcard_fields.weights((60, 20, 20), window, "ecdf", reference), plain)
+    assert creditcard_fields.reference_rows((60, 20, 20), "buffer", "recent") == slice(6000, 9000)
+    with pytest.raises(InputError, match="first or recent"):
+        creditcard_fields.reference_rows((60, 20, 20), "test", "future")
+
+
+def test_slices_count_what_they_say(stand_in):
+    cell = {**table.main_cell(20), "methods": ("exact", "feature-first:max", "rule:weight-sum")}
+    values = creditcard_slices.work(cell, range(6))
+    for seed in range(6):
+        pool = creditcard_fields.draw("balanced", (60, 20, 20), "test", 20, 3, seed)
+        assert values["frauds"][seed] == pool.rows[pool.positive].tolist()
+        assert values["exact"][seed] == pytest.approx(np.mean(values["hits exact"][seed]))
+    found = {name: np.array(entries) for name, entries in values.items()}
+    by_slice, by_fraud = paired(found, "exact", "rule:weight-sum")
+    assert by_slice.mean == pytest.approx(by_fraud.mean) and by_fraud.units == np.unique(found["frauds"]).size
+
+
+def test_the_map_is_chosen_on_the_buffer_alone(stand_in, tmp_path):
+    """Whatever happens in the test window, the choice stays; what happens in the buffer decides it."""
+    cells = [table.choice_cell(20, name, w) for name in table.MAPS for w in ("buffer", "test")]
+    tasks = [task for cell in cells for task in tasks_for("creditcard_slices", cell, 2, block=2)]
+    run(tasks, tmp_path, on="alone")
+    records = collect(tasks, tmp_path)
+    chosen = table._chosen(records, 20)
+    for name in table.MAPS:
+        worse = read(records, table.choice_cell(20, name, "test"))
+        for method in table.CHOICE:
+            worse[method] = worse[method] * 0
+    assert table._chosen(records, 20) == chosen
+    for method in table.CHOICE:
+        read(records, table.choice_cell(20, "laplace", "buffer"))[method] = np.full(2, 2.0)
+    assert table._chosen(records, 20)[0] == "laplace"
+
+
+def test_the_improvement_is_chosen_on_the_buffer_alone():
+    rng = np.random.default_rng(0)
+    records = {}
+
+    def add(cell, better=False):
+        values = {method: rng.random(4) + better for method in cell["methods"]}
+        values |= {f"hits {m}": rng.integers(0, 2, (4, cell["k"])) for m in cell["methods"]}
+        records[tuple(sorted(cell.items()))] = values | {"frauds": rng.integers(0, 20, (4, cell["k"]))}
+
+    for size in SIZES:
+        add(table.main_cell(size))
+        for place, form in enumerate(improvement.FORMS):
+            add(improvement.form_cell(size, form, "buffer"), better=place == 7)
+            add(improvement.form_cell(size, form, "test"), better=place == 9)
+            add(improvement.form_cell(size, form, "test", improvement.SEARCHLESS))
+    assert improvement.summarise(records, True).extra["chosen"] == improvement.FORMS[7]
+
+
+def test_rankers_on_a_table_that_can_be_read():
+    W = np.array([[5.0, 0, 0, 0], [2, 2, 2, 0], [0, 4, 4, 0], [1, 1, 1, 3.5]])
+    assert by_weight_sum(W, 2, 2).tolist() == [2, 3]
+    assert by_largest_weights(W, 1, 2).tolist() == [2]
+    assert by_largest_weights(W, 1, 1).tolist() == [0]
+    assert by_tall_columns(W, 1, 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors_put_an_outlier_first_and_a_seed_fixes_them(name):
+    rng = np.random.default_rng(0)
+    reference, rows = rng.normal(size=(400, 3)), rng.normal(size=(30, 3))
+    rows[11] = 9.0
+    scores = detector_scores(name, reference, rows)
+    assert scores.argmax() == 11 and np.array_equal(scores, detector_scores(name, reference, rows))
+
+
+def test_detectors_that_are_not_there_name_what_brings_them(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyod.models.ecod", None)
+    with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
+        detector_scores("ecod", np.zeros((3, 1)), np.zeros((1, 1)))
+    with pytest.raises(InputError, match="no detector 'svm'"):
+        detector_scores("svm", np.zeros((3, 1)), np.zeros((1, 1)))
+
+
+def test_aml_without_polars_names_what_brings_it(monkeypatch):
+    from biselect.data.aml.schema import polars
+
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
+        polars()
+
+
+def test_budget_rules_read_a_planted_block():
+    rng = np.random.default_rng(0)
+    W = rng.exponential(0.5, size=(40, 28))
+    W[:5, :7] += 6
+    ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
+    scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
+    for name, rule in budget_rules.RULES.items():
+        k, m = rule(scores, W, ks, ms)
+        if name != "densest":
+            assert (ks[k], ms[m]) == (5, 7), name
+    assert budgets.cells(False).__len__() * budgets.SEEDS == 960
+
+
+def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path):
+    study = load("stage1-turn-on")
+    tasks = [task for task in study.tasks(True) if task.first == 0]
+    tasks = tasks_for("aml_turn_on", dict(tasks[0].cell), 2, block=2)
+    run(tasks, tmp_path, on="alone")
+    found = study.summarise(collect(tasks, tmp_path), True)
+    assert found.notes[0].startswith("GENERATED DATA") and "200,000" in found.notes[0]
+    assert {one.verdict for one in found.cells} == {"-", "not compared"}
+    assert 0 < found.find("logistic: recall", "N = 500").ours <= found.find("logistic: recall", "N = 2000").ours <= 1
+
+
+@pytest.mark.slow
+def test_the_papers_balanced_table_comes_out_on_the_real_table(credit_card, tmp_path):
+    results = reproduce("joint-vs-sequential-real-creditcard", tmp_path, quick=True)
+    printed = [cell for cell in results.cells if cell.paper is not None]
+    assert len(printed) == 18 and sum(cell.verdict == "differs" for cell in printed) <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("credit_card")
+def test_joint_beats_feature_first_on_the_real_table_only_where_the_reference_is_stale(tmp_path):
+    results = reproduce("joint-vs-sequential-real-creditcard-protocol-stress", tmp_path, quick=True)
+    stale = results.find("Balanced, 40/20/40: joint − feature-first, 25 slices", "(50,12,5,4)")
+    assert stale.low > 0
+    assert results.find("Balanced, 40/20/40: joint − sum of all weights, 25 slices", "(50,12,5,4)").high < 0
