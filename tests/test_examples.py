@@ -2,6 +2,7 @@
 
 import re
 import runpy
+import textwrap
 from itertools import combinations
 from pathlib import Path
 
@@ -45,6 +46,14 @@ def test_it_is_short_and_prints_a_proof(script, capsys):
     assert len((FOLDER / f"{script}.py").read_text().splitlines()) < 60
     out = printed(script, capsys)
     assert "proven optimal: True" in out and "proven optimal: False" not in out
+
+
+def test_the_docs_show_what_the_scripts_print(capsys):
+    page = (FOLDER.parent / "docs" / "examples.md").read_text()
+    shown = re.findall(r"\$ python examples/(\w+)\.py\n((?:    .*\n)+)", page)
+    assert len(shown) == 2
+    for script, lines in shown:
+        assert textwrap.dedent(lines) == printed(script, capsys)
 
 
 def test_stations_crowd_and_the_rule_spreads_them(capsys):

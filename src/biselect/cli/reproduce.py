@@ -39,6 +39,7 @@ def reproduce(
 
     A run that is interrupted, however roughly, continues where it was when started again with the same --out.
     """
+    from biselect.report.reproduction import write_reproduction
     from biselect.studies import load, study_names
 
     if list_all:
@@ -50,8 +51,6 @@ def reproduce(
     wanted = study_names() if everything else names or []
     for name in wanted:
         load(name)  # refuses a wrong name before hours are spent on the right ones
-    from biselect.report.reproduction import write_reproduction
-
     steps = Steps(quiet)
     try:
         for name in wanted:
