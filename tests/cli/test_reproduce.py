@@ -12,6 +12,9 @@ def test_a_quick_study_prints_the_papers_figures_beside_ours_and_resumes(run, tm
     first = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path)
     assert first.code == 0
     assert "Solvers under equal wall-clock caps (10 seeds)" in first.out and "figures agree with the paper" in first.out
+    assert "index.html" in first.err
+    page = (tmp_path / "index.html").read_text()
+    assert 'id="solver-matched-compute"' in page and "data:image/png;base64," in page and "quick form" in page
     again = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path, "--json", "-q")
     assert again.err == ""
     assert json.loads(again.out) == json.loads((tmp_path / "solver-matched-compute" / "results.json").read_text())

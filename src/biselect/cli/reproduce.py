@@ -35,10 +35,11 @@ def reproduce(
     as_json: Annotated[bool, typer.Option("--json", help="Print each results.json instead of tables.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Reproduce tables and figures: NAMES, or --all of them.
+    """Reproduce tables and figures: NAMES, or --all of them; index.html in --out shows all that is there.
 
     A run that is interrupted, however roughly, continues where it was when started again with the same --out.
     """
+    from biselect.report.reproduction import write_reproduction
     from biselect.studies import load, study_names
 
     if list_all:
@@ -58,6 +59,7 @@ def reproduce(
                 typer.echo(results.to_json(), nl=False)
             else:
                 _show(results)
+        steps.say(f"wrote {write_reproduction(folder)}")
     except KeyboardInterrupt:
         fail("interrupted; finished work is kept, the same command goes on from there", code=130)
 

@@ -67,16 +67,18 @@ def write(study: Study, results: Results, folder: Path) -> None:
 
 def shown(entry: Entry) -> str:
     """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
-    text = f"{_digits(entry.ours)} [{_digits(entry.low)}, {_digits(entry.high)}]"
+    text = f"{digits(entry.ours)} [{digits(entry.low)}, {digits(entry.high)}]"
     if entry.paper is None:
         return text
     bound = "≥ " if entry.verdict == "as stated" else ""
     mark = " ≠" if entry.verdict == "differs" else ""
-    return f"{text} · {bound}{_digits(entry.paper)}{mark}"
+    return f"{text} · {bound}{digits(entry.paper)}{mark}"
 
 
-def _digits(value: float) -> str:
-    return f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+def digits(value: float) -> str:
+    """A number of a table: three decimals below ten, one above; no minus before zero."""
+    decimals = 3 if abs(value) < 10 else 1
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
 def markdown(results: Results) -> str:

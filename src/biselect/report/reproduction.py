@@ -1,0 +1,177 @@
+"""All studies of a folder on one page: the paper's numbers beside ours, plain data first, then HTML."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from biselect._version import __version__
+from biselect.report.files import write_text
+from biselect.report.render import render_page
+from biselect.studies import Results, Study, load, study_names
+from biselect.studies.paper import LABELS, NO_RESULT, study_name
+from biselect.studies.render import axes, digits
+from biselect.studies.results import Entry
+
+FORMAT = "biselect-reproduction-1"
+PAGE = "index.html"
+OPEN = 60  # a table of no more numbers than this is shown whole; of a longer one the rows that the paper prints too
+MARKS = {"equal": "=", "within noise": "≈", "as stated": "≥", "differs": "≠", "not compared": "beside"}
+PNG = b"\x89PNG\r\n\x1a\n"
+SCALE = 0.65  # points on the page for one of a picture's 160 per inch
+STANDINGS = ("matches", "differs", "not compared", "ours alone")
+
+
+def write_reproduction(folder: Path) -> Path:
+    """Write the page of all studies whose results are in the folder."""
+    page = folder / PAGE
+    write_text(page, render_reproduction(summarise_reproduction(folder)))
+    return page
+
+
+def render_reproduction(summary: Mapping[str, Any]) -> str:
+    """The page of a summary made by `summarise_reproduction`."""
+    return render_page("reproduction.html", summary, FORMAT)
+
+
+def summarise_reproduction(folder: Path) -> dict[str, Any]:
+    """Everything the page shows, as plain data.
+
+    Args:
+        folder: one folder per study, as `studies.reproduce` writes it.
+    """
+    studies = [_study(load(name), folder / name) for name in study_names()]
+    studies.sort(key=lambda study: LABELS.index(study["label"]) if study["label"] in LABELS else len(LABELS))
+    done = [study for study in studies if study["state"] == "done"]
+    covered = {study["label"] for study in studies}
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "title": "The paper's tables and figures, beside ours",
+        "totals": {standing: sum(study["counts"][standing] for study in done) for standing in STANDINGS},
+        "states": dict(Counter(study["state"] for study in studies)),
+        "quick": sum(study["quick"] for study in done),
+        "studies": studies,
+        "without": [
+            {"label": label, "why": NO_RESULT.get(label, f"This version has no study {study_name(label)}.")}
+            for label in LABELS
+            if label not in covered
+        ],
+    }
+
+
+def standing(entry: Entry) -> str:
+    """How a number stands to the paper: one of `STANDINGS`."""
+    if entry.verdict == "differs":  # also where the paper prints no figure, but theory promises one
+        return "differs"
+    if entry.paper is None:
+        return "ours alone"
+    return "not compared" if entry.verdict == "not compared" else "matches"
+
+
+def _study(study: Study, folder: Path) -> dict[str, Any]:
+    """One study: what it found, that it was skipped, or that it has not run."""
+    command = f"biselect reproduce {study.name}"
+    known = {"name": study.name, "title": study.title, "label": study.label, "in_paper": study.label in LABELS}
+    try:
+        results = Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
+        found = _found(results)
+    except FileNotFoundError:
+        return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        why = f"its results.json cannot be read; delete {folder.name} and run it again"
+        return {**known, "state": "damaged", "verdict": why, "command": command}
+    if not results.cells:
+        return {**known, "state": "skipped", "verdict": " ".join(results.notes), "command": command}
+    return {
+        **known,
+        **found,
+        "state": "done",
+        "command": command + (" --quick" if results.quick else ""),
+        "seeds": _seeds(study, results.quick),
+        "figure": _figure(folder / "figure.png"),
+    }
+
+
+def _found(results: Results) -> dict[str, Any]:
+    counts = Counter({name: 0 for name in STANDINGS})
+    counts.update(standing(entry) for entry in results.cells)
+    printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
+    whole = len(results.cells) <= OPEN
+    shown = [entry for entry in results.cells if whole or entry.row in printed]
+    folded = [entry for entry in results.cells if not (whole or entry.row in printed)]
+    return {
+        "quick": bool(results.quick),
+        "repeats": int(results.seeds),
+        "counts": dict(counts),
+        "verdict": _verdict(counts),
+        "table": _table(shown),
+        "folded": _table(folded),
+        "differences": [_difference(entry) for entry in results.cells if standing(entry) == "differs"],
+        "notes": [str(note) for note in results.notes],
+    }
+
+
+def _verdict(counts: Mapping[str, int]) -> str:
+    judged = counts["matches"] + counts["differs"]
+    if counts["differs"]:
+        return f"{counts['differs']} of {judged} differ"
+    if judged:
+        return f"all {judged} match" if judged > 1 else "the one printed number matches"
+    if counts["not compared"]:
+        return f"{counts['not compared']} beside the paper's, not compared"
+    return "the paper prints no numbers here"
+
+
+def _table(entries: Sequence[Entry]) -> dict[str, Any]:
+    """Rows of cells; None where a row has no number in a column."""
+    rows, columns = axes(entries)
+    known = {(entry.row, entry.column): _cell(entry) for entry in entries}
+    return {
+        "columns": columns,
+        "rows": [{"name": row, "cells": [known.get((row, column)) for column in columns]} for row in rows],
+        "numbers": len(entries),
+    }
+
+
+def _cell(entry: Entry) -> dict[str, str | None]:
+    return {
+        "ours": digits(entry.ours),
+        "interval": None if entry.low == entry.high else f"{digits(entry.low)} to {digits(entry.high)}",
+        "paper": None if entry.paper is None else digits(entry.paper),
+        "mark": MARKS.get(entry.verdict, ""),
+        "standing": standing(entry),
+        "verdict": entry.verdict,
+    }
+
+
+def _difference(entry: Entry) -> dict[str, str | None]:
+    apart = None
+    if entry.paper is not None:
+        apart = ("+" if entry.ours > entry.paper else "") + digits(entry.ours - entry.paper)
+    return {**_cell(entry), "row": entry.row, "column": entry.column, "apart": apart}
+
+
+def _seeds(study: Study, quick: bool) -> list[dict[str, Any]]:
+    """The seeds of each experiment that the study is made of."""
+    ranges: dict[str, tuple[int, int]] = {}
+    for task in study.tasks(quick):
+        first, stop = ranges.get(task.experiment, (task.first, task.stop))
+        ranges[task.experiment] = min(first, task.first), max(stop, task.stop)
+    return [{"experiment": name, "first": first, "last": stop - 1} for name, (first, stop) in ranges.items()]
+
+
+def _figure(path: Path) -> dict[str, Any] | None:
+    """The picture as an address that holds it, and how wide it is drawn."""
+    try:
+        content = path.read_bytes()
+    except OSError:
+        return None
+    if not content.startswith(PNG):
+        return None
+    width, height = (int.from_bytes(content[at : at + 4]) for at in (16, 20))
+    address = "data:image/png;base64," + b64encode(content).decode()
+    return {"address": address, "width": round(width * SCALE), "height": round(height * SCALE)}

@@ -1,0 +1,170 @@
+"""The page of a reproduction: every study, every number of the paper, and nothing that a name could smuggle in."""
+
+import html
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import pytest
+
+from biselect.report.reproduction import render_reproduction, standing, summarise_reproduction, write_reproduction
+from biselect.studies import Results, load, study_names
+from biselect.studies.paper import LABELS, NO_RESULT, study_name
+from biselect.studies.render import write
+from biselect.studies.results import Findings, at_least, entry
+
+MATCHED, DIFFERING, PLAIN = "solver-matched-compute", "joint-vs-sequential-practical", "theory-gaussian"
+
+
+def results(name, *cells, notes=(), quick=False):
+    study = load(name)
+    return Results(
+        study=name, title=study.title, label=study.label, quick=quick, seeds=5, cells=tuple(cells), notes=tuple(notes)
+    )
+
+
+def tiny_picture(found: Findings):
+    from biselect.studies.style import panels
+
+    return panels(1, 1)[0]
+
+
+def put(folder, found):
+    """Write results as a finished study does, with a picture of no content."""
+    write(replace(load(found.study), draw=tiny_picture), found, folder / found.study)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    beside = replace(entry("row", "time", [3.0, 5.0], paper=7.0), verdict="not compared")
+    cells = entry("row", "F1", [0.5, 0.5], paper=0.5), beside, entry("row", "own", [0.1])
+    put(tmp_path, results(MATCHED, *cells, notes=["Mind."]))
+    different = entry("row <b>", "20%", [0.25, 0.25], paper=0.75)
+    put(tmp_path, results(DIFFERING, different, notes=["<script>alert(1)</script> & more"], quick=True))
+    bound = at_least("(8, 6, 2, 2)", "joint", [1.0, 1.0], bound=0.9, printed=True)
+    put(tmp_path, results(PLAIN, bound))
+    return tmp_path
+
+
+def by_name(summary):
+    return {study["name"]: study for study in summary["studies"]}
+
+
+def test_every_number_is_counted_once(folder):
+    summary = summarise_reproduction(folder)
+    assert summary["totals"] == {"matches": 2, "differs": 1, "not compared": 1, "ours alone": 1}
+    assert summary["states"] == {"done": 3, "not run": len(study_names()) - 3} and summary["quick"] == 1
+    studies = by_name(summary)
+    assert studies[MATCHED]["verdict"] == "the one printed number matches"
+    assert studies[DIFFERING]["verdict"] == "1 of 1 differ"
+    (difference,) = studies[DIFFERING]["differences"]
+    assert (difference["ours"], difference["paper"], difference["apart"]) == ("0.250", "0.750", "-0.500")
+    assert json.loads(json.dumps(summary)) == summary
+
+
+@pytest.mark.parametrize(
+    ("cell", "expected"),
+    [
+        (entry("r", "c", [0.5], paper=0.5), "matches"),
+        (entry("r", "c", [0.5], paper=0.9), "differs"),
+        (entry("r", "c", [0.5]), "ours alone"),
+        (at_least("r", "c", [1.0], bound=0.9, printed=True), "matches"),
+        (at_least("r", "c", [1.0], bound=0.9, printed=False), "ours alone"),
+        (at_least("r", "c", [0.0], bound=0.9, printed=False), "differs"),
+        (replace(entry("r", "c", [0.5], paper=0.5), verdict="not compared"), "not compared"),
+    ],
+)
+def test_how_a_number_stands_to_the_paper(cell, expected):
+    assert standing(cell) == expected
+
+
+def test_each_study_names_its_command_and_its_seeds(folder):
+    studies = by_name(summarise_reproduction(folder))
+    assert studies[DIFFERING]["command"] == f"biselect reproduce {DIFFERING} --quick"
+    assert studies[PLAIN]["command"] == f"biselect reproduce {PLAIN}"
+    for name, quick in ((DIFFERING, True), (PLAIN, False)):
+        tasks = load(name).tasks(quick)
+        (seeds,) = studies[name]["seeds"]
+        assert (seeds["first"], seeds["last"] + 1) == (min(t.first for t in tasks), max(t.stop for t in tasks))
+
+
+def test_long_tables_fold_what_the_paper_does_not_print(tmp_path):
+    own = [entry(f"own {place}", "c", [0.1]) for place in range(100)]
+    put(tmp_path, results(PLAIN, entry("printed", "c", [0.5], paper=0.5), *own))
+    study = by_name(summarise_reproduction(tmp_path))[PLAIN]
+    assert [row["name"] for row in study["table"]["rows"]] == ["printed"] and study["folded"]["numbers"] == 100
+
+
+def test_skipped_damaged_and_missing_studies_say_so(tmp_path):
+    skipped = results(MATCHED, notes=["Skipped: the table is not at hand."])
+    (tmp_path / MATCHED).mkdir()
+    (tmp_path / MATCHED / "results.json").write_text(skipped.to_json())
+    (tmp_path / PLAIN).mkdir()
+    for damage in ("", "[]", "{}", '{"cells": [{"row": 1}]}', skipped.to_json().replace("null", "7") + "x"):
+        (tmp_path / PLAIN / "results.json").write_text(damage)
+        studies = by_name(summarise_reproduction(tmp_path))
+        assert studies[PLAIN]["state"] == "damaged" and "run it again" in studies[PLAIN]["verdict"]
+    assert studies[MATCHED]["state"] == "skipped" and "not at hand" in studies[MATCHED]["verdict"]
+    assert studies[DIFFERING]["state"] == "not run"
+    page = render_reproduction(summarise_reproduction(tmp_path))
+    assert "the table is not at hand" in page and "can't be run here" in html.unescape(page)
+
+
+def test_no_label_of_the_paper_is_passed_over(tmp_path):
+    summary = summarise_reproduction(tmp_path)
+    shown = [study["label"] for study in summary["studies"]] + [one["label"] for one in summary["without"]]
+    assert set(LABELS) <= set(shown) and len(shown) == len(set(shown))
+    assert all(one["why"] for one in summary["without"])
+    order = [LABELS.index(study["label"]) for study in summary["studies"] if study["in_paper"]]
+    assert order == sorted(order)
+
+
+def test_studies_and_labels_of_the_paper_have_the_same_names():
+    for name in study_names():
+        label = load(name).label
+        assert label not in NO_RESULT
+        if label.startswith(("tab:", "fig:", "alg:")):
+            assert label in LABELS and study_name(label) == name
+
+
+class Parsed(HTMLParser):
+    """Tags that are open, addresses, and whatever could run."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.addresses, self.ids, self.tags = [], set(), []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        for name, value in attrs:
+            assert not name.startswith("on")
+            if name in ("src", "href"):
+                self.addresses.append(value)
+            if name == "id":
+                self.ids.add(value)
+
+
+def test_the_page_is_self_contained_and_escaped(folder):
+    page = write_reproduction(folder).read_text()
+    parsed = Parsed(page)
+    assert "script" not in parsed.tags and "<script" not in page and "row &lt;b&gt;" in page
+    policy = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+    assert f'<meta http-equiv="Content-Security-Policy" content="{policy}">' in page
+    assert parsed.tags.count("img") == 3
+    for address in parsed.addresses:
+        assert address.startswith("data:image/png;base64,") or address[1:] in parsed.ids
+    assert set(study_names()) <= parsed.ids
+    assert "http://" not in page and "https://" not in page
+
+
+def test_a_picture_that_is_none_is_left_out(folder):
+    (folder / PLAIN / "figure.png").write_text("<svg onload=alert(1)>")
+    (folder / MATCHED / "figure.png").unlink()
+    studies = by_name(summarise_reproduction(folder))
+    assert studies[PLAIN]["figure"] is None and studies[MATCHED]["figure"] is None
+    assert studies[DIFFERING]["figure"]["width"] > 100
+
+
+def test_the_same_results_give_the_same_page(folder):
+    assert write_reproduction(folder).read_bytes() == write_reproduction(folder).read_bytes()
