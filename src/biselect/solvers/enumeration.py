@@ -96,9 +96,7 @@ def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
     return Visit(subset=best_subset, score=best, visited=total, complete=True)
 
 
-def _values(
-    base: NDArray[np.float64], lines: NDArray[np.float64], subsets: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def _values(base: NDArray[np.float64], lines: NDArray[np.float64], subsets: NDArray[np.int64]) -> NDArray[np.float64]:
     """What each row adds, given each subset; added in index order."""
     values = base + lines[subsets[:, 0]]
     for position in range(1, subsets.shape[1]):
