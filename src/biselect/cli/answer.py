@@ -38,6 +38,7 @@ def answer(
     from biselect.report.files import check_folder, selection_json, write_outputs
     from biselect.solvers import neighbours as solve_neighbours
     from biselect.solvers import solve
+    from biselect.solvers.neighbouring import PATIENCE
 
     rows, columns = neighbours
     if min(neighbours) < 0:
@@ -49,7 +50,14 @@ def answer(
     nearby = [selection]
     if folder is not None and any(neighbours):
         with steps.bar("Solving neighbouring budgets") as progress:
-            nearby = solve_neighbours(selection, rows=rows, columns=columns, seed=seed, progress=progress)
+            nearby = solve_neighbours(
+                selection,
+                rows=rows,
+                columns=columns,
+                seed=seed,
+                time_limit=PATIENCE if time_limit is None else min(PATIENCE, time_limit),
+                progress=progress,
+            )
     summary = summarise(selection, nearby)
     written = [] if folder is None else write_outputs(folder, selection, summary)
     if as_json:

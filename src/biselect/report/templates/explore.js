@@ -119,7 +119,7 @@
       const sorted = state.sort === key;
       const cell = make("th", undefined, { scope: "col", class: kind });
       if (sorted) cell.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
-      const button = make("button", title, { type: "button", "data-sort": key });
+      const button = make("button", title, { type: "button", title: `sort by ${title}`, "data-sort": key });
       button.append(make("span", sorted ? (state.descending ? " ▼" : " ▲") : "", { "aria-hidden": "true" }));
       button.onclick = () => {
         state.descending = sorted ? !state.descending : key !== "name" && key !== "status";
@@ -158,6 +158,7 @@
     const text = number((view.values || view.adds)[row][column]);
     if (!view.columns[column].histogram) {
       cell.textContent = text;
+      cell.classList.add("plain");
       return cell;
     }
     const label = `${view.rows[row].name}, ${view.columns[column].name} ${text}: show the reference`;
