@@ -311,3 +311,14 @@ def test_the_report_can_be_moved_between_neighbouring_budgets(run, tables):
     assert first == second
     refused = run(*command(tables, "--neighbours", "-1", "0"))
     assert refused.code == 2 and "--neighbours takes two numbers from 0 up" in refused.err
+
+
+def test_an_interrupt_among_the_neighbours_keeps_the_answer(run, tables, monkeypatch):
+    def interrupted(*_, **options):
+        assert options["time_limit"] == 3
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("biselect.solvers.neighbours", interrupted)
+    outcome = run(*command(tables, "--out", tables / "out", "--time-limit", "3"))
+    assert outcome.code == 0 and "left out: interrupted" in outcome.err
+    assert len(json.loads((tables / "out" / "report.json").read_text())["view"]["budgets"]) == 1

@@ -3,6 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.solvers.enumeration import screen, visit
 from biselect.solvers.one_sided import by_features
@@ -58,3 +59,16 @@ def test_enumeration_stops_at_the_deadline_between_blocks():
     task = by_features(SelectionProblem(coupling=np.ones((400, 20)), k=3, m=5))
     seen = visit(task, Run(deadline=0.0), screen(task, np.arange(5)), floor=14.0)
     assert not seen.complete and 0 <= seen.visited < task.subsets
+
+
+def test_ties_that_pass_the_screen_are_left_to_the_search(monkeypatch):
+    W = np.random.default_rng(0).integers(0, 2, size=(40, 10)).astype(float)
+    problem = SelectionProblem(coupling=W, k=12, m=4)
+    whole = bs.solve(problem, "exact")
+    assert whole.info["steps"][-1] == "enumeration"
+    monkeypatch.setattr("biselect.solvers.enumeration.MOST_CELLS", -1)
+    searched = bs.solve(problem, "exact")
+    assert "enumeration" not in searched.info["steps"]
+    assert searched.proven_optimal and searched.score == whole.score
+    bounded = bs.solve(problem, "exact", search=False)
+    assert bounded.bound <= whole.energy and not bounded.proven_optimal

@@ -49,15 +49,14 @@ def answer(
         selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=progress)
     nearby = [selection]
     if folder is not None and any(neighbours):
-        with steps.bar("Solving neighbouring budgets") as progress:
-            nearby = solve_neighbours(
-                selection,
-                rows=rows,
-                columns=columns,
-                seed=seed,
-                time_limit=PATIENCE if time_limit is None else min(PATIENCE, time_limit),
-                progress=progress,
-            )
+        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        try:
+            with steps.bar("Solving neighbouring budgets") as progress:
+                nearby = solve_neighbours(
+                    selection, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=progress
+                )
+        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
+            steps.say("Neighbouring budgets left out: interrupted.", style="yellow")
     summary = summarise(selection, nearby)
     written = [] if folder is None else write_outputs(folder, selection, summary)
     if as_json:

@@ -19,6 +19,7 @@ from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 from biselect.solvers.response import best_response
 
+MOST_CELLS = 22_000_000  # looked at behind the screen; where ties let more through, searching is quicker
 BLOCK_CELLS = 65_536  # cells a block holds at once: temporaries stay in cache, and cost no page faults
 
 
@@ -59,7 +60,7 @@ def screen(task: OneSided, subset: NDArray[np.int64]) -> Screen:
 
 
 def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
-    """Visit every subset, or as many as the deadline allows.
+    """Visit every subset, or as many as the deadline and MOST_CELLS allow.
 
     Args:
         task: what to enumerate.
@@ -71,7 +72,7 @@ def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
     lines = task.scale * task.lines.astype(np.float64)
     block, whole = (max(1, BLOCK_CELLS // cells) for cells in (max(width, task.choose), task.base.size))
     rounded_up = 1 + 2 * (width + task.choose) * np.finfo(float).eps
-    best, best_subset = floor, None
+    best, best_subset, evaluated = floor, None, 0
     for begin in range(0, total, block):
         if begin and run.expired():
             return Visit(subset=best_subset, score=best, visited=begin, complete=False)
@@ -83,9 +84,10 @@ def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
         if task.line_limits:
             chosen = chosen[[task.line_limits.allow(subset) for subset in chosen]]
         for part in range(0, len(chosen), whole):
-            if part and run.expired():
+            if evaluated > MOST_CELLS or (part and run.expired()):
                 return Visit(subset=best_subset, score=best, visited=begin, complete=False)
             subsets = chosen[part : part + whole]
+            evaluated += len(subsets) * task.base.size
             scores = _largest(_values(task.base, lines, subsets), task).sum(axis=1)
             scores += task.line_scores[subsets].sum(axis=1)
             highest = int(np.argmax(scores))

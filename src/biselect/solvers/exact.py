@@ -22,7 +22,6 @@ from biselect.solvers.tame import tamed
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
 SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
-UNSCREENED_CELLS = 300_000_000  # enumerated at most where ties let every subset through the screen
 PROOF_SHARE = 1e-9  # a proof holds to this share of the score
 SAMPLED = 100_000  # weights that a typical size is taken from
 INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at subset by subset
@@ -49,7 +48,9 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -score)
     if (sieve := _instant(task, climb)) is not None:
-        return _enumerate(task, climb, score, sieve, run, info, workers)
+        answer = _enumerate(task, climb, score, sieve, run, info, workers)
+        if answer is not None:
+            return answer
     if not search:
         info["steps"].append("Lagrangian bound")
         return replace(climb, bound=-root_bound(task, run, floor=score, workers=workers).score, info=info)
@@ -59,7 +60,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
 def _instant(task: OneSided, start: Answer) -> Screen | None:
     """The screen that a good choice gives, where all subsets pass it in an instant."""
     instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
-    if task.cells > UNSCREENED_CELLS or task.lines.size > INSTANT_CELLS:
+    if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
         return None
     sieve = screen(task, start.features if task.lines_are == "features" else start.samples)
     return sieve if task.subsets * (sieve.base.size + SUBSET_CELLS) <= instant else None
@@ -73,9 +74,12 @@ def _enumerate(
     run: Run,
     info: dict[str, Any],
     workers: int | None,
-) -> Answer:
+) -> Answer | None:
+    """The answer of enumeration; None where ties let too many subsets through the screen."""
     slack = rounding(task, np.zeros(1))
     seen = visit(task, run, sieve, floor=score - slack)
+    if not seen.complete and not run.expired():
+        return None
     info["steps"].append("enumeration")
     info["subsets"], info["visited"] = task.subsets, seen.visited
     if seen.complete and seen.subset is not None:
