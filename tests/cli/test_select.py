@@ -1,6 +1,7 @@
 import datetime
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -189,7 +190,8 @@ def test_hostile_names_stay_data(run, tables):
     outcome = run(*command(tables, "--label-column", "fraud", "-k", "1", "--out", tables / "out"))
     assert outcome.code == 0
     assert '<script>alert("x")</script>' in outcome.out and "[bold]" in outcome.out
-    assert "<script" not in (tables / "out" / "report.html").read_text()
+    page = (tables / "out" / "report.html").read_text()
+    assert page.count("<script") == 2 and "alert(" not in re.sub("&lt;script&gt;alert|u003ealert", "", page)
 
 
 def test_csv_in_csv_out(run, tables):
@@ -293,3 +295,30 @@ def test_ctrl_c_stops_with_a_word(tables):
     running.send_signal(signal.SIGINT)
     _, errors = running.communicate(timeout=60)
     assert running.returncode == 130 and errors.strip().endswith("interrupted")
+
+
+def test_the_report_can_be_moved_between_neighbouring_budgets(run, tables):
+    assert run(*command(tables, "--out", tables / "near", "--neighbours", "1", "1", "-q")).code == 0
+    view = json.loads((tables / "near" / "report.json").read_text())["view"]
+    assert [(budget["k"], budget["m"]) for budget in view["budgets"]] == [(k, m) for k in (1, 2, 3) for m in (1, 2, 3)]
+    assert all(budget["proven"] for budget in view["budgets"])
+    page = (tables / "near" / "report.html").read_bytes()
+    assert run("report", tables / "near").code == 0
+    assert (tables / "near" / "report.html").read_bytes() == page
+    assert run(*command(tables, "--out", tables / "alone", "--neighbours", "0", "0", "-q")).code == 0
+    assert len(json.loads((tables / "alone" / "report.json").read_text())["view"]["budgets"]) == 1
+    first, second = ((tables / name / "selection.json").read_bytes() for name in ("near", "alone"))
+    assert first == second
+    refused = run(*command(tables, "--neighbours", "-1", "0"))
+    assert refused.code == 2 and "--neighbours takes two numbers from 0 up" in refused.err
+
+
+def test_an_interrupt_among_the_neighbours_keeps_the_answer(run, tables, monkeypatch):
+    def interrupted(*_, **options):
+        assert options["time_limit"] == 3
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("biselect.solvers.neighbours", interrupted)
+    outcome = run(*command(tables, "--out", tables / "out", "--time-limit", "3"))
+    assert outcome.code == 0 and "left out: interrupted" in outcome.err
+    assert len(json.loads((tables / "out" / "report.json").read_text())["view"]["budgets"]) == 1

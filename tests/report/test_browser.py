@@ -1,50 +1,181 @@
-"""The page in a real browser."""
+"""The report in a real browser, opened from disk."""
 
-import html
+import csv
+import io
 import json
-import re
-import subprocess
 
 import pytest
 
 pytestmark = pytest.mark.browser
 
-PROBE = """
-<iframe id="page" style="width: {width}px; height: 2000px; border: 0" srcdoc="{page}"></iframe>
-<pre id="found"></pre>
-<script>
-document.getElementById("page").onload = () => {{
-  const inside = document.getElementById("page").contentDocument;
-  const root = inside.documentElement;
-  document.getElementById("found").textContent = JSON.stringify({{
-    title: inside.title,
-    width: root.clientWidth,
-    scroll: root.scrollWidth,
-    records: inside.querySelectorAll(".record").length,
-    framed: inside.querySelectorAll("td.in").length,
-    scripts: inside.scripts.length,
-    heading: inside.querySelector("h1").getBoundingClientRect().height,
-  }});
-}};
-</script>
-"""
+HOSTILE = '"><script>document.title = "hit"</script><img src=x onerror="document.title=1"></script>\u2028=1+1'
 
 
-def look(chromium, tmp_path, page, width):
-    probe = tmp_path / "probe.html"
-    probe.write_text(PROBE.format(width=width, page=html.escape(page)))
-    command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
-    command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={tmp_path / 'profile'}", "--virtual-time-budget=5000", "--dump-dom", probe.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True).stdout
-    return json.loads(html.unescape(re.search(r'<pre id="found">(.*?)</pre>', dom).group(1)))
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory):
+    """The report of the demo."""
+    from typer.testing import CliRunner
+
+    from biselect.cli import app
+
+    folder = tmp_path_factory.mktemp("demo")
+    outcome = CliRunner().invoke(app, ["demo", "--out", str(folder), "-q"])
+    assert outcome.exit_code == 0, outcome.output
+    return folder / "report.html"
 
 
+def texts(tab, selector):
+    return tab.run(f"[...document.querySelectorAll({json.dumps(selector)})].map((found) => found.innerText)")
+
+
+def first_column(tab):
+    return [name.split()[0] for name in texts(tab, "#rows tbody th")]
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1200])
-def test_the_demo_report_fits_phone_and_desk(chromium, tmp_path, run, width):
-    assert run("demo", "--out", tmp_path / "out", "-q").code == 0
-    found = look(chromium, tmp_path, (tmp_path / "out" / "report.html").read_text(), width)
-    assert found["title"].startswith("Ten card transactions")
-    assert (found["records"], found["framed"], found["scripts"]) == (10, 40, 0)
-    assert found["scroll"] <= found["width"] <= width  # nothing sticks out to the side
-    assert found["heading"] > 0
+def test_the_demo_report_fits_phone_and_desk(tab, demo, width, dark):
+    tab.open(demo, width=width, dark=dark)
+    assert tab.run("document.title").startswith("Ten card transactions")
+    assert len(texts(tab, ".record")) == 10 and len(texts(tab, "td.in")) == 40
+    scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert scroll <= shown <= width  # nothing sticks out to the side
+    assert tab.requests() == [demo.as_uri()] and tab.complaints() == []
+
+
+def test_without_script_the_page_says_all_that_matters(tab, demo):
+    tab.open(demo, script=False)
+    body = tab.call("DOM.getDocument")["root"]["nodeId"]
+    shown = tab.call("DOM.querySelectorAll", nodeId=body, selector="[data-budget]")["nodeIds"]
+    assert len(shown) == 15
+    live = tab.call("DOM.querySelectorAll", nodeId=body, selector=".live")["nodeIds"]
+    assert live
+    for node in live:
+        assert "hidden" in tab.call("DOM.getAttributes", nodeId=node)["attributes"]
+
+
+def test_paper_shows_the_budgets_but_no_controls(tab, demo):
+    tab.open(demo).media("print")
+    hidden = tab.run(
+        "[...document.querySelectorAll('.live')].every((part) => getComputedStyle(part).display === 'none')"
+    )
+    assert hidden and len(texts(tab, "[data-budget]")) == 15
+    tab.media()
+
+
+def test_budgets_move_the_selection_and_what_one_more_would_add(tab, demo):
+    view = json.loads((demo.parent / "report.json").read_text())["view"]
+    at = {(budget["k"], budget["m"]): budget for budget in view["budgets"]}
+    tab.open(demo)
+    assert "k = 10, m = 4: score 292.9, proven optimal." in texts(tab, "#state")[0]
+    assert len(first_column(tab)) == 10
+    tab.click('[data-step="k"][data-by="1"]')
+    state = texts(tab, "#state")[0]
+    assert "k = 11, m = 4: score 316.7, proven optimal." in state
+    gain = at[12, 4]["score"] - at[11, 4]["score"]
+    assert f"One more row would add {gain:.4g}." in state
+    assert "rows in: " in state and len(first_column(tab)) == 11
+    tab.click('[data-step="m"][data-by="1"]')
+    assert {view["columns"][j]["name"] for j in at[11, 5]["columns"]} <= set(texts(tab, "#rows thead button"))
+    assert tab.run('document.querySelector(\'[data-step="m"][data-by="1"]\').disabled')
+    pressed = tab.run("document.querySelector('[data-budget] [aria-pressed=true]').innerText")
+    assert pressed.split() == [f"{at[11, 5]['score']:.4g}", "proven"]
+
+
+def test_the_keyboard_moves_between_budgets(tab, demo):
+    tab.open(demo)
+    tab.run("document.querySelector('[data-budget] [aria-pressed=true]').focus()")
+    tab.press("ArrowUp")
+    tab.press("ArrowLeft")
+    assert "k = 9, m = 3:" in texts(tab, "#state")[0]
+    tab.press("ArrowLeft")  # the edge
+    assert "k = 9, m = 3:" in texts(tab, "#state")[0]
+    assert tab.run("document.activeElement.getAttribute('aria-pressed')") == "true"
+
+
+def test_rows_can_be_sorted_and_filtered(tab, demo):
+    tab.open(demo)
+    strongest_first = first_column(tab)
+    tab.click('[data-sort="adds"]')
+    added = [float(text) for text in texts(tab, "#rows tbody td:nth-child(2)")]
+    assert added == sorted(added) and first_column(tab)[-1] == strongest_first[0]
+    assert tab.run("document.querySelector('[aria-sort]').getAttribute('aria-sort')") == "ascending"
+    tab.click('[data-sort="name"]')
+    assert first_column(tab) == sorted(strongest_first)
+    tab.run("document.getElementById('filter').focus()")
+    tab.type("T2346")
+    assert first_column(tab) == ["t234632", "t234633"]
+    assert texts(tab, "#count") == ["2 rows shown."]
+    tab.run("document.getElementById('show').focus()")
+    tab.press("ArrowDown")
+    tab.run("document.getElementById('filter').value = ''; document.getElementById('filter').oninput()")
+    assert len(first_column(tab)) > 10
+    assert set(texts(tab, "#rows tbody td:last-child")) == {"chosen", "left out"}
+
+
+def test_a_cell_opens_its_reference_histogram(tab, demo):
+    tab.open(demo)
+    tab.run("document.querySelector('#rows td.cell button').focus()")
+    tab.press("Enter")
+    assert tab.run("document.getElementById('cell').open")
+    assert texts(tab, "#cell-title") == ["t262826: V14 = -13.2"]
+    assert texts(tab, "#cell-words")[0].startswith("lower than 99.97 % of 13,145 reference rows; adds 7.5")
+    assert len(tab.run("[...document.querySelectorAll('#cell .bin')].map((bar) => 1)")) == 30
+    assert 0 <= float(tab.run("document.querySelector('#cell line.mark').getAttribute('x1')")) < 56  # in the lower end
+    tab.press("Escape")
+    assert not tab.run("document.getElementById('cell').open")
+    assert tab.run("document.activeElement.closest('td').className") == "n cell"  # back where one was
+    tab.click("#rows td.cell button")
+    tab.click("#cell button")
+    assert not tab.run("document.getElementById('cell').open") and tab.complaints() == []
+
+
+def exported(tab):
+    tab.run(
+        """window.saved = new Promise((done) => {
+            const original = URL.createObjectURL;
+            URL.createObjectURL = (blob) => { blob.text().then(done); return original(blob); }; }); 0"""
+    )
+    tab.click("#export")
+    return list(csv.DictReader(io.StringIO(tab.run("window.saved"), newline="")))
+
+
+def test_the_export_holds_what_is_shown(tab, demo):
+    summary = json.loads((demo.parent / "report.json").read_text())
+    tab.open(demo)
+    lines = exported(tab)
+    assert [line["row"] for line in lines] == first_column(tab)
+    assert {line["status"] for line in lines} == {"chosen"}
+    for line, row in zip(lines, sorted(summary["rows"], key=lambda row: -row["value"]), strict=True):
+        assert float(line["adds"]) == pytest.approx(row["value"])
+        for cell in row["cells"]:
+            assert float(line[cell["feature"]]) == cell["value"]
+            assert float(line[f"{cell['feature']} adds"]) == cell["adds"]
+
+
+def test_hostile_names_stay_text(tab, run, tmp_path):
+    problem = {
+        "coupling": [[3, 0, 1], [0, 2, 0], [2, 0, 2]],
+        "k": 2,
+        "m": 2,
+        "sample_names": [HOSTILE, "b", '=HYPERLINK("x"),c'],
+        "feature_names": [HOSTILE, "g", "h"],
+    }
+    (tmp_path / "p.json").write_text(json.dumps(problem))
+    assert run("solve", tmp_path / "p.json", "--out", tmp_path / "out", "-q").code == 0
+    tab.open(tmp_path / "out" / "report.html")
+    assert tab.run("document.title") == "Selection from p.json"
+    assert tab.run("document.scripts.length") == 2 and tab.run("document.images.length") == 0
+    assert tab.requests() == [(tmp_path / "out" / "report.html").as_uri()] and tab.complaints() == []
+    assert tab.run("document.querySelector('#rows tbody th').textContent") == HOSTILE
+    assert [line["row"] for line in exported(tab)] == [HOSTILE, '\'=HYPERLINK("x"),c']
+
+
+def test_the_policy_lets_no_other_script_run(tab, demo, tmp_path):
+    page = demo.read_text().replace("</main>", "<script>document.title = 'hit'</script></main>")
+    (tmp_path / "tampered.html").write_text(page)
+    tab.open(tmp_path / "tampered.html")
+    assert tab.run("document.title").startswith("Ten card")
+    assert any("Content Security Policy" in complaint for complaint in tab.complaints())
+    tab.run("fetch('https://example.invalid/').catch(() => 0)")
+    assert tab.requests() == [(tmp_path / "tampered.html").as_uri()]

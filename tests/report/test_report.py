@@ -34,7 +34,7 @@ def calibrated():
         selection,
         title="Test",
         reproduce=REPRODUCE,
-        evidence=gather_evidence(selection, calibrator, pool),
+        evidence=gather_evidence(selection.samples, selection.features, calibrator, pool),
         calibration=calibrator.facts,
         cap=10.0,
         labels=labels,

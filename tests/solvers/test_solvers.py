@@ -97,7 +97,7 @@ def test_random_is_uniform_over_the_sector():
 def test_unknown_solvers_and_options_are_refused_by_name(planted):
     with pytest.raises(InputError, match=r"no solver 'magic'; choose one of: auto, exact"):
         bs.solve(planted, "magic")
-    with pytest.raises(InputError, match="no option 'starts'; it takes: workers"):
+    with pytest.raises(InputError, match="no option 'starts'; it takes: workers, search"):
         bs.solve(planted, "exact", starts=3)
     with pytest.raises(InputError, match="time_limit"):
         bs.solve(planted, time_limit=-1)

@@ -192,6 +192,15 @@ class Calibrator:
                 above[:, j] += column.size - column.at_most(Z[:, j])
         return below, above
 
+    def reference_quantiles(self, q: Sequence[float]) -> NDArray[np.float64]:
+        """Quantiles of the reference in the features' own units: one row for each of `q`, one column for each feature.
+
+        Of a split reference those of the part that location and scale were fit on.
+        """
+        self._require_fit()
+        residuals = np.array([[column.quantile(share) for column in self._columns[0]] for share in q])
+        return self.scale.location + self.scale.scale * residuals
+
     def problem(
         self,
         pool: Any,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect._version import __version__
 from biselect.cli.console import Steps, out, printable
+from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from biselect.core import Selection, SelectionProblem
@@ -20,24 +21,43 @@ SHOWN_ROWS = 30
 
 def answer(
     problem: SelectionProblem,
-    summarise: Callable[[Selection], dict[str, Any]],
+    summarise: Callable[[Selection, list[Selection]], dict[str, Any]],
     *,
     solver: str,
     seed: int,
     time_limit: float | None,
     folder: Path | None,
+    neighbours: tuple[int, int],
     as_json: bool,
     steps: Steps,
 ) -> None:
-    """Solve the problem, print the answer on stdout and write the folder if one is asked for."""
-    from biselect.report.files import check_folder, selection_json, write_outputs
-    from biselect.solvers import solve
+    """Solve the problem, print the answer on stdout and write the folder if one is asked for.
 
+    Only a folder has a page in which budgets can be moved, so only then are neighbouring budgets solved.
+    """
+    from biselect.report.files import check_folder, selection_json, write_outputs
+    from biselect.solvers import neighbours as solve_neighbours
+    from biselect.solvers import solve
+    from biselect.solvers.neighbouring import PATIENCE
+
+    rows, columns = neighbours
+    if min(neighbours) < 0:
+        raise InputError(f"--neighbours takes two numbers from 0 up, got {rows} {columns}")
     if folder is not None:
         check_folder(folder)  # before the work, not after it
     with steps.bar(f"Solving with {solver}") as progress:
         selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=progress)
-    summary = summarise(selection)
+    nearby = [selection]
+    if folder is not None and any(neighbours):
+        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        try:
+            with steps.bar("Solving neighbouring budgets") as progress:
+                nearby = solve_neighbours(
+                    selection, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=progress
+                )
+        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
+            steps.say("Neighbouring budgets left out: interrupted.", style="yellow")
+    summary = summarise(selection, nearby)
     written = [] if folder is None else write_outputs(folder, selection, summary)
     if as_json:
         sys.stdout.write(selection_json(selection, __version__))

@@ -40,6 +40,7 @@ def demo(
         time_limit=None,
         seed=seed,
         folder=out,
+        neighbours=options.NEIGHBOURS,
         as_json=as_json,
         steps=steps,
     )

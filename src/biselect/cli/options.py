@@ -21,6 +21,14 @@ Out = Annotated[
     Path | None,
     typer.Option(help="Folder for selection.json, explanation.csv, report.html and the problem.", show_default=False),
 ]
+Neighbours = Annotated[
+    tuple[int, int],
+    typer.Option(
+        metavar="ROWS COLUMNS",
+        help="How far k and m may be moved in the report, solved ahead; 0 0 for not at all.",
+    ),
+]
+NEIGHBOURS = (2, 1)
 Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 

@@ -54,6 +54,7 @@ def select(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -100,6 +101,7 @@ def select(
         time_limit=time_limit,
         seed=seed,
         folder=out,
+        neighbours=neighbours,
         as_json=as_json,
         steps=steps,
     )
@@ -122,8 +124,8 @@ def select_from(
     import numpy as np
 
     from biselect.calibrate import Calibrator
-    from biselect.report import summarise
-    from biselect.report.evidence import gather_evidence
+    from biselect.report import explore, shared_block, summarise
+    from biselect.report.evidence import gather_evidence, histograms
 
     calibrator = Calibrator(**settings)
     notes = []
@@ -153,17 +155,26 @@ def select_from(
     if m == problem.n_features:
         note("m equals the number of features: every column is chosen, only the rows were selected.")
 
-    def summary(selection: Selection) -> dict[str, Any]:
+    def summary(selection: Selection, nearby: list[Selection]) -> dict[str, Any]:
+        block = shared_block(selection, nearby)
         return summarise(
             selection,
             title=title,
             reproduce=reproduce(seed, files),
-            evidence=gather_evidence(selection, calibrator, pool.candidates),
+            evidence=gather_evidence(selection.samples, selection.features, calibrator, pool.candidates),
             calibration=calibrator.facts,
             cap=calibrator.cap,
             filled_pool=int(calibrator.absent(pool.candidates).sum()),
             labels=pool.labels,
             notes=notes,
+            view=explore(
+                selection,
+                nearby,
+                block,
+                evidence=gather_evidence(block.samples, block.features, calibrator, pool.candidates),
+                histograms=histograms(block.features, calibrator),
+                labels=pool.labels,
+            ),
         )
 
     answer(problem, summary, seed=seed, steps=steps, **rest)

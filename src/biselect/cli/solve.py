@@ -31,6 +31,7 @@ def solve(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -40,14 +41,19 @@ def solve(
     `coupling_weight`, `sample_names`, `feature_names`. A table (.csv, .parquet, .arrow, .jsonl) holds weights only;
     then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
     """
-    from biselect.report import summarise
+    from biselect.report import explore, shared_block, summarise
 
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
 
-    def summary(selection: Selection) -> dict[str, Any]:
-        return summarise(selection, title=f"Selection from {problem.name}", reproduce=reproduce(seed, [problem]))
+    def summary(selection: Selection, nearby: list[Selection]) -> dict[str, Any]:
+        return summarise(
+            selection,
+            title=f"Selection from {problem.name}",
+            reproduce=reproduce(seed, [problem]),
+            view=explore(selection, nearby, shared_block(selection, nearby)),
+        )
 
     answer(
         loaded,
@@ -56,6 +62,7 @@ def solve(
         seed=seed,
         time_limit=time_limit,
         folder=out,
+        neighbours=neighbours,
         as_json=as_json,
         steps=steps,
     )

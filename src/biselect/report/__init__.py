@@ -3,5 +3,6 @@
 from biselect.report.files import write_outputs
 from biselect.report.render import render_html
 from biselect.report.summary import summarise
+from biselect.report.view import explore, shared_block
 
-__all__ = ["render_html", "summarise", "write_outputs"]
+__all__ = ["explore", "render_html", "shared_block", "summarise", "write_outputs"]

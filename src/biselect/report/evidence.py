@@ -7,9 +7,12 @@ from math import floor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.core import Selection
+
+BINS = 30  # of a reference histogram
+TAIL = 0.005  # share of the reference beyond its bins, on either side
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,13 +70,15 @@ def _percent(part: int, whole: int) -> str:
     return f"{floor(10_000 * part / whole) / 100:.2f} %"
 
 
-def gather_evidence(selection: Selection, calibrator: Calibrator, pool: Any) -> list[list[Evidence]]:
-    """Evidence for each cell of the chosen k × m block."""
-    block = np.ix_(selection.samples, selection.features)
-    values, residuals = calibrator.values(pool)[block], calibrator.residuals(pool)
-    below, above = (counts[block] for counts in calibrator.reference_counts(residuals))
-    absent = calibrator.absent(pool)[block]
-    rows = calibrator.facts.reference_rows
+def gather_evidence(
+    samples: NDArray[np.int64], features: NDArray[np.int64], calibrator: Calibrator, pool: Any
+) -> list[list[Evidence]]:
+    """Evidence for each cell of a block of the pool."""
+    block = np.ix_(samples, features)
+    values, absent = calibrator.values(pool), calibrator.absent(pool)[block]
+    counts = calibrator.reference_counts(calibrator.scale.residuals(values[samples]))
+    below, above = (side[:, features] for side in counts)
+    values, rows = values[block], calibrator.facts.reference_rows
     return [
         [
             Evidence(
@@ -86,4 +91,30 @@ def gather_evidence(selection: Selection, calibrator: Calibrator, pool: Any) -> 
             for j in range(values.shape[1])
         ]
         for i in range(values.shape[0])
+    ]
+
+
+def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict[str, Any]]:
+    """For each feature how the reference spreads: its bulk in bins of equal width, and what lies beyond on either side.
+
+    A bin holds its lower edge; the last one holds both.
+    """
+    low, first, last, high = calibrator.reference_quantiles([0.0, TAIL, 1 - TAIL, 1.0])
+    tied = first >= last  # most entries are equal: the bulk alone would have no width
+    first, last = np.where(tied, low, first), np.where(tied, high, last)
+    edges = first + (last - first) * np.linspace(0, 1, BINS + 1)[:, None]
+    edges[-1] = last
+    below, above = calibrator.reference_counts(calibrator.scale.residuals(edges))
+    below[-1] = calibrator.facts.reference_rows - above[-1]
+    return [
+        {
+            "low": float(low[j]),
+            "high": float(high[j]),
+            "first": float(first[j]),
+            "last": float(last[j]),
+            "counts": np.diff(below[:, j]).tolist(),
+            "below": int(below[0, j]),
+            "above": int(above[-1, j]),
+        }
+        for j in features
     ]

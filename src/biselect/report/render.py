@@ -1,9 +1,12 @@
-"""Plain data to one self-contained HTML page: no script, no font, no address; every name escaped."""
+"""Plain data to one self-contained HTML page: no font, no address, no script but ours; every name escaped."""
 
+import base64
+import hashlib
 from collections.abc import Mapping
 from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
+from markupsafe import Markup
 
 from biselect.errors import InputError
 from biselect.report.summary import FORMAT
@@ -18,18 +21,26 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, **more:
     """A page of ours from plain data of the format it expects."""
     if not isinstance(summary, Mapping) or summary.get("format") != format_:
         raise InputError(f"not a summary of this version ({format_})")
+    loader = PackageLoader("biselect.report")
     environment = Environment(
-        loader=PackageLoader("biselect.report"),
+        loader=loader,
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=_number, percent=_percent, heat=_heat)
+    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash)
+    environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
+    environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     try:
         return environment.get_template(template).render(**summary, **more)
-    except (TemplateError, TypeError) as error:
+    except (TemplateError, TypeError, ValueError) as error:
         raise InputError(f"the summary is damaged: {error}") from error
+
+
+def _csp_hash(script: str) -> str:
+    """What a Content-Security-Policy calls this script, and so no other."""
+    return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 def _number(value: float) -> str:

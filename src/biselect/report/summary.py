@@ -17,7 +17,7 @@ from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
 from biselect.report.evidence import Evidence
 
-FORMAT = "biselect-report-1"
+FORMAT = "biselect-report-2"
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
@@ -34,6 +34,7 @@ def summarise(
     filled_pool: int = 0,
     labels: NDArray[np.bool_] | None = None,
     notes: Sequence[str] = (),
+    view: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -47,6 +48,7 @@ def summarise(
         filled_pool: missing entries of the pool that the median replaced.
         labels: known positives among the samples; shown, never used.
         notes: what else the reader must know.
+        view: the interactive part, from `explore`.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
@@ -69,6 +71,7 @@ def summarise(
         "calibration": None if calibration is None else _calibration(calibration, selection, cap, filled_pool),
         "labels": None if labels is None else _label_facts(selection, labels),
         "notes": list(notes),
+        "view": view,
         "reproduce": {**reproduce, "problem_hash": problem.digest},
     }
 

@@ -14,9 +14,21 @@ from biselect.solvers import (
     tabu,
 )
 from biselect.solvers.bounds import certified, score_bound
+from biselect.solvers.neighbouring import neighbours
 from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names, solver_options
 
-__all__ = ["Answer", "Run", "Solver", "certified", "register", "score_bound", "solve", "solver_names", "solver_options"]
+__all__ = [
+    "Answer",
+    "Run",
+    "Solver",
+    "certified",
+    "neighbours",
+    "register",
+    "score_bound",
+    "solve",
+    "solver_names",
+    "solver_options",
+]
 
 register("auto", auto.auto, keeps_limits=True)
 register("exact", exact.exact, keeps_limits=True)

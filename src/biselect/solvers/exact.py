@@ -14,14 +14,14 @@ from biselect.solvers.annealing import anneal_lines
 from biselect.solvers.bounds import ROUNDS, Root, root_bound, rounding
 from biselect.solvers.branch_and_bound import eliminate, search
 from biselect.solvers.coordinate_ascent import coordinate_ascent
-from biselect.solvers.enumeration import visit
+from biselect.solvers.enumeration import Screen, screen, visit
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
 from biselect.solvers.tame import tamed
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
-SUBSET_CELLS = 300  # what a subset costs NumPy beside its cells
+SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
 PROOF_SHARE = 1e-9  # a proof holds to this share of the score
 SAMPLED = 100_000  # weights that a typical size is taken from
 INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at subset by subset
@@ -30,7 +30,7 @@ WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choic
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 
 
-def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) -> Answer:
+def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
     """Prove the optimum; with a time limit that strikes first, the best choice so far with a bound.
 
     `info["steps"]` says what was done, in order.
@@ -39,6 +39,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
         problem: what to solve.
         run: seed, deadline, progress.
         workers: threads at most; None for one per core. The answer does not depend on it.
+        search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
     score = problem.score(climb.samples, climb.features)
@@ -46,17 +47,39 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None) ->
     run.improved(0, -score)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -score)
-    instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
-    if task.cells + SUBSET_CELLS * task.subsets <= instant:
-        return _enumerate(task, climb, score, run, info, workers)
+    if (sieve := _instant(task, climb)) is not None:
+        answer = _enumerate(task, climb, score, sieve, run, info, workers)
+        if answer is not None:
+            return answer
+    if not search:
+        info["steps"].append("Lagrangian bound")
+        return replace(climb, bound=-root_bound(task, run, floor=score, workers=workers).score, info=info)
     return _branch(task, climb, score, run, info, workers)
 
 
+def _instant(task: OneSided, start: Answer) -> Screen | None:
+    """The screen that a good choice gives, where all subsets pass it in an instant."""
+    instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
+    if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
+        return None
+    sieve = screen(task, start.features if task.lines_are == "features" else start.samples)
+    return sieve if task.subsets * (sieve.base.size + SUBSET_CELLS) <= instant else None
+
+
 def _enumerate(
-    task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None
-) -> Answer:
+    task: OneSided,
+    start: Answer,
+    score: float,
+    sieve: Screen,
+    run: Run,
+    info: dict[str, Any],
+    workers: int | None,
+) -> Answer | None:
+    """The answer of enumeration; None where ties let too many subsets through the screen."""
     slack = rounding(task, np.zeros(1))
-    seen = visit(task, run, floor=score - slack)
+    seen = visit(task, run, sieve, floor=score - slack)
+    if not seen.complete and not run.expired():
+        return None
     info["steps"].append("enumeration")
     info["subsets"], info["visited"] = task.subsets, seen.visited
     if seen.complete and seen.subset is not None:

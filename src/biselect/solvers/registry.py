@@ -119,7 +119,7 @@ def solver_options(name: str) -> list[str]:
     """Names of a solver's own options.
 
     >>> solver_options("exact")
-    ['workers']
+    ['workers', 'search']
     """
     return list(inspect.signature(_found(name)).parameters)[2:]
 
