@@ -3,8 +3,8 @@
     python benchmarks/bench_trajectories.py
 
 Credit Card instance (12, 8, 3, 5) on FakeBoston's best patch, p = 3, Y-frame. Aer samples relaxation state by state;
-ours twirls errors to Paulis and draws them first. Also prints what twirling does to the exact-budget mass of a register.
-Noise model, not hardware.
+ours twirls errors to Paulis and draws them first. Also prints what twirling does to the exact-budget mass of a
+register. Noise model, not hardware.
 """
 
 from __future__ import annotations
