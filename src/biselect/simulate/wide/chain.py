@@ -107,13 +107,6 @@ class Chain:
         squares = [float((np.abs(block) ** 2).sum()) for block in self.sites[self.centre].values()]
         return float(np.sqrt(sum(squares)))
 
-    def bonds(self) -> list[int]:
-        """Bond states right of every place but the last."""
-        return [sum(self._widths(place).values()) for place in range(len(self.sites) - 1)]
-
-    def _widths(self, place: int) -> dict[Charge, int]:
-        return {self.after(charge, place, bit): block.shape[1] for (charge, bit), block in self.sites[place].items()}
-
     def _first_place(self, gate: Gate) -> int:
         return min(self._place[qubit] for qubit in gate.qubits)
 
@@ -180,7 +173,8 @@ class Chain:
         return left, right
 
     def _check_bond(self, place: int) -> None:
-        bond = sum(self._widths(place).values())
+        widths = {self.after(charge, place, bit): block.shape[1] for (charge, bit), block in self.sites[place].items()}
+        bond = sum(widths.values())
         self.largest_bond = max(self.largest_bond, bond)
         if bond > self.max_bond:
             raise BondLimitError(
@@ -198,21 +192,20 @@ class Chain:
 
     def _step_right(self) -> None:
         place = self.centre
-        by_middle: dict[Charge, dict[tuple[int, int], Matrix]] = {}
+        by_middle: dict[Charge, dict[int, Matrix]] = {}
         for (charge, bit), block in self.sites[place].items():
-            by_middle.setdefault(self.after(charge, place, bit), {})[bit, 0] = block
+            by_middle.setdefault(self.after(charge, place, bit), {})[bit] = block
         site: Site = {}
         following = self.sites[place + 1]
         carried: Site = {}
         for middle, parts in by_middle.items():
-            heights = {bit: part.shape[0] for (bit, _), part in parts.items()}
             isometry, rest = self._cut(np.concatenate(list(parts.values())), isometry_left=True)
             if len(rest) == 0:
                 continue
             row = 0
-            for bit, height in heights.items():
-                site[self._before(middle, place, bit), bit] = isometry[row : row + height]
-                row += height
+            for bit, part in parts.items():
+                site[self._before(middle, place, bit), bit] = isometry[row : row + len(part)]
+                row += len(part)
             for bit in (0, 1):
                 if (middle, bit) in following:
                     carried[middle, bit] = rest @ following[middle, bit]
