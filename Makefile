@@ -48,6 +48,7 @@ bench: $(BENCH_READY)
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py 48 benchmarks/results/training.json
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)

@@ -4,8 +4,9 @@ import pytest
 import biselect as bs
 from biselect.data.planted import planted_problem
 from biselect.errors import InputError
-from biselect.qaoa.solver import _by_chance
+from biselect.qaoa.solver import _advice, _by_chance
 from biselect.qaoa.training import backend_for
+from biselect.solvers import Run
 
 
 @pytest.fixture(scope="module")
@@ -22,6 +23,12 @@ def test_the_answer_says_how_it_came_about(answer):
     assert info["hit_rate"] > 5 * info["random_hit_rate"] > 0
     assert "classical solver is the better choice" in info["advice"] and "proved the optimum" in info["advice"]
     assert not answer.proven_optimal
+
+
+def test_advice_is_what_was_measured(answer):
+    run, optimum = Run(), bs.solve(answer.problem).energy
+    assert "better than this one by 1, in" in _advice(answer.problem, run, optimum + 1, 1.0)
+    assert "nothing as good" in _advice(answer.problem, run, optimum - 1, 1.0)  # an energy that cannot be
 
 
 def test_what_chance_would_do_agrees_with_trying():

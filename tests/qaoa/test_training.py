@@ -1,5 +1,6 @@
 import json
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.data.planted import planted_problem
-from biselect.errors import InputError
+from biselect.errors import BiselectError, InputError
 from biselect.qaoa import SCHEDULES, STRATEGIES, Ansatz, Schedule, Training, split_terms, train
 from biselect.qaoa.training.climb import CONTAINED
 from biselect.qaoa.training.lockstep import lockstep
@@ -78,6 +79,8 @@ def test_objectives_are_what_they_are_called(ansatz):
         ({"objective": "cvar", "share": 0.0}, "share"),
         ({"strategy": "prayer"}, "no strategy"),
         ({"strategy": "polish"}, "starts="),
+        ({"strategy": "polish", "starts": [np.zeros(8), np.zeros(3)]}, "has 8 angles"),
+        ({"starts": [np.full(8, np.nan)]}, "finite"),
         ({"evaluations": 0}, "evaluations"),
         ({"seconds": -1.0}, "seconds"),
         ({"workers": 0}, "workers"),
@@ -140,10 +143,11 @@ def test_a_ladder_never_falls_and_contains_what_it_goes_through(problem):
     assert list(trained.ladder) == [1, 2, 3] and trained.ladder[3] == trained.value
 
 
-@settings(max_examples=4, deadline=None)
-@given(st.integers(0, 1000), st.sampled_from(["energy", "optimum"]))
-def test_continuation_makes_grouped_no_worse_than_any_other(seed, objective):
-    ansatz = Ansatz(planted_problem((4, 3, 2, 1), 1.0, seed=seed), 2)
+@settings(max_examples=6, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from(["energy", "optimum"]), st.sampled_from([0.02, 1.0, 50.0]))
+def test_continuation_makes_grouped_no_worse_than_any_other(seed, objective, lopsided):
+    problem = planted_problem((4, 3, 2, 1), 1.0, seed=seed)
+    ansatz = Ansatz(replace(problem, sample_scores=lopsided * problem.sample_scores), 2)
     trained = ansatz.train(strategy="continuation", objective=objective)
     assert [stage.schedule for stage in trained.stages] == list(SCHEDULES)
     value = {stage.schedule: stage.value for stage in trained.stages}
@@ -333,6 +337,9 @@ def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monke
     monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
     trained = ansatz.train(evaluations=60)
     assert trained.value < ansatz.energies.mean() and "no finite number" in trained.notes[0]
+    monkeypatch.setattr(Ansatz, "value_and_gradient", lambda self, *_: (np.nan, np.zeros(self.size)))
+    with pytest.raises(BiselectError, match="no evaluation gave a finite number"):
+        ansatz.train(evaluations=60)
 
 
 @pytest.mark.parametrize("size", [(1, 1, 1, 1), (3, 2, 3, 2), (2, 1, 1, 1)])

@@ -139,8 +139,11 @@ def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) 
     answer = exact(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
     took = 1e3 * (Run.now() - begin)
     gained = energy - problem.energy(answer.samples, answer.features)
+    small = 1e-9 * (1 + abs(energy))
+    if gained < -small:
+        return f"`exact` found nothing as good in {took:.3g} ms; give it longer before you trust this one."
     did = "proved the optimum" if answer.proven else "gave an answer with a bound"
-    better = f", better than this one by {gained:.6g}," if gained > 1e-9 * (1 + abs(energy)) else ""
+    better = f", better than this one by {gained:.6g}," if gained > small else ""
     return (
         f"A classical solver is the better choice: `exact` {did}{better} in {took:.3g} ms; this took {seconds:.3g} s."
     )

@@ -1,4 +1,4 @@
-"""A picture of a training: energies before and after, hit rate by depth, angles by layer."""
+"""A picture of a training: energies before and after it, hit rate by depth, angles by layer."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = 60
+BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspacing": 1.0, "handlelength": 1.4}
 
 
 def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
@@ -34,16 +35,20 @@ def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
 
 def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     energies = ansatz.energies.ravel()
-    edges = np.linspace(energies.min(), energies.max(), BINS + 1) if np.ptp(energies) else BINS
-    for label, angles, colour in (
-        ("before", np.zeros(ansatz.size), COLOURS[0]),
-        (f"after, p = {trained.depth}", trained.angles, COLOURS[1]),
-    ):
-        weights = 100 * ansatz.probabilities(angles).ravel()
-        axes.hist(energies, bins=edges, weights=weights, histtype="step", linewidth=1.4, color=colour, label=label)  # type: ignore[arg-type]
+    edges: Any = np.linspace(energies.min(), energies.max(), BINS + 1) if np.ptp(energies) else BINS
+    uniform = np.full(energies.size, 1 / energies.size)
+    shares = {
+        "uniform feasible": uniform,
+        f"trained, p = {trained.depth}": ansatz.probabilities(trained.angles).ravel(),
+    }
+    for (label, share), colour in zip(shares.items(), COLOURS, strict=False):
+        step: Any = {"histtype": "step", "linewidth": 1.4, "color": colour, "label": label}
+        axes.hist(energies, bins=edges, weights=100 * share, **step)
+    start = ansatz.expectation(np.zeros(ansatz.size))
+    axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="before: start, on average")
     axes.axvline(energies.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
     axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
-    axes.legend()
+    axes.legend(ncols=2, **BELOW)
 
 
 def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
@@ -61,7 +66,7 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     axes.axhline(100 * uniform, color=COLOURS[0], linewidth=1, linestyle="--", label="uniform feasible")
     axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=depths)
     axes.set_ylim(bottom=0)
-    axes.legend()
+    axes.legend(ncols=2, **BELOW)
 
 
 def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
@@ -73,4 +78,4 @@ def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
         axes.plot(layers, column, label=name, **style)
     axes.axhline(0, color="#999999", linewidth=0.6)
     axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
-    axes.legend(ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.2), columnspacing=1.0, handlelength=1.4)
+    axes.legend(ncols=4, **BELOW)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biselect.errors import InputError
 from biselect.qaoa.schedule import SCHEDULES
@@ -36,7 +36,7 @@ CONTAINED = {
 
 
 def ladder(
-    search: Search, *, through: Sequence[str] = (), first: int = 1, fresh: int = 0, starts: Sequence[ArrayLike] = ()
+    search: Search, *, through: Sequence[str] = (), first: int = 1, fresh: int = 0, starts: Sequence[Vector] = ()
 ) -> Descent:
     """Every depth up to the wanted one, each from the one before.
 
@@ -57,7 +57,7 @@ def ladder(
     return _climb(search, [(depth, name) for depth in depths for name in chain], fresh, starts)
 
 
-def continuation(search: Search, *, fresh: int = 0, starts: Sequence[ArrayLike] = ()) -> Descent:
+def continuation(search: Search, *, fresh: int = 0, starts: Sequence[Vector] = ()) -> Descent:
     """Every schedule that the wanted one contains, at its depth: tied, layerwise, bilinear, and so on.
 
     Args:
@@ -86,14 +86,14 @@ def _below(ansatz: Ansatz, own: str) -> list[str]:
     return [name for name in SCHEDULES if name in reach - {own}]
 
 
-def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[ArrayLike]) -> Descent:
+def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector]) -> Descent:
     weights = np.cumsum([depth * search.ansatz.at(depth, name).size for depth, name in rungs])
     found: dict[Rung, Descent] = {}
     for position, (depth, name) in enumerate(rungs):
         ansatz = search.ansatz.at(depth, name)
         starts = _starts(search, ansatz, found)
         if position == len(rungs) - 1:
-            starts = [*(np.asarray(start, dtype=np.float64) for start in given), *starts]
+            starts = [*given, *starts]
         count = fresh if starts else COLD - 2 + fresh
         if not starts:
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]

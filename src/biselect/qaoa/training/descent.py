@@ -113,7 +113,7 @@ def lbfgs(
         value_and_gradient: of the angles.
         start: where to begin.
         units: the step of each angle that matters; the search runs in these.
-        reach: the box is ±reach.
+        reach: the box is ±reach, or as far as the start where that is outside.
         iterations: at most.
         watch: counts and stops.
     """
@@ -126,11 +126,11 @@ def lbfgs(
         watch.see(angles, value, slope)
         return value, slope * units
 
-    box = reach / units
+    box = np.maximum(reach, np.abs(start)) / units
     try:
         minimize(
             scaled,
-            np.clip(start / units, -box, box),
+            start / units,
             jac=True,
             method="L-BFGS-B",
             bounds=np.stack([-box, box], axis=1),

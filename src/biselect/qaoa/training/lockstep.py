@@ -32,12 +32,12 @@ def lockstep(
         many_with_gradients: of (batch, size) angles.
         starts: (batch, size).
         units: the step of each angle that matters.
-        reach: the box is ±reach.
+        reach: the box is ±reach, or as far as the start where that is outside.
         evaluations: rounds.
         expired: asked before every round but the first.
     """
-    box = reach / units
-    x = np.clip(starts / units, -box, box)
+    x = starts / units
+    box = np.maximum(reach / units, np.abs(x))
     value, slope = _finite(*many_with_gradients(x * units), units)
     failed = ~np.isfinite(value)
     flat = ~(np.abs(slope) > 1e-10 * (1 + np.abs(value))[:, None]).any(axis=1) & ~failed

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import count
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biselect.qaoa.training.descent import Descent
 from biselect.qaoa.training.search import Search
@@ -18,7 +18,7 @@ SCREENING = 0.65  # share of the budget
 GAIN = 1e-9  # relative: a polish that gives less ends the search
 
 
-def multistart(search: Search, *, starts: Sequence[ArrayLike] = ()) -> Descent:
+def multistart(search: Search, *, starts: Sequence[NDArray[np.float64]] = ()) -> Descent:
     """Screens of 12 iterations for 65 % of the budget, then polishes of 25 iterations, the best screen first.
 
     Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
@@ -43,8 +43,8 @@ def multistart(search: Search, *, starts: Sequence[ArrayLike] = ()) -> Descent:
     return best
 
 
-def _starts(search: Search, given: Sequence[ArrayLike]) -> Iterator[NDArray[np.float64]]:
-    yield from (np.asarray(start, dtype=np.float64) for start in given)
+def _starts(search: Search, given: Sequence[NDArray[np.float64]]) -> Iterator[NDArray[np.float64]]:
+    yield from given
     for sign in (-1, 1):
         yield ramp(search.ansatz, 1.0, sign)
     for number in count():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import NDArray
 
 from biselect.errors import InputError
 from biselect.qaoa.training.descent import Descent
@@ -14,16 +14,15 @@ from biselect.qaoa.training.search import Search
 ITERATIONS = 200
 
 
-def polish(search: Search, *, starts: Sequence[ArrayLike] = ()) -> Descent:
+def polish(search: Search, *, starts: Sequence[NDArray[np.float64]] = ()) -> Descent:
     """A descent from each start.
 
     Args:
         search: the means.
         starts: angles to begin with.
     """
-    given = [np.asarray(start, dtype=np.float64) for start in starts]
-    if not given:
+    if not starts:
         raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
-    best = search.descend("polish", given, iterations=ITERATIONS)[0]
+    best = search.descend("polish", starts, iterations=ITERATIONS)[0]
     search.reached(search.ansatz, best)
     return best

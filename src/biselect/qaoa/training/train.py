@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from biselect.errors import InputError
+from biselect.errors import BiselectError, InputError
 from biselect.qaoa.training.checkpoint import Checkpoint, fingerprint
 from biselect.qaoa.training.climb import continuation, ladder
 from biselect.qaoa.training.depth_frontier import depth_frontier
@@ -83,6 +84,8 @@ def train(
     """
     begin = time.perf_counter()
     run = _checked(strategy, evaluations, seconds, workers, options)
+    if "starts" in options:
+        options["starts"] = [_start(ansatz, start) for start in options["starts"]]
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     number = _number(seed)
     task = {
@@ -110,6 +113,8 @@ def train(
         best = run(search, **options)
     finally:
         kept.write()
+    if not np.isfinite(best.value):
+        raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     rate = None if wanted.threshold is None else ansatz.expectation(best.angles, wanted.hits)
     return Training(
         problem_hash=ansatz.problem.digest,
@@ -148,6 +153,13 @@ def _checked(
             f"strategy {strategy!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}"
         )
     return run
+
+
+def _start(ansatz: Ansatz, start: Any) -> NDArray[np.float64]:
+    """Angles to begin with, once they are known to fit."""
+    angles = np.array(start, dtype=np.float64)
+    ansatz.schedule.expand(angles)  # refuses another number of angles, and what is not finite
+    return angles
 
 
 def _number(seed: int | np.random.Generator | None) -> int:
