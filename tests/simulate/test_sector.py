@@ -11,7 +11,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import memory
-from biselect.simulate.backends import make_simulator
+from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed, run_dense
 
@@ -172,10 +172,10 @@ def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
     with pytest.raises(
         InputError, match=r"5.89e\+09 amplitudes and needs 87.8 GiB, but 1.0 GiB are free; dtype='complex64'"
     ):
-        make_simulator(problem, *registers)
+        make_simulator(problem, *registers, backend="compiled")
     for wrong in ({"backend": "magic"}, {"dtype": np.float64}, {"threads": 0}):
         with pytest.raises(InputError, match="must be"):
-            make_simulator(problem, *registers, **wrong)
+            make_simulator(problem, *registers, **{"backend": "compiled", **wrong})
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -231,3 +231,16 @@ def test_one_simulator_serves_several_threads():
 def test_wrong_observables_are_refused(wrong):
     with pytest.raises(InputError):
         Observable(**wrong)
+
+
+def test_auto_takes_a_gpu_only_where_it_is_worth_it_and_exact_enough(monkeypatch):
+    monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: True)
+    small, middle, large = (SelectionProblem(coupling=np.zeros((n, 12)), k=4, m=4) for n in (6, 12, 16))
+    assert choose_backend(small, np.complex64) == "plain"
+    assert choose_backend(middle, np.complex64) == "compiled"
+    assert choose_backend(large, np.complex64) == "compiled"
+    wide = SelectionProblem(coupling=np.zeros((20, 12)), k=5, m=4)
+    assert choose_backend(wide, np.complex64) == "gpu"
+    assert choose_backend(wide, np.complex128) == "compiled"
+    monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: False)
+    assert choose_backend(wide, np.complex64) == "compiled"

@@ -50,6 +50,9 @@ def run(
     wait: Annotated[
         float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
     ] = None,
+    resubmit: Annotated[
+        bool, typer.Option("--resubmit", help="Hand jobs in again of which nobody can say whether they arrived.")
+    ] = False,
     output: Annotated[
         Path | None,
         typer.Option("--out", help="Folder of the run; else one beside the manifest.", show_default=False),
@@ -100,7 +103,7 @@ def run(
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
     with steps.step("Measuring"):
-        readouts = execute(fixed_run, sampler, wait=wait, say=steps.say)
+        readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
     found = outcome(fixed_run, readouts)
     text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
     write_text(fixed_run.folder / "analysis.json", text)

@@ -18,7 +18,7 @@ from biselect.qaoa.groups import CostGroup, components
 from biselect.qaoa.mixers import both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.starts import Start, start_state
-from biselect.simulate.backends import make_simulator
+from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed
 from biselect.simulate.measure import measure
@@ -38,7 +38,8 @@ class Ansatz:
         start: see `biselect.qaoa.starts.start_state`.
         groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
             the measured one (a sparse surrogate, say).
-        backend: `auto`, `plain`, `compiled`, `gpu`, or `continuous` for the ideal continuous-time mixer.
+        backend: `plain`, `compiled`, `gpu`, `auto` to choose among them by size, precision and machine, or
+            `continuous` for the ideal continuous-time mixer.
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         seed: for start `random`.
@@ -68,17 +69,17 @@ class Ansatz:
         if problem.sample_rules or problem.feature_rules:
             raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
         self.problem = problem
-        self.backend = backend
+        self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
         self.has_standard_groups = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
         if any(group.pair.shape != problem.coupling.shape for group in self.groups):
             raise InputError("every cost group must have the shape of the problem")
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
-        self._pair_terms = np.array([group.pair for group in self.groups])
+        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
         # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
         all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
-        self._by_pair = np.ascontiguousarray((all_terms + self._pair_terms).reshape(len(self.groups), -1).T)
+        self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
         self.schedule = self._named(schedule, depth) if isinstance(schedule, str) else schedule
         if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
             raise InputError(
@@ -98,7 +99,7 @@ class Ansatz:
             problem,
             self.samples,
             self.features,
-            backend=backend,
+            backend=self.backend,
             dtype=dtype,
             threads=threads,
             progress=progress,
@@ -153,7 +154,7 @@ class Ansatz:
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=(gammas @ self._pair_terms.reshape(len(self.groups), -1)).reshape(-1, *self.problem.coupling.shape),
+            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
             mixing=np.ascontiguousarray(table[:, -1]),
         )
 

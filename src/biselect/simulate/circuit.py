@@ -84,6 +84,7 @@ class PairGradient:
 
 
 OBSERVABLES = ("energy", "hit", "excess", "values")
+KINDS = {"energy": 0, "hit": 1, "excess": 2}  # as kernels know them
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.circuit import (
+    KINDS,
     Layers,
     Observable,
     PairGradient,
@@ -28,7 +29,6 @@ from biselect.simulate.simd import BYTES
 from biselect.simulate.tables import Tables, make_tables
 
 LIMIT = 3  # 8 complex rows fill the vector registers
-KINDS = {"energy": 0, "hit": 1, "excess": 2}
 LOOK_EVERY = 0.2  # seconds between two words on progress
 SMALLEST_COSINE = 1e-6  # single precision overflows on tan³ β right at β = π/2
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
 from biselect.simulate.circuit import (
+    KINDS,
     Layers,
     Observable,
     PairGradient,
@@ -26,7 +27,6 @@ from biselect.simulate.circuit import (
 )
 from biselect.simulate.tables import Tables, make_tables
 
-KINDS = {"energy": 0, "hit": 1, "excess": 2}
 SAMPLE_LIMIT, FEATURE_LIMIT = 6, 4  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
 COLUMN_THREADS = 128
@@ -42,6 +42,29 @@ def require_cupy() -> Any:
     except ImportError as error:
         raise MissingDependencyError("the gpu backend needs CuPy: pip install 'biselect[gpu]'") from error
     return cupy
+
+
+def gpu_takes(problem: SelectionProblem) -> bool:
+    """Whether there is a GPU at hand, and it can evaluate and differentiate on this problem's sector."""
+    try:
+        cp = require_cupy()
+    except MissingDependencyError:
+        return False
+    if not cp.cuda.is_available():
+        return False
+    sector, pairs = problem.sector, problem.n_samples * problem.n_features
+    rows_fit = 2 * 8 * sector.feature_subsets <= shared_memory(cp)
+    return rows_fit and pairs <= MOST_PAIRS and 2 * 8 * sector.size <= free_memory(cp)
+
+
+def shared_memory(cp: Any) -> int:
+    """Bytes of shared memory that a block has for rows."""
+    return int(cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]) - SHARED_BESIDES
+
+
+def free_memory(cp: Any) -> int:
+    """Bytes that a new state may take."""
+    return int(cp.cuda.Device().mem_info[0] + cp.get_default_memory_pool().free_bytes())
 
 
 @cache
@@ -181,7 +204,7 @@ class GpuSimulator:
     def _check_memory(self) -> None:
         """Refuse one more state where the device has no room for it."""
         needed = 8 * self.rows * self.columns
-        free = self.cp.cuda.Device().mem_info[0] + self.cp.get_default_memory_pool().free_bytes()
+        free = free_memory(self.cp)
         if needed > free:
             raise InputError(f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free")
 
@@ -196,7 +219,7 @@ class GpuSimulator:
         """A kernel that goes through the rows, group by group, with this many states' rows in shared memory."""
         kernel = self.module.get_function(name)
         shared = states * self.columns * 8
-        available = self.cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - SHARED_BESIDES
+        available = shared_memory(self.cp)
         if shared > available:
             raise InputError(f"a row of {self.columns:,} feature subsets does not fit into the GPU's shared memory")
         kernel.max_dynamic_shared_size_bytes = shared

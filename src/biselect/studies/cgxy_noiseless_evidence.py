@@ -79,7 +79,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             "signal and schedule. A depth is trained from the angles of the one before, extended by an idle layer, "
             "among others, so no trajectory can fall; the paper's two that do are its optimiser's.",
             "The last rows hold for any depth: uniform feasible sampling, and a classical search that takes "
-            "microseconds.",
+            "less than a millisecond.",
         ),
     )
 

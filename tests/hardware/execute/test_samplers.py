@@ -6,13 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from qiskit.quantum_info import Statevector
 
+from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import Op, Program, build_program, compile_circuit, to_qiskit
 from biselect.hardware.execute.aer import AerSampling, cut
 from biselect.hardware.execute.devices import kind_of, sampler_for
 from biselect.hardware.execute.samplers import SectorSampling, WideSampling
 from biselect.hardware.execute.sector_state import sector_state
-from biselect.qaoa import SCHEDULES
+from biselect.qaoa import SCHEDULES, Ansatz
 from biselect.simulate.circuit import Register
 from biselect.simulate.dense import embed
 
@@ -63,6 +64,17 @@ def test_gates_may_stand_in_any_order(seed):
     seen = Program(n_samples=n, n_features=d, k=k, m=m, bits=bits, layers=(tuple(ops[: last + 1]),))
     assert overlap(seen) == pytest.approx(1, abs=1e-10)
     assert np.allclose(np.abs(sector_state(program)), np.abs(sector_state(seen)))
+
+
+@pytest.mark.slow
+def test_a_large_sector_goes_through_the_compiled_kernels():
+    """26,460 amplitudes, against the plain simulator of an ansatz."""
+    rng = np.random.default_rng(4)
+    problem = SelectionProblem(coupling=rng.normal(size=(10, 9)), sample_scores=rng.normal(size=10), k=4, m=4)
+    angles = rng.normal(size=4)
+    program = build_program(problem, 2, "layerwise", "ring", "dicke", angles=angles)
+    wanted = Ansatz(problem, 2, "layerwise", "ring", "dicke", backend="plain").state(angles)
+    assert abs(np.vdot(wanted, sector_state(program))) == pytest.approx(1, abs=1e-10)
 
 
 @pytest.mark.parametrize("qubits", [(0, 2), (1, 0)])

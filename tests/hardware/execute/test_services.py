@@ -3,6 +3,7 @@
 import json
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 from qiskit_ibm_runtime import Batch
@@ -20,7 +21,7 @@ from biselect.hardware.execute.remote import (
     StillWaitingError,
 )
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.secrets import plain_address, scrubbed
+from biselect.hardware.execute.scrub import plain_address, scrubbed
 from biselect.hardware.execute.store import JOBS, RESULTS
 
 ON = "ibm:recorded"
@@ -150,12 +151,60 @@ def test_without_tags_a_doubtful_submission_is_not_repeated_silently(fixed, tmp_
         execute(run, sampling)
     with pytest.raises(ServiceError, match="cannot say whether it arrived"):
         execute(run, sampling)
+    assert len(execute(run, sampling, resubmit=True)) == 3
+
+
+@pytest.mark.parametrize("left", [0, 1, 40])
+def test_a_job_whose_id_was_being_written_is_found_again(fixed, service, tmp_path, left):
+    """Killed after the last job was handed in, with none or only part of its id on disk."""
+    busy = service(["queued"])
+    with pytest.raises(StillWaitingError):
+        execute(fixed(tmp_path, ON), busy.sampling())
+    *lines, last = (tmp_path / JOBS).read_bytes().splitlines(keepends=True)
+    (tmp_path / JOBS).write_bytes(b"".join(lines) + last[:left])
+    assert len(execute(fixed(tmp_path, ON), busy.sampling())) == 3
+    assert busy.submissions == 3
+
+
+def test_equal_runs_in_two_folders_do_not_take_each_others_jobs(fixed, service, tmp_path):
+    shared = service(["done", "done", "done", "lost-before"])
+    first = fixed(tmp_path / "a", ON)
+    execute(first, shared.sampling())
+    second = fixed(tmp_path / "b", ON)
+    assert first.hash == second.hash
+    with pytest.raises(ConnectionLostError):
+        execute(second, shared.sampling())
+    execute(second, shared.sampling())
+    assert len(shared.queue) == 6
 
 
 def test_iqm_needs_its_own_environment_and_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "iqm", None)  # as if it were not installed
     with pytest.raises(MissingDependencyError, match=r"biselect\[iqm\].*environment of its own"):
         sampler_for("iqm:https://iqm.example")
+
+
+def test_an_iqm_device_is_named_by_its_address(monkeypatch, secret):
+    """The client wants the server and the device apart; its errors are scrubbed."""
+    asked = []
+
+    class Provider:
+        def __init__(self, server, quantum_computer):
+            asked.append((server, quantum_computer))
+
+        def get_backend(self):
+            if len(asked) > 2:
+                raise RuntimeError(f"401 for token={secret}")
+            return Iqm("done")
+
+    for name in ("iqm", "iqm.qiskit_iqm"):
+        monkeypatch.setitem(sys.modules, name, SimpleNamespace(IQMProvider=Provider))
+    assert sampler_for("iqm:https://iqm.example/garnet").name == "iqm:https://iqm.example/garnet"
+    sampler_for("iqm:https://iqm.example")
+    assert asked == [("https://iqm.example", "garnet"), ("https://iqm.example", None)]
+    with pytest.raises(InputError, match="no access") as caught:
+        sampler_for("iqm:https://iqm.example")
+    assert secret not in str(caught.value)
 
 
 # Nothing secret is written or shown
@@ -199,6 +248,11 @@ def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, 
 )
 def test_known_shapes_of_secrets_are_masked(text):
     assert "sEcr3t-value" not in scrubbed(text.format("sEcr3t-value"))
+
+
+def test_plain_words_are_left_alone():
+    said = "the token expired; no such key 'depth'; see https://docs.example/login@home"
+    assert scrubbed(said) == said
 
 
 def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):

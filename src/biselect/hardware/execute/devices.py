@@ -12,7 +12,7 @@ from biselect.hardware.execute.samplers import (
     SectorSampling,
     WideSampling,
 )
-from biselect.hardware.execute.secrets import plain_address
+from biselect.hardware.execute.scrub import plain_address
 
 KINDS = {
     "sector": EXACT,

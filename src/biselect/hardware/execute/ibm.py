@@ -11,7 +11,7 @@ from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
-from biselect.hardware.execute.secrets import scrubbed
+from biselect.hardware.execute.scrub import scrubbed
 from biselect.hardware.targets import snapshot
 
 try:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from urllib.parse import urlsplit
 
-from biselect.errors import MissingDependencyError
+from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
 from biselect.hardware.execute.samplers import HARDWARE
-from biselect.hardware.execute.secrets import plain_address, scrubbed
+from biselect.hardware.execute.scrub import plain_address, scrubbed
 
 WAIT = 3600.0
 
@@ -34,8 +35,11 @@ class IqmSampling:
 
     @classmethod
     def connect(cls, address: str) -> IqmSampling:
-        """The default device of a server; the token comes from IQM_TOKEN or from IQM's own token file."""
-        plain_address(address)
+        """A device by https://SERVER/NAME, or by the server alone, which has a default.
+
+        The token comes from IQM_TOKEN or from the file that IQM_TOKENS_FILE names.
+        """
+        parts = urlsplit(plain_address(address))
         try:
             from iqm.qiskit_iqm import IQMProvider
         except ImportError as error:
@@ -44,9 +48,10 @@ class IqmSampling:
                 "'quantum' extra; IQM's client holds Qiskit below 2.2, IBM's needs 2.3 or newer"
             ) from error
         try:
-            return cls(IQMProvider(address).get_backend(), address)
+            provider = IQMProvider(f"{parts.scheme}://{parts.netloc}", quantum_computer=parts.path.strip("/") or None)
+            return cls(provider.get_backend(), address)
         except Exception as error:
-            raise ConnectionLostError(f"iqm:{address} cannot be reached: {scrubbed(error)}") from None
+            raise InputError(f"no access to iqm:{address}: {scrubbed(error)}; set IQM_TOKEN") from None
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Submit and wait; a device draws its own shots, whatever the seed."""

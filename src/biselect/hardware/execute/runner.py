@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from secrets import token_hex
 
 from biselect.errors import InputError
 from biselect.hardware.execute.manifest import Run, installed
@@ -12,11 +13,17 @@ from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError
 from biselect.hardware.execute.samplers import Sampler
 from biselect.hardware.execute.store import RunStore
 
+UNKNOWN = "unknown"  # calibration of a device that tells nothing
 Say = Callable[[str], None]
 
 
 def execute(
-    run: Run, sampler: Sampler | Service, *, wait: float | None = None, say: Say = lambda text: None
+    run: Run,
+    sampler: Sampler | Service,
+    *,
+    wait: float | None = None,
+    resubmit: bool = False,
+    say: Say = lambda text: None,
 ) -> list[Readout]:
     """Do what is left of a run; gives all its repeats.
 
@@ -25,6 +32,7 @@ def execute(
         sampler: who measures; must be the one that the manifest names.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
+        resubmit: whether a job is handed in again of which nobody can say whether it arrived.
         say: told what happens.
     """
     if sampler.name != run.on:
@@ -40,7 +48,7 @@ def execute(
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         left = range(done, len(run.seeds))
         if isinstance(sampler, Service):
-            _submit(run, sampler, store, left, say)
+            _submit(run, sampler, store, left, resubmit, say)
         for repeat in left:
             if isinstance(sampler, Service):
                 readout = _collect(run, sampler, store, repeat, wait)
@@ -54,7 +62,7 @@ def execute(
         return store.readouts()
 
 
-def _submit(run: Run, service: Service, store: RunStore, repeats: range, say: Say) -> None:
+def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
     """Hand in a job for every repeat that has none. What might be in the queue already is looked for first."""
     jobs = store.jobs()
     calibration = None
@@ -62,30 +70,30 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, say: Sa
         last = jobs.get(repeat, {"event": None})
         if last["event"] == "submitted":
             continue
-        tag = job_tag(run, repeat)
-        found = service.find(tag) if last["event"] in ("submitting", "refused") else None
+        found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
         if found is not None:
             store.note(repeat, "submitted", job=found)
             say(f"repeat {repeat + 1}: found again as job {found}")
             continue
-        if last["event"] == "submitting" and not service.finds:
+        if last["event"] == "submitting" and not service.finds and not resubmit:
             raise ServiceError(
                 f"repeat {repeat + 1}: the connection was lost while it was handed in, and {service.name} cannot say "
-                "whether it arrived. Look at your list of jobs there: if it is missing, start the run in another folder"
+                "whether it arrived; run again with --resubmit to hand it in once more, at the price of a job if it did"
             )
         if calibration is None:
             calibration = _keep_calibration(run, service)
-            if calibration != run.circuit.manifest["target"]["hash"]:
+            if calibration not in (UNKNOWN, run.circuit.manifest["target"]["hash"]):
                 say(
                     "the device's calibration is not the one that the circuit was compiled for; it is kept with the run"
                 )
+        tag = f"biselect-{run.hash[:12]}-{repeat}-{token_hex(4)}"  # unlike any other job, of an equal run elsewhere too
         store.note(repeat, "submitting", tag=tag)
         try:
             job = service.submit(run.circuit.compiled, run.shots, tag)
         except ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
         except ServiceError as error:
-            store.note(repeat, "refused", why=str(error))
+            store.note(repeat, "refused", tag=tag, why=str(error))
             raise
         store.note(repeat, "submitted", job=job, calibration=calibration)
         say(f"repeat {repeat + 1}: job {job}")
@@ -102,16 +110,11 @@ def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: flo
         ) from None
 
 
-def job_tag(run: Run, repeat: int) -> str:
-    """By which a service finds the job of a repeat again."""
-    return f"biselect-{run.hash[:16]}-{repeat}"
-
-
 def _keep_calibration(run: Run, service: Service) -> str:
     """Write the device's calibration of the moment beside the results; gives its hash."""
     content = service.snapshot()
     if content is None:
-        return "unknown"
+        return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
     if not path.exists():
         path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")

@@ -17,7 +17,7 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import rank
 from biselect.errors import InputError
 from biselect.hardware.program import RZ, XY, Op, Program
-from biselect.simulate.backends import make_simulator
+from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect.simulate.circuit import Layers, Register
 
 SINGLE_PRECISION_ABOVE = 20_000_000  # amplitudes; half the memory, and shots that nobody could tell apart
@@ -48,6 +48,8 @@ def sector_state(program: Program) -> NDArray[Any]:
     n, d = program.n_samples, program.n_features
     problem = SelectionProblem(coupling=np.zeros((n, d)), k=program.k, m=program.m)
     dtype = np.complex64 if problem.sector.size > SINGLE_PRECISION_ABOVE else np.complex128
+    # no GPU even where there is one: one seed must give the same shots on every machine
+    backend = "plain" if problem.sector.size < PLAIN_AMPLITUDES else "compiled"
     state = _start(program, problem, dtype)
     for key, group in groupby(_layers(program), key=lambda layer: layer.key):
         parts = list(group)
@@ -61,7 +63,7 @@ def sector_state(program: Program) -> NDArray[Any]:
             Register(n=n, chosen=program.k, classes=key[0]),
             Register(n=d, chosen=program.m, classes=key[1]),
         )
-        state = make_simulator(problem, *registers, dtype=dtype).state(layers, state)
+        state = make_simulator(problem, *registers, backend=backend, dtype=dtype).state(layers, state)
     return _uniform(problem, dtype) if state is None else state
 
 

@@ -14,9 +14,9 @@ _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", 
 _SHORTEST = 6  # shorter values are words that occur by chance
 _IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
 _AFTER_A_NAME = re.compile(
-    r"(?i)\b((?:access|refresh|auth|api)?[_-]?(?:token|key|secret|password)|apikey|authorization|bearer)"
-    r"([\"']?\s*[=:]\s*[\"']?|\s+)(?:bearer\s+)?[^\s\"',;&]+"
+    r"((?:token|key|secret|password|authorization)[\"']?\s*[=:]\s*[\"']?)(?:bearer\s+)?[^\s\"',;&]+", re.IGNORECASE
 )
+_BEARER = re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE)
 
 
 def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
@@ -35,7 +35,9 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, MASK)
     text = _IN_ADDRESS.sub(f"{MASK}@", text)
-    return _AFTER_A_NAME.sub(lambda match: f"{match[1]}{match[2]}{MASK}", text)
+    for shape in (_AFTER_A_NAME, _BEARER):
+        text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
+    return text
 
 
 def plain_address(address: str) -> str:
