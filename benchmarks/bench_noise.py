@@ -1,7 +1,7 @@
 """Exact-budget mass under one noise model: the Y-frame path against the paper's complete fractional path.
 
     python benchmarks/bench_noise.py                  # three devices, two patches and instances each, p = 3 and 5
-    python benchmarks/bench_noise.py --patches 1      # one patch a device
+    python benchmarks/bench_noise.py --devices boston --patches 1
     python benchmarks/bench_noise.py --start random   # from a random feasible state instead of the canonical one
     python benchmarks/bench_noise.py --idle           # waiting qubits relax too
 
@@ -52,13 +52,14 @@ def masses(device: str, seed: int, depth: int, start: str, idle: bool) -> dict[s
 def main() -> None:
     """Print every point and what is gained."""
     parser = argparse.ArgumentParser()
+    parser.add_argument("--devices", nargs="+", default=DEVICES)
     parser.add_argument("--patches", type=int, default=2)
     parser.add_argument("--start", choices=["canonical", "random"], default="canonical")
     parser.add_argument("--idle", action="store_true")
     options = parser.parse_args()
     print(f"{LABEL}; start {options.start}; waiting qubits {'relax' if options.idle else 'do not relax'}")
     points = []
-    for device in DEVICES:
+    for device in options.devices:
         for seed in range(options.patches):
             for depth in DEPTHS:
                 found = masses(device, seed, depth, options.start, options.idle)

@@ -26,7 +26,7 @@ PAPER = {  # exact-budget mass and BK hit rate of the device, per cent
 }
 UNIFORM, IDEAL, NOISY = "BK %, uniform feasible", "BK %, ideal", "BK %, noise model"
 MASS, OURS, THEIRS = "exact-budget %, noise model", "the same, registers, our path", "the same, registers, paper's path"
-SHOTS, REPEATS = 1024, 10
+SHOTS, REPEATS = 512, 10
 
 
 def cell(depth: int, schedule: str, quick: bool, *, exact: bool) -> dict[str, Any]:

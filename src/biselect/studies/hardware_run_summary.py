@@ -52,8 +52,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             RANGES,
             TWIRLED,
             shared.FEW,
-            "A warm start is among its own ideal shots unless the mixer moves every one of them, so where it is the "
-            "classical reference it closes all of the gap: that says nothing for the circuit.",
+            "A warm start that the mixer leaves where it is in a single shot closes its whole gap by itself: what is "
+            "closed says more of the start than of the circuit.",
             "The sparse gap is of strict shots, beside the paper's band-1 repaired one.",
             shared.SETTING,
         ),

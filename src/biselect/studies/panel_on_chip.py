@@ -27,7 +27,7 @@ COLUMNS = (
     "hits in 40,960, noise model",
     "exact-budget %, noise model",
 )
-REPEATS, SHOTS, PAPER_SHOTS = 4, 1024, 40_960
+REPEATS, SHOTS, PAPER_SHOTS = 4, 512, 40_960
 NOTES = (
     "The last rows are the same blocks as a chip runs them: dense couplings placed on FakeBoston's best patch, of "
     "which its cross edges carry a few, tree mixers, angles by the paper's search. Rows are ordered by the ideal hit "

@@ -26,7 +26,7 @@ SHOTS = 8192
 NOISY_SHOTS = 64
 REPEATED = (36, 52, 64)  # three repeats each, the other widths one
 
-FEW = f"{NOISY_SHOTS} shots under the noise model in the full form, so a mass is good to about five points."
+FEW = f"{NOISY_SHOTS} shots under the noise model in the full form, so a mass is good to about six points."
 
 Condition = tuple[int, int, str]
 SETTING = (
