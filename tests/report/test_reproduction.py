@@ -115,6 +115,7 @@ def test_no_label_of_the_paper_is_passed_over(tmp_path):
     shown = [study["label"] for study in summary["studies"]] + [one["label"] for one in summary["without"]]
     assert set(LABELS) <= set(shown) and len(shown) == len(set(shown))
     assert all(one["why"] for one in summary["without"])
+    assert {one["label"] for one in summary["without"]} == set(NO_RESULT)
     order = [LABELS.index(study["label"]) for study in summary["studies"] if study["in_paper"]]
     assert order == sorted(order)
 
