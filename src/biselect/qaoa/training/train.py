@@ -186,10 +186,12 @@ def _notes(ansatz: Ansatz, objective: Objective, search: Search, rate: float | N
         if ansatz.problem.sector.size <= SMALL:
             words += f"; the lowest energy of all choices is {float(ansatz.energies.min()):g}"
         notes.append(words)
-    elif _all_alike(ansatz):
-        notes.append("the landscape is flat: all choices have the same energy, so any angles are as good")
     elif search.flat and search.trace:
-        notes.append("nothing tried changed the objective: every start is a stationary point; begin from other angles")
+        notes.append(
+            "the landscape is flat: all choices have the same energy, so any angles are as good"
+            if _all_alike(ansatz)
+            else "nothing tried changed the objective: every start is a stationary point; begin from other angles"
+        )
     return notes
 
 
