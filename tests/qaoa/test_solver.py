@@ -118,7 +118,7 @@ def test_the_wide_way_keeps_the_best_shot_and_repeats():
     assert energy < first.info["start_energy"]
     assert first.info["shots"] == 12 * 384 + 200
     late = by_wide_sampler(problem, Run(seed=4, deadline=0.0), **HOW)
-    assert late.info["evaluations"] == 1
+    assert late.info["evaluations"] == 1 and late.info["depth"] == 1
 
 
 def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypatch):

@@ -46,12 +46,13 @@ def by_wide_sampler(
 ) -> Answer:
     """Try a few angles, measure with the best, keep the best choice of all shots; see `solver.qaoa` for arguments.
 
-    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken.
+    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken. A deadline
+    is looked at between circuits, each of which may take seconds.
     """
     seed = run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
     rng = np.random.default_rng(seed)
     begin = _begin(problem, run, start, rng)
-    draw, layers = _deepest(problem, depth, schedule, mixer, begin)
+    draw, layers = _deepest(problem, run, depth, schedule, mixer, begin)
     best, seen = (begin, problem.energy(*begin)), [0]
 
     def measured(angles: NDArray[np.float64], count: int) -> Samples:
@@ -91,7 +92,7 @@ def by_wide_sampler(
         f"its cost keeps {kept} of {problem.coupling.size} products"
     ]
     if layers < depth:
-        notes.append(f"p = {layers}: exact shots of {depth} layers need more than {MAX_BOND} bond states")
+        notes.append(f"p = {layers}: more layers need more than {MAX_BOND} bond states, or there was no time to try")
     if energy >= problem.energy(*begin):
         notes.append("no shot was better than the start: the answer is the start")
     by_chance = _chance(problem, seen[0], rng)
@@ -122,10 +123,14 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
     return samples.tolist(), features.tolist()
 
 
-def _deepest(problem: SelectionProblem, depth: int, schedule: str, mixer: str, begin: Choice) -> tuple[WideShots, int]:
-    """Shots of the deepest circuit, up to `depth`, that has few enough bond states."""
+def _deepest(
+    problem: SelectionProblem, run: Run, depth: int, schedule: str, mixer: str, begin: Choice
+) -> tuple[WideShots, int]:
+    """Shots of the deepest circuit, up to `depth`, that has few enough bond states; of one layer when time is up."""
     groups = surrogate(problem, _heaviest_products(problem.coupling))
     for layers in range(depth, 0, -1):
+        if layers > 1 and run.expired():
+            continue
         draw = WideShots(problem, layers, schedule, mixer, groups, max_bond=MAX_BOND)
         try:
             draw(begin, ramp(draw, HEIGHTS[0], 1), 1, 0)
