@@ -4,10 +4,10 @@
 
 First for hit rates, on the same instances for the same wall-clock time: the best-known-threshold panel, (12, 8, 3, 5),
 p = 3, W = |Z| with μ = 3, ten couplings, canonical start; E_BK is the best of 27,443 shots (0.67 × 40,960) of the
-circuit with all angles at π/4. Instances are seeds 0 up; the strategy was settled on seeds 100 up. Left out, and
-counted, are instances whose threshold a mixer reaches as a mere permutation (β of 0 or π/2 in every layer, no phases)
-with certainty: there both find p = 1 and a mean would show nothing else. Each schedule is trained by the paper's
-protocol first, one thread, and then by ours for the seconds that took.
+circuit with all angles at π/4. Instances are seeds 0 up; the strategy was settled on seeds 100 up. Each schedule is
+trained by the paper's protocol first, one thread, and then by ours for the seconds that took. As in the threshold
+studies, instances where the mixer alone, without any phase, hits in more than 1 % of the shots are left out of the
+means, since one of them outweighs all others; they are run all the same, and the figures with them are printed too.
 
 Then for expected energy: the interpolation ladder against the depth-frontier protocol, both to convergence, on twelve
 instances of the depth family at (10, 8, 3, 3), p = 1 to 4.
@@ -19,32 +19,25 @@ import json
 import sys
 import time
 from itertools import count, product
+from typing import Any
 
 import numpy as np
 
 from biselect.core.metrics import bootstrap_interval
 from biselect.data.planted import depth_problem, panel_problem
-from biselect.qaoa import Ansatz, Threshold
+from biselect.qaoa import Ansatz
+from biselect.studies.experiments.threshold_panel import evidence_threshold, mixing_alone
+from biselect.studies.threshold_tables import TRIVIAL
 
 SCHEDULES = ("layerwise", "fully-grouped")
 DEPTH = 3
-SHOTS = int(0.67 * 40_960)
 
 
 def instance(seed: int) -> tuple[Ansatz, float]:
     """The circuit of an instance and its threshold."""
-    ansatz = Ansatz(panel_problem(seed=seed), DEPTH, start="canonical", backend="compiled")
-    pool = Threshold.from_shots(ansatz, np.full(ansatz.size, np.pi / 4), shots=SHOTS, seed=seed, pool="all π/4")
-    return ansatz, pool.value
-
-
-def is_permutation(ansatz: Ansatz, threshold: float) -> bool:
-    """Whether swaps alone lead from the start to the threshold."""
-    layerwise = ansatz.at(DEPTH, "layerwise")
-    mixing = product((0.0, np.pi / 2), repeat=DEPTH)
-    return any(
-        layerwise.hit_rate(np.column_stack([np.zeros(DEPTH), betas]).ravel(), threshold) > 0.5 for betas in mixing
-    )
+    problem = panel_problem(seed=seed)
+    ansatz = Ansatz(problem, DEPTH, start="canonical", backend="compiled")
+    return ansatz, evidence_threshold(problem, DEPTH, seed).of(problem)
 
 
 def both(ansatz: Ansatz, threshold: float, seed: int) -> dict[str, float]:
@@ -88,48 +81,63 @@ def ladders() -> list[dict[str, float]]:
     return found
 
 
+def summary(name: str, found: list[dict[str, float]]) -> dict[str, Any]:
+    """Print the figures of a schedule, and give them back."""
+    pairs = np.array([[row["paper"], row["ours"]] for row in found])
+    low, high = bootstrap_interval(1e4 * pairs[:, 1])
+    ratio, least, most = ratio_of_means(pairs)
+    wins = int(np.sum(pairs[:, 1] > pairs[:, 0]))
+    spent = [float(np.mean([row[key] for row in found])) for key in ("paper seconds", "our seconds")]
+    mean = 1e4 * pairs.mean(axis=0)
+    geometric = float(np.exp(np.log(pairs[:, 1] / pairs[:, 0]).mean()))
+    print(
+        f"{name:32} {mean[0]:8.2f} {mean[1]:8.2f}  [{low:.1f}, {high:.1f}]  {ratio:8.2f}  [{least:.2f}, {most:.2f}]"
+        f"  {geometric:9.2f}  {wins}/{len(found)}  {spent[0]:.3f}, {spent[1]:.3f}"
+    )
+    return {
+        "instances": len(found),
+        "means": (mean / 1e4).tolist(),
+        "ratio": ratio,
+        "interval": [least, most],
+        "geometric": geometric,
+        "wins": wins,
+    }
+
+
 def main() -> None:
     """Run all instances and print tables."""
     wanted = int(sys.argv[1]) if len(sys.argv) > 1 else 48
     rows: dict[str, list[dict[str, float]]] = {name: [] for name in SCHEDULES}
     uniform: list[float] = []
-    left_out = []
+    mixing: list[float] = []
     warm, threshold = instance(99)
     warm.train(objective="hit-rate", threshold=threshold, evaluations=40)  # compile before anything is timed
     for seed in count():
-        if len(uniform) == wanted:
+        if sum(rate <= TRIVIAL for rate in mixing) == wanted:
             break
         ansatz, threshold = instance(seed)
-        if is_permutation(ansatz, threshold):
-            left_out.append(seed)
-            continue
+        mixing.append(mixing_alone(ansatz.problem, DEPTH, threshold))
         uniform.append(float(np.mean(ansatz.energies <= threshold + 1e-12)))
         for name in SCHEDULES:
             rows[name].append(both(ansatz.at(DEPTH, name), threshold, seed))
-        print(f"{len(uniform)} of {wanted}", file=sys.stderr)
-    print(f"10⁴ p_BK, mean of {wanted} instances; seeds left out: {left_out}; uniform {1e4 * np.mean(uniform):.2f}")
+        print(f"{len(mixing)} of about {wanted}", file=sys.stderr)
+    kept = [seed for seed, rate in enumerate(mixing) if rate <= TRIVIAL]
+    left_out = {seed: round(rate, 4) for seed, rate in enumerate(mixing) if rate > TRIVIAL}
+    print(f"10⁴ p_BK, mean of {wanted} instances; uniform {1e4 * np.mean([uniform[seed] for seed in kept]):.2f}")
+    print(f"left out of them, with the hit rate of mixing alone: {left_out}")
     print(
-        f"{'schedule':16} {'paper':>8} {'ours':>8}  95 % of ours  ratio  95 %  geometric  wins  seconds (paper, ours)"
+        f"{'schedule':32} {'paper':>8} {'ours':>8}  95 % of ours  ratio  95 %  geometric  wins  seconds (paper, ours)"
     )
     results = []
     for name, found in rows.items():
-        pairs = np.array([[row["paper"], row["ours"]] for row in found])
-        low, high = bootstrap_interval(1e4 * pairs[:, 1])
-        ratio, least, most = ratio_of_means(pairs)
-        wins = int(np.sum(pairs[:, 1] > pairs[:, 0]))
-        spent = [float(np.mean([row[key] for row in found])) for key in ("paper seconds", "our seconds")]
-        mean = 1e4 * pairs.mean(axis=0)
-        geometric = np.exp(np.log(pairs[:, 1] / pairs[:, 0]).mean())
-        print(
-            f"{name:16} {mean[0]:8.2f} {mean[1]:8.2f}  [{low:.1f}, {high:.1f}]  {ratio:8.2f}  [{least:.2f}, {most:.2f}]"
-            f"  {geometric:9.2f}  {wins}/{wanted}  {spent[0]:.3f}, {spent[1]:.3f}"
-        )
-        results.append({"schedule": name, "ratio": ratio, "interval": [least, most], "wins": wins, "instances": found})
+        fair = summary(name, [found[seed] for seed in kept])
+        every = summary(f"{name}, none left out", found)
+        results.append({"schedule": name, **fair, "none left out": every, "by seed": found})
     climbed = ladders()
     means = {key: float(np.mean([row[key] for row in climbed])) for key in climbed[0]}
     print("expected energy, p = 4: " + ", ".join(f"{key} {value:.4g}" for key, value in means.items()))
     if len(sys.argv) > 2:
-        content = {"uniform": uniform, "left out": left_out, "schedules": results, "ladders": climbed}
+        content = {"uniform": uniform, "mixing": mixing, "schedules": results, "ladders": climbed}
         with open(sys.argv[2], "w", encoding="utf-8") as file:
             json.dump(content, file, indent=1)
             file.write("\n")

@@ -65,7 +65,8 @@ def test_an_interrupted_training_is_taken_up(run, stored, tmp_path, monkeypatch)
         assert run(*command).code == 130
     assert not out.exists() and (tmp_path / ".angles.json.training").exists()
     refused = run(*command, "--seed", 1)
-    assert refused.code == 2 and "another training" in refused.err
+    assert refused.code == 2 and "another training" in refused.err and "--fresh" in refused.err
+    assert "in seed" in " ".join(refused.err.split()) and ".training" not in refused.err
     again = [0]
 
     def counted(self, *arguments):
@@ -78,6 +79,26 @@ def test_an_interrupted_training_is_taken_up(run, stored, tmp_path, monkeypatch)
     assert out.read_text() == whole and again[0] < 90
     assert not (tmp_path / ".angles.json.training").exists()
     assert run(*command, "--fresh").code == 0
+
+
+def test_what_is_read_is_never_written_over(run, stored, tmp_path, monkeypatch):
+    problem, path = stored
+    monkeypatch.chdir(tmp_path)
+    save_thresholds(tmp_path / "known.json", [Threshold(problem_hash=problem.digest, value=-8.5, pool="by hand")])
+    (tmp_path / "link.json").symlink_to(path)
+    for name in ("p.svg", "weights.csv"):
+        (tmp_path / name).write_text("kept")
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    goal = ("--objective", "hit-rate", "--threshold", "known.json")
+    for arguments in (
+        (path, "--out", "problem.npz"),
+        (path, "--out", "link.json"),
+        ("p.svg", "--out", "p.json"),
+        (path, "--out", "known.json", *goal),
+    ):
+        refused = run("train", *arguments, "--evaluations", 10)
+        assert refused.code == 2 and "must stay" in refused.err
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
 @pytest.mark.parametrize(

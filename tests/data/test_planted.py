@@ -25,8 +25,10 @@ def test_the_panel_keeps_ten_couplings_and_the_marginals_of_all():
     assert panel_problem(seed=1).digest == problem.digest != panel_problem(seed=2).digest
 
 
-def test_heaviest_stops_where_no_coupling_is_left():
-    kept = heaviest(np.array([[5.0, 4.0], [3.0, 2.0]]), count=9, degree=1)
-    np.testing.assert_array_equal(kept, [[5.0, 0.0], [0.0, 2.0]])
+def test_heaviest_takes_as_many_as_asked_or_says_how_many_fit():
+    weights = np.array([[5.0, 4.0], [3.0, 2.0]])
+    np.testing.assert_array_equal(heaviest(weights, count=2, degree=1), [[5.0, 0.0], [0.0, 2.0]])
+    with pytest.raises(InputError, match=r"9 couplings of degree 1 .* leave room for 2"):
+        heaviest(weights, count=9, degree=1)
     with pytest.raises(InputError, match="at least 1"):
         heaviest(np.ones((2, 2)), count=0, degree=1)

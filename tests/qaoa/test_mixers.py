@@ -5,7 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.qaoa import Ansatz
 from biselect.qaoa.mixers import both_mixers, colour_edges, mixer_classes
 
 
@@ -72,3 +74,13 @@ def test_a_tuple_of_edges_is_one_mixer_for_both():
     assert both_mixers(("ring", "path")) == ("ring", "path")
     assert both_mixers("ring") == ("ring", "ring")
     assert both_mixers(([(0, 1)], "ring")) == ([(0, 1)], "ring")
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+def test_empty_classes_do_nothing(backend):
+    problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
+    edges = [[(0, 1), (2, 3)], [(1, 2)]]
+    assert mixer_classes([[], edges[0], [], edges[1]], 4) == mixer_classes(edges, 4)
+    with_empty = Ansatz(problem, 1, "tied", (edges, [[(0, 1)], []]), backend=backend)
+    without = Ansatz(problem, 1, "tied", (edges, [[(0, 1)]]), backend=backend)
+    assert with_empty.expectation([0.3, 0.7]) == without.expectation([0.3, 0.7])

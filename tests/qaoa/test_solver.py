@@ -4,9 +4,23 @@ import pytest
 import biselect as bs
 from biselect.data.planted import planted_problem
 from biselect.errors import InputError
+from biselect.qaoa import Ansatz
 from biselect.qaoa.solver import _advice, _by_chance
 from biselect.qaoa.training import backend_for
+from biselect.qaoa.wide_solver import by_wide_sampler
+from biselect.simulate.circuit import energy_scale, rounding_slack
 from biselect.solvers import Run
+
+
+def scaled(problem, unit):
+    """The same problem with energies in another unit."""
+    return bs.SelectionProblem(
+        coupling=unit * problem.coupling,
+        sample_scores=unit * problem.sample_scores,
+        feature_scores=unit * problem.feature_scores,
+        k=problem.k,
+        m=problem.m,
+    )
 
 
 @pytest.fixture(scope="module")
@@ -16,7 +30,7 @@ def answer():
 
 def test_the_answer_says_how_it_came_about(answer):
     info = answer.info
-    assert info["depth"] == 2 and info["schedule"] == "fully-grouped" and info["shots"] == 200
+    assert info["depth"] == 2 and info["schedule"] == "fully-grouped" and info["shots"] == 400
     assert len(info["angles"]) == 8 and info["evaluations"] <= 120
     optimum = bs.solve(answer.problem).energy
     assert info["above_optimum"] == pytest.approx(answer.energy - optimum, abs=1e-12)
@@ -35,19 +49,87 @@ def test_what_chance_would_do_agrees_with_trying():
     rng = np.random.default_rng(0)
     energies = rng.normal(size=(10, 12))
     energy = float(np.sort(energies, axis=None)[4])
-    facts = _by_chance(energies, energy, shots=20)
+    facts = _by_chance(energies, energy, shots=20, slack=0.0)
     best = rng.choice(energies.ravel(), size=(20_000, 20)).min(axis=1)
     assert facts["random_hit_rate"] == pytest.approx(5 / 120)
     assert facts["random_finds_it"] == pytest.approx(np.mean(best <= energy), abs=0.02)
     assert facts["random_above_optimum"] == pytest.approx(best.mean() - energies.min(), abs=0.02)
 
 
-def test_too_large_a_sector_is_refused_with_a_figure():
-    problem = bs.SelectionProblem(coupling=np.ones((100, 60)), k=20, m=10)
-    with pytest.raises(InputError, match=r"every choice.* GiB.*'auto'"):
-        bs.solve(problem, "qaoa")
+def test_the_best_of_both_measurements_is_kept(monkeypatch):
+    problem = planted_problem((5, 4, 2, 2), 1.0, seed=3)
+    original, seen = Ansatz.sample, []
+
+    def noted(self, *arguments):
+        seen.append(original(self, *arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(Ansatz, "sample", noted)
+    for seed in range(8):  # of single shots the first is often the better one
+        seen.clear()
+        answer = bs.solve(problem, "qaoa", depth=1, evaluations=4, shots=1, seed=seed)
+        assert len(seen) == 2 and answer.info["shots"] == 2
+        assert answer.energy == pytest.approx(min(found.best[2] for found in seen))
+
+
+def test_facts_hold_in_any_unit_of_energy():
+    for unit in (1e-12, 1.0, 1e9):
+        problem = scaled(planted_problem((5, 4, 2, 2), 2.0, seed=0), unit)
+        energies = np.sort(Ansatz(problem, 1).energies, axis=None)
+        slack = rounding_slack(energy_scale(problem), np.float64)
+        assert _by_chance(energies, energies[2], 5, slack)["random_hit_rate"] == pytest.approx(3 / 60)
+        assert "better than this one" in _advice(problem, Run(), float(energies[1]), 1.0)
+        assert "better than this one" not in _advice(problem, Run(), float(energies[0]), 1.0)
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"depth": "3"}, {"depth": 2.5}, {"depth": 0}, {"shots": 2.5}, {"evaluations": 0}, {"workers": "many"}]
+)
+def test_options_that_are_no_whole_numbers_are_refused(wrong):
+    problem = planted_problem((5, 4, 2, 2), 2.0, seed=0)
+    with pytest.raises(InputError, match=f"{next(iter(wrong))} must be a whole number"):
+        bs.solve(problem, "qaoa", **wrong)
+
+
+# Beyond memory
+
+
+def test_registers_too_wide_for_a_state_are_sampled_and_said_to_be():
+    problem = planted_problem((60, 40, 10, 8), 2.0, seed=0, absolute=True)
+    answer = bs.solve(problem, "qaoa", depth=1, evaluations=2, shots=64, seed=0, mixer="path")
+    info = answer.info
+    assert len(answer.samples) == 10 and len(answer.features) == 8
+    assert answer.energy <= info["start_energy"] < info["random_energy"]
+    assert info["method"] == "wide sampler" and info["evaluations"] == 2 and info["shots"] == 64 + 2 * 384
+    assert "10 of 2400 products" in info["notes"][0] and "greedy" in info["notes"][0]
+    assert "classical solver is the better choice" in info["advice"]
     with pytest.raises(InputError, match="no option 'colour'"):
         bs.solve(problem, "qaoa", colour="red")
+
+
+HOW = {"depth": 2, "schedule": "fully-grouped", "mixer": "path", "start": "random", "shots": 200, "evaluations": 12}
+
+
+def test_the_wide_way_keeps_the_best_shot_and_repeats():
+    problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
+    first, again = (by_wide_sampler(problem, Run(seed=4), **HOW) for _ in range(2))
+    assert first.info == again.info and first.samples.tolist() == again.samples.tolist()
+    energy = problem.energy(first.samples, first.features)
+    assert energy < first.info["start_energy"]
+    assert first.info["shots"] == 12 * 384 + 200
+    late = by_wide_sampler(problem, Run(seed=4, deadline=0.0), **HOW)
+    assert late.info["evaluations"] == 1 and late.info["depth"] == 1
+
+
+def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypatch):
+    problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
+    monkeypatch.setattr("biselect.qaoa.wide_solver.MAX_BOND", 4)
+    answer = by_wide_sampler(problem, Run(seed=4), **HOW)
+    assert answer.info["depth"] == 1 and answer.info["largest_bond"] <= 4
+    assert any("more than 4 bond states" in note for note in answer.info["notes"])
+    monkeypatch.setattr("biselect.qaoa.wide_solver.MAX_BOND", 1)
+    with pytest.raises(InputError, match="solver 'auto'"):
+        by_wide_sampler(problem, Run(seed=4), **HOW)
 
 
 def test_forced_choices_are_kept_and_seeds_of_any_kind_work():

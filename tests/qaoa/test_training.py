@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import biselect.qaoa.ansatz
 from biselect.core import SelectionProblem
 from biselect.data.planted import planted_problem
 from biselect.errors import BiselectError, InputError
@@ -14,6 +15,7 @@ from biselect.qaoa import SCHEDULES, STRATEGIES, Ansatz, Schedule, Training, spl
 from biselect.qaoa.training.climb import CONTAINED
 from biselect.qaoa.training.lockstep import lockstep
 from biselect.qaoa.training.objectives import Objective
+from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.starts import extended, nearest, stretched, units
 
 PARTS = ["energy", "cvar", "hit-rate", "optimum", {"energy": 0.4, "cvar": 1.0, "hit-rate": 0.7}]
@@ -87,12 +89,53 @@ def test_objectives_are_what_they_are_called(ansatz):
         ({"seed": -1}, "seed"),
         ({"colour": "red"}, "no option 'colour'"),
         ({"strategy": "ladder", "first": 5}, "first"),
+        ({"strategy": "ladder", "first": "2"}, "first"),
+        ({"strategy": "ladder", "fresh": -1}, "fresh"),
+        ({"seconds": "3"}, "seconds"),
+        ({"evaluations": 2.5}, "evaluations"),
+        ({"objective": {"energy": "a"}}, "weight of energy"),
+        ({"objective": 3}, "a name or a mapping"),
+        ({"objective": "hit-rate", "threshold": "low"}, "finite energy"),
+        ({"objective": "cvar", "share": "half"}, "share"),
         ({"strategy": "ladder", "through": ("sideways",)}, "does not contain"),
     ],
 )
 def test_bad_requests_are_refused_in_words(ansatz, wrong, words):
     with pytest.raises(InputError, match=words):
         ansatz.train(**wrong)
+
+
+def test_numpy_numbers_are_numbers(ansatz, tmp_path):
+    trained = ansatz.train(
+        objective={"cvar": np.float32(1), "hit-rate": np.float64(0.5)},
+        threshold=np.float32(-7.5),
+        share=np.float32(0.25),
+        evaluations=np.int64(20),
+        seconds=np.float32(60),
+        workers=np.int64(1),
+        checkpoint=tmp_path / "kept.json",
+    )
+    assert json.loads(trained.to_json())["objective"]["threshold"] == -7.5
+
+
+@pytest.mark.parametrize("depth", ["3", 2.5, 0, True])
+def test_a_depth_is_a_whole_number(problem, depth):
+    with pytest.raises(InputError, match="depth must be a whole number"):
+        Ansatz(problem, depth)
+
+
+def test_hit_rates_are_probabilities():
+    problem = planted_problem((8, 6, 3, 3), 1.0, seed=0)
+    rates = [Ansatz(problem, 2).hit_rate(np.full(8, angle), 1e9) for angle in np.linspace(0.1, 3, 20)]
+    assert max(rates) <= 1 == pytest.approx(min(rates))
+
+
+def test_tables_of_the_sector_are_made_once(problem, monkeypatch):
+    made = []
+    original = biselect.qaoa.ansatz.energy_table
+    monkeypatch.setattr("biselect.qaoa.ansatz.energy_table", lambda given: made.append(1) or original(given))
+    Ansatz(problem, 2).train(objective="cvar", evaluations=120)
+    assert len(made) == 1
 
 
 # Strategies
@@ -131,6 +174,44 @@ def test_seconds_end_a_training(ansatz):
     assert trained.seconds < 5 and trained.evaluations >= 1
     short = ansatz.train(strategy="ladder", seconds=1e-6)
     assert short.depth == 2 and len(short.angles) == 8
+
+
+def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
+    """A descent that ran ahead is followed again with less room; by then the time may be up."""
+    original, cut = Search._room, []
+
+    def room(self, share):
+        left = original(self, share)
+        if self.spent and not self._over and left > 5:  # as if the elders had spent almost everything, and all the time
+            self.seconds = 1e-9
+            cut.append(left)
+            return 5
+        return left
+
+    monkeypatch.setattr(Search, "_room", room)
+    trained = ansatz.train(evaluations=200, seconds=60, workers=3)
+    assert cut and np.isfinite(trained.value)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_progress_goes_on_without_a_budget(problem, strategy):
+    told = []
+    options = {"polish": {"starts": [np.full(4, 0.3)] * 2}}.get(strategy, {})
+    Ansatz(problem, 1).train(strategy=strategy, progress=lambda done, _: told.append(done), **options)
+    assert told == sorted(told) and 0 < told[0] < told[-1] <= 1
+    if strategy != "multistart":  # which sets itself a budget and may stop below
+        assert told[-1] == pytest.approx(1)
+
+
+def test_small_budgets_keep_what_contained_schedules_found():
+    for seed in range(6):
+        ansatz = Ansatz(planted_problem((5, 4, 2, 2), 2.0, seed=seed), 2)
+        for budget in (5, 12, 20):
+            trained = ansatz.train(strategy="continuation", evaluations=budget)
+            assert trained.value == pytest.approx(ansatz.expectation(trained.angles))
+            value = {stage.schedule: stage.value for stage in trained.stages}
+            for larger, inner in CONTAINED.items():
+                assert all(value[larger] <= value[smaller] for smaller in inner)
 
 
 def test_a_ladder_never_falls_and_contains_what_it_goes_through(problem):
@@ -189,6 +270,43 @@ def test_training_does_not_depend_on_the_unit_of_energy(problem):
     np.testing.assert_allclose(units(large)[:3], units(small)[:3] / 10)
     found = [ansatz.train(objective="optimum", evaluations=100).hit_rate for ansatz in (small, large)]
     assert found[1] == pytest.approx(found[0], rel=1e-3)
+
+
+def with_scores(problem, unit, shift=0.0):
+    return SelectionProblem(
+        coupling=unit * problem.coupling,
+        sample_scores=unit * problem.sample_scores + shift,
+        feature_scores=unit * problem.feature_scores,
+        k=problem.k,
+        m=problem.m,
+    )
+
+
+@pytest.mark.parametrize("objective", ["energy", "cvar"])
+@pytest.mark.parametrize("how", [{"strategy": "ladder"}, {"evaluations": 100}, {"evaluations": 200, "lockstep": True}])
+def test_training_is_as_good_in_any_unit(problem, objective, how):
+    alphas = []
+    for unit, shift in ((1.0, 0.0), (1e-9, 0.0), (1e9, 0.0), (1.0, 1e3)):
+        ansatz = Ansatz(with_scores(problem, unit, shift), 2)
+        value = ansatz.train(objective=objective, **how).value
+        alphas.append((ansatz.energies.mean() - value) / np.ptp(ansatz.energies))
+    np.testing.assert_allclose(alphas, alphas[0], rtol=1e-3)
+
+
+@pytest.mark.filterwarnings("error")
+def test_energies_whose_squares_are_no_numbers_are_refused(problem):
+    with pytest.raises(InputError, match="divide all scores"):
+        Ansatz(with_scores(problem, 1e200), 1).train(evaluations=5)
+
+
+def test_constant_scores_have_no_spread():
+    coupling = np.random.default_rng(0).random((7, 4))
+    assert np.std(np.full(7, 0.1)) > 0  # rounding, which must not count
+    problem = SelectionProblem(coupling=coupling, sample_scores=np.full(7, 0.1), feature_scores=np.zeros(4), k=3, m=2)
+    plain = SelectionProblem(coupling=coupling, k=3, m=2)
+    given, without = (Ansatz(each, 1) for each in (problem, plain))
+    np.testing.assert_array_equal(units(given), units(without))
+    assert given.approximation(given.train(evaluations=60).angles) > 0.3
 
 
 def test_longer_circuits_from_shorter_ones():
@@ -283,8 +401,11 @@ def test_a_checkpoint_of_another_training_is_refused(ansatz, problem, tmp_path):
     ansatz.train(checkpoint=path, evaluations=20)
     with pytest.raises(InputError, match=r"another training \(it differs in seed\)"):
         ansatz.train(checkpoint=path, evaluations=20, seed=1)
-    with pytest.raises(InputError, match="circuit"):
-        Ansatz(problem, 2, mixer="path").train(checkpoint=path, evaluations=20)
+    for other in (Ansatz(problem, 2, mixer="path"), Ansatz(problem, 2, dtype=np.complex64)):
+        with pytest.raises(InputError, match="circuit"):
+            other.train(checkpoint=path, evaluations=20)
+    with pytest.raises(InputError, match="lockstep"):
+        ansatz.train(checkpoint=path, evaluations=20, lockstep=True)
     path.write_text('{"format": "other"}')
     with pytest.raises(InputError, match="not the checkpoint"):
         ansatz.train(checkpoint=path, evaluations=20)
@@ -301,8 +422,13 @@ def test_equal_energies_everywhere_give_a_note(strategy, objective):
     ansatz = Ansatz(SelectionProblem(coupling=np.ones((4, 3)), k=2, m=1), 2)
     trained = ansatz.train(strategy=strategy, objective=objective, evaluations=40, **OPTIONS.get(strategy, {}))
     assert np.isfinite(trained.angles).all() and trained.energy == pytest.approx(-2.0)
-    if strategy != "threshold":  # sees no slopes
-        assert "flat" in trained.notes[0]
+    assert "the landscape is flat" in trained.notes[0]
+
+
+def test_a_stationary_start_is_not_called_a_flat_landscape(problem, ansatz):
+    trained = ansatz.train(strategy="polish", starts=[np.zeros(8)], evaluations=40)
+    assert "every start is a stationary point" in trained.notes[0] and "landscape" not in trained.notes[0]
+    assert ansatz.train(strategy="polish", starts=[np.full(8, 0.3)], evaluations=40).notes == ()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -342,6 +468,20 @@ def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monke
         ansatz.train(evaluations=60)
 
 
+def test_a_rung_that_fails_is_written_down_as_such(ansatz, monkeypatch):
+    original = Ansatz.value_and_gradient
+    monkeypatch.setattr(
+        Ansatz,
+        "value_and_gradient",
+        lambda self, *rest: (np.nan, np.zeros(self.size)) if self.schedule.depth == 1 else original(self, *rest),
+    )
+    trained = ansatz.train(strategy="ladder", evaluations=60)
+    assert trained.stages[0].value == np.inf and np.isfinite(trained.value)
+    assert json.loads(trained.to_json())["stages"][0]["value"] is None
+    back = Training.from_json(trained.to_json())
+    assert back.stages[0].value == np.inf and back.to_json() == trained.to_json()
+
+
 @pytest.mark.parametrize("size", [(1, 1, 1, 1), (3, 2, 3, 2), (2, 1, 1, 1)])
 def test_the_smallest_problems(size):
     n, d, k, m = size
@@ -358,6 +498,7 @@ def test_angles_survive_json(ansatz, tmp_path):
     text = trained.to_json(tmp_path / "angles.json")
     back = Training.from_json(tmp_path / "angles.json")
     assert back.to_json() == text == Training.from_json(text).to_json()
+    assert Training.from_json(str(tmp_path / "angles.json")).to_json() == text
     assert (back.angles == trained.angles).all() and back.ladder == trained.ladder
     assert "seconds" not in json.loads(text)
 
@@ -366,8 +507,9 @@ def test_angles_survive_json(ansatz, tmp_path):
 def test_what_is_not_angles_is_refused(text, tmp_path):
     with pytest.raises(InputError, match="not angles"):
         Training.from_json(text)
-    with pytest.raises(InputError, match="no such file"):
-        Training.from_json(tmp_path / "none.json")
+    for place in (tmp_path / "none.json", str(tmp_path / "none.json")):
+        with pytest.raises(InputError, match="no such file"):
+            Training.from_json(place)
 
 
 def test_train_is_a_function_too(ansatz):

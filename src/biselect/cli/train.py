@@ -73,9 +73,10 @@ def train(
     """
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
+    from biselect.qaoa.training.checkpoint import OtherTrainingError
 
     steps = Steps(quiet)
-    _check_place(output)
+    _check_place(output, problem, threshold)
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
         goal = _threshold(threshold, loaded)
@@ -91,19 +92,25 @@ def train(
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    with steps.bar(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
-        trained = ansatz.train(
-            strategy=strategy,
-            objective=_parts(objective),
-            threshold=goal,
-            share=share,
-            evaluations=evaluations,
-            seconds=seconds,
-            seed=seed,
-            workers=workers,
-            checkpoint=kept,
-            progress=progress,
-        )
+    try:
+        with steps.bar(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
+            trained = ansatz.train(
+                strategy=strategy,
+                objective=_parts(objective),
+                threshold=goal,
+                share=share,
+                evaluations=evaluations,
+                seconds=seconds,
+                seed=seed,
+                workers=workers,
+                checkpoint=kept,
+                progress=progress,
+            )
+    except OtherTrainingError as error:
+        raise InputError(
+            f"{output}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
+            "give --fresh to begin anew, or name another --out"
+        ) from None
     if output is not None:
         _write(ansatz, trained, output, steps)
         assert kept is not None
@@ -116,8 +123,8 @@ def train(
         steps.say(f"note: {note}", style="yellow")
 
 
-def _check_place(output: Path | None) -> None:
-    """Refuse a place that could not be written to, before the work."""
+def _check_place(output: Path | None, problem: Path, threshold: str | None) -> None:
+    """Refuse a place that could not be written to, or that holds what is read, before the work."""
     if output is None:
         return
     if output.suffix == ".svg":
@@ -126,6 +133,11 @@ def _check_place(output: Path | None) -> None:
         raise InputError(f"{output}: is a folder; give a file for the angles, such as {output / 'angles.json'}")
     if not output.absolute().parent.is_dir():
         raise InputError(f"{output}: there is no folder {output.parent}; make it first")
+    read = {"problem": problem, **({} if threshold is None else {"manifest of thresholds": Path(threshold)})}
+    for what, source in read.items():
+        for written in (output, output.with_suffix(".svg")):
+            if written.resolve() == source.resolve():
+                raise InputError(f"{written}: is the {what}, which must stay; name another --out for the angles")
 
 
 def _threshold(text: str | None, problem: SelectionProblem) -> float | None:

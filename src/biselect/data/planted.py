@@ -86,5 +86,8 @@ def heaviest(weights: NDArray[np.float64], count: int, degree: int) -> NDArray[n
             rows[i] += 1
             columns[j] += 1
             if rows.sum() == count:
-                break
-    return kept
+                return kept
+    raise InputError(
+        f"{count} couplings of degree {degree} at most were asked for; {weights.shape[0]} samples and "
+        f"{weights.shape[1]} features leave room for {int(rows.sum())}: take fewer couplings or a larger degree"
+    )

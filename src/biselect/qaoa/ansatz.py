@@ -68,7 +68,7 @@ class Ansatz:
     ) -> None:
         if problem.sample_rules or problem.feature_rules:
             raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
-        self.problem = problem
+        self.problem, self.dtype = problem, np.dtype(dtype)
         self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
         self.has_standard_groups = groups is None
         self.groups = tuple(groups) if groups is not None else components(problem)
@@ -105,7 +105,7 @@ class Ansatz:
             progress=progress,
         )
         self._simulator = self._make_simulator()
-        self._energies: NDArray[np.float64] | None = None
+        self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
 
     @property
     def size(self) -> int:
@@ -143,9 +143,9 @@ class Ansatz:
     @property
     def energies(self) -> NDArray[np.float64]:
         """The energy of every choice of the sector, C(N, k) × C(D, m)."""
-        if self._energies is None:
-            self._energies = energy_table(self.problem)
-        return self._energies
+        if "energies" not in self._tables:
+            self._tables["energies"] = energy_table(self.problem)
+        return self._tables["energies"]
 
     def layers(self, angles: ArrayLike) -> Layers:
         """Phases and mixing angles of every layer."""
@@ -254,7 +254,8 @@ class Ansatz:
 
     def hit_rate(self, angles: ArrayLike, threshold: float) -> float:
         """p_BK: probability of an energy at or below the threshold."""
-        return self.expectation(angles, Observable(kind="hit", threshold=threshold))
+        rate = self.expectation(angles, Observable(kind="hit", threshold=threshold))
+        return min(1.0, max(0.0, rate))  # sums of squares may end a rounding beyond
 
     def optimum_mass(self, angles: ArrayLike) -> float:
         """Probability of the exact optimum."""
@@ -278,10 +279,11 @@ class Ansatz:
         """
         if not 0 < share <= 1:
             raise InputError(f"share must lie in (0, 1], got {share}")
-        if not hasattr(self, "_order"):
-            self._order = np.argsort(self.energies, axis=None, kind="stable")
-        mass = np.cumsum(self.probabilities(angles).ravel()[self._order])
+        if "order" not in self._tables:
+            self._tables["order"] = np.argsort(self.energies, axis=None, kind="stable")
+        order = self._tables["order"]
+        mass = np.cumsum(self.probabilities(angles).ravel()[order])
         position = min(int(np.searchsorted(mass, share * mass[-1])), mass.size - 1)
-        quantile = float(self.energies.ravel()[self._order[position]])
+        quantile = float(self.energies.ravel()[order[position]])
         excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=quantile))
         return quantile + excess / share, gradient / share

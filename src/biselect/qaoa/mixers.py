@@ -36,7 +36,7 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
     except ValueError:
         raise InputError(f"a mixer must be a name, a list of edges or a list of classes; got {mixer!r}") from None
     _check(classes, n)
-    return classes
+    return _without_empty(classes)
 
 
 def _coloured(edges: Any, n: int) -> Classes:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
+from biselect.qaoa.numbers import whole
 
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
 COMPONENTS = ("S", "F", "SF")
@@ -51,8 +52,7 @@ class Schedule:
         """
         if name not in SCHEDULES:
             raise InputError(f"schedule must be one of {', '.join(SCHEDULES)}, got {name!r}")
-        if depth < 1:
-            raise InputError(f"depth must be at least 1, got {depth}")
+        depth = whole("depth", depth)
         if name == "bilinear" and groups != COMPONENTS:
             raise InputError("the bilinear schedule is defined for the components S, F and SF only")
         # which free angle drives each γ and each β: a label for each, equal labels are tied

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,10 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.numbers import whole
 from biselect.qaoa.training import backend_for, train
+from biselect.qaoa.wide_solver import by_wide_sampler
+from biselect.simulate.circuit import energy_scale, rounding_slack
 from biselect.simulate.memory import check_memory
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
@@ -33,16 +37,21 @@ def qaoa(
     evaluations: int = 240,
     workers: int = 1,
 ) -> Answer:
-    """CG-XY-QAOA on a simulator of the whole sector, which must fit into memory.
+    """CG-XY-QAOA on a simulator of the whole sector; where that does not fit into memory, a sparse circuit's shots.
 
     Angles are trained for CVaR, then for the probability of energies as low as the best of the trained state's own
-    shots; `shots` fresh ones are then measured. `info` says how, and:
+    shots, and the state is measured again; the best choice of both measurements is the answer. `info` says how, and:
 
+    - `shots`: those of both measurements;
     - `hit_rate`: probability, per shot, of an energy as low as the answer's;
     - `above_optimum`: how far the answer is above the exact optimum, which a simulator of the sector knows;
     - `random_hit_rate`, `random_finds_it`, `random_above_optimum`: the same for uniform feasible choices: per shot, the
       probability that as many shots reach the answer's energy, and how far above the optimum their best is expected;
     - `advice`: what a classical solver did in which time.
+
+    Beyond memory see `by_wide_sampler`: from the greedy choice (start `dicke` is none there) a few angles are tried and
+    measured. `info` then has `method`, `start_energy`, `largest_bond`, `random_energy` (the best of as many uniform
+    feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
 
     Args:
         problem: what to solve.
@@ -51,14 +60,30 @@ def qaoa(
         schedule: see `Schedule.named`.
         mixer: ring, path or complete.
         start: dicke, canonical or random.
-        shots: measured in the end.
-        evaluations: of the objective while training.
+        shots: of each of the two measurements.
+        evaluations: of the objective while training; 24 at most beyond memory.
         workers: descents at a time while training.
     """
+    depth, shots, evaluations, workers = (
+        whole(name, value)
+        for name, value in (("depth", depth), ("shots", shots), ("evaluations", evaluations), ("workers", workers))
+    )
+    begin = Run.now()
     try:
         check_memory(problem.sector.size, np.complex64, states=2 * STATES)
-    except InputError as error:
-        raise InputError(f"solver 'qaoa' simulates every choice: {error}; solver 'auto' needs none of that") from None
+    except InputError:
+        answer = by_wide_sampler(
+            problem,
+            run,
+            depth=depth,
+            schedule=schedule,
+            mixer=mixer,
+            start=start,
+            shots=shots,
+            evaluations=evaluations,
+        )
+        energy = problem.energy(answer.samples, answer.features)
+        return replace(answer, info={**answer.info, "advice": _advice(problem, run, energy, Run.now() - begin)})
     ansatz = Ansatz(
         problem,
         depth,
@@ -69,7 +94,6 @@ def qaoa(
         seed=run.rng() if start == "random" else None,
     )
     seed, drawn, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
-    begin = Run.now()
 
     def means(first: float, last: float) -> dict[str, Any]:
         """Budget of a part of the training."""
@@ -85,16 +109,18 @@ def qaoa(
 
     lowest = [float(ansatz.energies.mean())]
     coarse = train(ansatz, objective="cvar", **means(0, COARSE))
-    threshold = lowest[0] = ansatz.sample(coarse.angles, shots, drawn).best[2]
+    first = ansatz.sample(coarse.angles, shots, drawn).best
+    lowest[0] = first[2]
     fine = train(
         ansatz,
         strategy="polish",
         objective="hit-rate",
-        threshold=threshold,
+        threshold=first[2],
         starts=[coarse.angles],
         **means(COARSE, 1),
     )
-    samples, features, energy = ansatz.sample(fine.angles, shots, measured).best
+    last = ansatz.sample(fine.angles, shots, measured).best
+    samples, features, energy = min(first, last, key=lambda found: found[2])
     run.improved(coarse.evaluations + fine.evaluations, problem.energy(samples, features))
     seconds = Run.now() - begin
     run.report(1.0, energy)
@@ -103,9 +129,9 @@ def qaoa(
         "schedule": schedule,
         "angles": dict(zip(fine.angle_names, fine.angles.tolist(), strict=True)),
         "evaluations": coarse.evaluations + fine.evaluations,
-        "shots": shots,
-        "hit_rate": max(0.0, ansatz.hit_rate(fine.angles, energy)),
-        **_by_chance(ansatz.energies, energy, shots),
+        "shots": 2 * shots,
+        "hit_rate": ansatz.hit_rate(fine.angles, energy),
+        **_by_chance(ansatz.energies, energy, 2 * shots, rounding_slack(energy_scale(problem), np.float64)),
         "notes": list(fine.notes),
         "advice": _advice(problem, run, energy, seconds),
     }
@@ -116,11 +142,10 @@ def _number(run: Run) -> int:
     return run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
 
 
-def _by_chance(energies: NDArray[np.float64], energy: float, shots: int) -> dict[str, float]:
-    """What uniform feasible choices would have given."""
+def _by_chance(energies: NDArray[np.float64], energy: float, shots: int, slack: float) -> dict[str, float]:
+    """What uniform feasible choices would have given; energies within the slack are one."""
     levels = np.sort(energies, axis=None)
     size = len(levels)
-    slack = 1e-12 * (1 + abs(energy))
     rate = float(np.searchsorted(levels, energy + slack, side="right")) / size
     # the best of the shots is among the lowest i with probability 1 - (1 - i/|Ω|)^shots
     missed = (1 - np.arange(size + 1) / size) ** shots
@@ -139,7 +164,7 @@ def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) 
     answer = exact(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
     took = 1e3 * (Run.now() - begin)
     gained = energy - problem.energy(answer.samples, answer.features)
-    small = 1e-9 * (1 + abs(energy))
+    small = rounding_slack(energy_scale(problem), np.float64)
     if gained < -small:
         return f"`exact` found nothing as good in {took:.3g} ms; give it longer before you trust this one."
     did = "proved the optimum" if answer.proven else "gave an answer with a bound"

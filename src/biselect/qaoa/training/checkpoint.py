@@ -22,6 +22,16 @@ FORMAT = "biselect-training-1"
 PAUSE = 1.0  # seconds between two writings: what a kill may cost
 
 
+class OtherTrainingError(InputError):
+    """A checkpoint belongs to another training than the one that would take it up; `differs` names in what."""
+
+    def __init__(self, path: Path, differs: list[str]) -> None:
+        self.differs = differs
+        super().__init__(
+            f"{path}: belongs to another training (it differs in {', '.join(differs)}); remove it or name another file"
+        )
+
+
 class Checkpoint:
     """Results of descents by name. A strategy runs again from its beginning and finds here what is done already.
 
@@ -55,10 +65,7 @@ class Checkpoint:
                 f"{self.path}: not the checkpoint of a training ({error}); remove it or name another"
             ) from error
         if other := [name for name in self.task if task.get(name) != self.task[name]]:
-            raise InputError(
-                f"{self.path}: belongs to another training (it differs in {', '.join(other)}); "
-                "remove it or name another file"
-            )
+            raise OtherTrainingError(self.path, other)
         self.done, self.seconds = done, seconds
 
     def add(self, name: str, descent: Descent, seconds: float) -> None:
@@ -84,7 +91,7 @@ class Checkpoint:
 
 def fingerprint(ansatz: Ansatz) -> str:
     """SHA-256 of the circuit and its problem: angles of one belong to no other."""
-    digest = hashlib.sha256(f"{__version__} {ansatz.problem.digest} {ansatz.backend}".encode())
+    digest = hashlib.sha256(f"{__version__} {ansatz.problem.digest} {ansatz.backend} {ansatz.dtype}".encode())
     digest.update(repr((ansatz.samples.classes, ansatz.features.classes, ansatz.schedule.angle_names)).encode())
     arrays = [ansatz.schedule.matrix, *([] if ansatz.start is None else [ansatz.start])]
     for group in ansatz.groups:

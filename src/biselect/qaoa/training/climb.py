@@ -2,7 +2,8 @@
 
 A rung is a depth and a schedule. Its starts are the angles of the schedules that it contains, at the same depth, and
 those of its own schedule one depth lower, stretched over the layers or extended by one that does nothing. Contained
-angles and extended ones give the same state, so a rung is never worse than the rungs they come from.
+angles and extended ones give the same state, so a rung is never worse than the rungs they come from: where a budget
+ends before such a start is followed, its angles are kept as they are.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect.qaoa.numbers import whole
 from biselect.qaoa.schedule import SCHEDULES
 from biselect.qaoa.training.descent import Descent
 from biselect.qaoa.training.search import Search
@@ -47,7 +49,7 @@ def ladder(
         fresh: random starts beside, on every rung.
         starts: angles to begin with at the last depth.
     """
-    if not 1 <= first <= search.ansatz.schedule.depth:
+    if not 1 <= whole("first", first) <= search.ansatz.schedule.depth:
         raise InputError(f"first must be 1 to the depth {search.ansatz.schedule.depth}, got {first}")
     own = _own_name(search.ansatz)
     if wrong := [name for name in through if name not in _below(search.ansatz, own)]:
@@ -87,11 +89,13 @@ def _below(ansatz: Ansatz, own: str) -> list[str]:
 
 
 def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector]) -> Descent:
+    whole("fresh", fresh, least=0)
     weights = np.cumsum([depth * search.ansatz.at(depth, name).size for depth, name in rungs])
     found: dict[Rung, Descent] = {}
     for position, (depth, name) in enumerate(rungs):
         ansatz = search.ansatz.at(depth, name)
-        starts = _starts(search, ansatz, found)
+        inherited = _inherited(search, ansatz, found)
+        starts = [descent.angles for descent in inherited]
         if position == len(rungs) - 1:
             starts = [*given, *starts]
         count = fresh if starts else COLD - 2 + fresh
@@ -100,25 +104,32 @@ def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector
         starts += [random_start(ansatz, search.objective, [search.seed, position, number]) for number in range(count)]
         share = float(weights[position] / weights[-1])
         best = search.descend(f"{name} {depth}", starts, iterations=ITERATIONS, ansatz=ansatz, share=share)[0]
+        best = min([best, *inherited], key=lambda descent: descent.value)
         found[depth, name] = best
         search.reached(ansatz, best)
     return best
 
 
-def _starts(search: Search, ansatz: Ansatz, found: dict[Rung, Descent]) -> list[Vector]:
-    """Angles of the rungs below."""
+def _inherited(search: Search, ansatz: Ansatz, found: dict[Rung, Descent]) -> list[Descent]:
+    """Angles of the rungs below, with their value where the state is the same."""
     schedule = ansatz.schedule
     starts = []
     for name in CONTAINED[schedule.name]:
         if (schedule.depth, name) in found:
-            inner = search.ansatz.at(schedule.depth, name).schedule
-            starts.append(inner.embed(found[schedule.depth, name].angles, into=schedule))
+            inner, below = search.ansatz.at(schedule.depth, name).schedule, found[schedule.depth, name]
+            starts.append(_known(inner.embed(below.angles, into=schedule), below.value))
     if (schedule.depth - 1, schedule.name) in found:
         shorter = search.ansatz.at(schedule.depth - 1, schedule.name).schedule
-        in_layers = shorter.expand(found[schedule.depth - 1, schedule.name].angles)
-        starts.append(nearest(schedule, stretched(in_layers, schedule.depth)))
+        below = found[schedule.depth - 1, schedule.name]
+        in_layers = shorter.expand(below.angles)
+        starts.append(_known(nearest(schedule, stretched(in_layers, schedule.depth)), np.inf))
         idle = extended(in_layers, schedule.depth)
         angles = nearest(schedule, idle)
         if np.allclose(schedule.expand(angles), idle, rtol=0, atol=1e-12):  # not where layers share an angle
-            starts.append(angles)
+            starts.append(_known(angles, below.value))
     return starts
+
+
+def _known(angles: Vector, value: float) -> Descent:
+    """Angles whose value no evaluation is needed for; infinite where it is not known."""
+    return Descent(angles=angles, value=value, evaluations=0, trace=())

@@ -22,7 +22,7 @@ class Descent:
         value: the objective there; infinite where every evaluation failed.
         evaluations: how many it took.
         trace: (evaluations, value) of every improvement.
-        flat: whether there was no slope at the start.
+        flat: whether nothing showed a way down: no slope at the start, no other value later.
         failed: whether an evaluation gave no finite number, which ends a descent.
     """
 
@@ -58,25 +58,31 @@ class Watch:
     Attributes:
         most: evaluations at most.
         expired: asked before every evaluation but the first.
+        unit: about how far values differ.
     """
 
     most: int
     expired: Callable[[], bool]
+    unit: float = 1.0
     best: Vector | None = None
     value: float = np.inf
     evaluations: int = 0
     trace: list[tuple[int, float]] = field(default_factory=list)
-    flat: bool = False
+    flat: bool = True
     failed: bool = False
+    _first: float = 0.0
 
     def see(self, angles: Vector, value: float, slope: Vector | None = None) -> None:
-        """Take note of an evaluation."""
+        """Take note of an evaluation; the slope is by angles in their own units."""
         self.evaluations += 1
         if not np.isfinite(value) or (slope is not None and not np.isfinite(slope).all()):
-            self.failed = True
+            self.failed, self.flat = True, False
             raise _OverError
-        if self.evaluations == 1 and slope is not None:
-            self.flat = not np.any(np.abs(slope) > 1e-10 * (1 + abs(value)))
+        if self.evaluations == 1:
+            self._first = value
+            self.flat = slope is None or bool(is_small(slope, value, self.unit).all())
+        elif not is_small(value - self._first, value, self.unit):
+            self.flat = False
         if value < self.value:
             self.best, self.value = np.array(angles), float(value)
             self.trace.append((self.evaluations, float(value)))
@@ -98,6 +104,11 @@ class Watch:
         )
 
 
+def is_small(difference: Any, value: Any, unit: float) -> Any:
+    """Whether a difference of values near `value`, or a slope, is nothing but rounding."""
+    return np.abs(difference) <= 1e-10 * unit + 1e-13 * np.abs(value)
+
+
 def lbfgs(
     value_and_gradient: Callable[[Vector], tuple[float, Vector]],
     start: Vector,
@@ -106,6 +117,8 @@ def lbfgs(
     reach: Vector,
     iterations: int,
     watch: Watch,
+    zero: float = 0.0,
+    unit: float = 1.0,
 ) -> Descent:
     """L-BFGS-B from one start.
 
@@ -116,6 +129,8 @@ def lbfgs(
         reach: the box is ±reach, or as far as the start where that is outside.
         iterations: at most.
         watch: counts and stops.
+        zero: taken from values before SciPy sees them, whose tolerances are for values of about 1.
+        unit: by which they are divided.
     """
     from scipy.optimize import minimize
 
@@ -123,8 +138,8 @@ def lbfgs(
         watch.check()
         angles = x * units
         value, slope = value_and_gradient(angles)
-        watch.see(angles, value, slope)
-        return value, slope * units
+        watch.see(angles, value, slope * units)
+        return (value - zero) / unit, slope * units / unit
 
     box = np.maximum(reach, np.abs(start)) / units
     try:

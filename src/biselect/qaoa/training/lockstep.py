@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.descent import Descent, is_small
 
 Vector = NDArray[np.float64]
 MEMORY = 8  # steps that the curvature is learnt from
@@ -22,6 +22,7 @@ def lockstep(
     reach: Vector,
     evaluations: int,
     expired: Callable[[], bool],
+    unit: float = 1.0,
 ) -> list[Descent]:
     """Follow all starts downhill, each with its own step length and curvature.
 
@@ -35,21 +36,22 @@ def lockstep(
         reach: the box is ±reach, or as far as the start where that is outside.
         evaluations: rounds.
         expired: asked before every round but the first.
+        unit: about how far values differ; slopes are measured in it.
     """
     x = starts / units
     box = np.maximum(reach / units, np.abs(x))
-    value, slope = _finite(*many_with_gradients(x * units), units)
+    value, slope = _finite(*many_with_gradients(x * units), units / unit)
     failed = ~np.isfinite(value)
-    flat = ~(np.abs(slope) > 1e-10 * (1 + np.abs(value))[:, None]).any(axis=1) & ~failed
+    flat = is_small(slope * unit, value[:, None], unit).all(axis=1) & ~failed
     traces = [[(1, float(found))] if np.isfinite(found) else [] for found in value]
     history: list[tuple[Vector, Vector]] = []
     direction, step = _first_direction(slope), np.ones(len(x))
     rounds = 1
     while rounds < evaluations and not expired():
         trial = np.clip(x + step[:, None] * direction, -box, box)
-        found, trial_slope = _finite(*many_with_gradients(trial * units), units)
+        found, trial_slope = _finite(*many_with_gradients(trial * units), units / unit)
         rounds += 1
-        promised = (slope * (trial - x)).sum(axis=1)
+        promised = unit * (slope * (trial - x)).sum(axis=1)
         taken = found <= value + ENOUGH * np.minimum(promised, 0.0)
         taken &= np.isfinite(found) & (found < value)
         for start in np.flatnonzero(taken):

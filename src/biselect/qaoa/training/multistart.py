@@ -15,7 +15,7 @@ from biselect.qaoa.training.starts import ramp, random_start
 EVALUATIONS = 1000  # where the user sets no budget
 SCREEN, POLISH = 12, 25  # iterations
 SCREENING = 0.65  # share of the budget
-GAIN = 1e-9  # relative: a polish that gives less ends the search
+GAIN = 1e-9  # of the objective's unit: a polish that gives less ends the search
 
 
 def multistart(search: Search, *, starts: Sequence[NDArray[np.float64]] = ()) -> Descent:
@@ -36,7 +36,7 @@ def multistart(search: Search, *, starts: Sequence[NDArray[np.float64]] = ()) ->
     best = min([best, *polished], key=lambda descent: descent.value)
     for again in count():
         further = search.descend(f"further {again}", [best.angles], iterations=POLISH, must=False)
-        if not further or not further[0].value < best.value - GAIN * (1 + abs(best.value)):
+        if not further or not further[0].value < best.value - GAIN * search.objective.unit:
             break
         best = further[0]
     search.reached(search.ansatz, best)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.qaoa.numbers import number
+from biselect.qaoa.training.starts import spread
 from biselect.simulate.circuit import Observable, energy_scale, rounding_slack
 
 if TYPE_CHECKING:
@@ -29,6 +32,9 @@ class Objective:
         share: of the distribution, over which CVaR is taken.
         centre: taken from energies before they enter a blend; zero where the objective has one part only.
         scale: by which they are divided: with these two they enter as -α, the same on every problem.
+        zero: about where values lie; what a search sees is (value - zero) / unit.
+        unit: about how far values differ: the spread of energies, or 1 for logarithms and blends. With these two a
+            search and its tolerances are the same in any unit of energy.
     """
 
     weights: Mapping[str, float]
@@ -36,6 +42,8 @@ class Objective:
     share: float = 0.05
     centre: float = 0.0
     scale: float = 1.0
+    zero: float = 0.0
+    unit: float = 1.0
 
     @classmethod
     def of(
@@ -49,18 +57,21 @@ class Objective:
             threshold: for `hit-rate`.
             share: for `cvar`.
         """
-        weights = {objective: 1.0} if isinstance(objective, str) else dict(objective)
-        _check(weights, threshold, share)
+        weights, threshold, share = _checked(objective, threshold, share)
         if "optimum" in weights:
             threshold = float(ansatz.energies.min())
             weights["hit-rate"] = weights.pop("optimum")
-        centre, scale = 0.0, 1.0
-        if len(weights) > 1 and set(weights) & {"energy", "cvar"}:
+        centre, scale, zero, unit = 0.0, 1.0, 0.0, 1.0
+        if len(weights) == 1 and "hit-rate" not in weights:
+            (weight,) = weights.values()
+            mean, deviation = _energy_moments(ansatz.problem)
+            zero, unit = weight * mean, weight * deviation
+        elif set(weights) & {"energy", "cvar"}:
             centre = float(ansatz.energies.mean())
-            spread = centre - float(ansatz.energies.min())
-            if spread > rounding_slack(energy_scale(ansatz.problem), np.float64):
-                scale = spread
-        return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale)
+            reach = centre - float(ansatz.energies.min())
+            if reach > rounding_slack(energy_scale(ansatz.problem), np.float64):
+                scale = reach
+        return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale, zero=zero, unit=unit)
 
     def value(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> float:
         """The objective at some angles, without its gradient."""
@@ -108,16 +119,33 @@ class Objective:
         return {"weights": dict(self.weights), "threshold": self.threshold, "share": self.share}
 
 
-def _check(weights: Mapping[str, float], threshold: float | None, share: float) -> None:
-    if not weights or (unknown := [name for name in weights if name not in OBJECTIVES]):
-        raise InputError(f"an objective must be made of {', '.join(OBJECTIVES)}; got {unknown if weights else 'none'}")
-    if not all(np.isfinite(weight) and weight > 0 for weight in weights.values()):
-        raise InputError(f"the weights of an objective must be positive numbers, got {dict(weights)}")
+def _energy_moments(problem: SelectionProblem) -> tuple[float, float]:
+    """Mean of all energies, and about their standard deviation; the size of the energies where they are all alike."""
+    k, m, pairs = problem.k, problem.m, problem.coupling_weight * problem.coupling.astype(np.float64)
+    terms = ((k, problem.sample_scores), (m, problem.feature_scores), (k * m, pairs))
+    mean = -sum(count * float(np.mean(part)) for count, part in terms)
+    deviation = sum(np.sqrt(count) * spread(part) for count, part in terms)
+    return mean, deviation or energy_scale(problem) or 1.0
+
+
+def _checked(
+    objective: str | Mapping[str, float], threshold: float | None, share: float
+) -> tuple[dict[str, float], float | None, float]:
+    """The three as plain numbers, once they make sense."""
+    if not isinstance(objective, str | Mapping):
+        raise InputError(f"an objective is a name or a mapping from names to weights, got {objective!r}")
+    given = {objective: 1.0} if isinstance(objective, str) else dict(objective)
+    if not given or (unknown := [name for name in given if name not in OBJECTIVES]):
+        raise InputError(f"an objective must be made of {', '.join(OBJECTIVES)}; got {unknown if given else 'none'}")
+    weights = {name: number(f"the weight of {name}", weight) for name, weight in given.items()}
+    if not all(weight > 0 for weight in weights.values()):
+        raise InputError(f"the weights of an objective must be positive numbers, got {given}")
     if "hit-rate" in weights and "optimum" in weights:
         raise InputError("hit-rate and optimum are the same objective with two thresholds; give one of them")
-    if threshold is not None and not np.isfinite(threshold):
-        raise InputError(f"threshold must be a finite energy, got {threshold}")
-    if "hit-rate" in weights and threshold is None:
+    goal = None if threshold is None else number("threshold", threshold, "a finite energy")
+    if "hit-rate" in weights and goal is None:
         raise InputError("objective hit-rate needs a threshold: the energy at or below which a shot is a hit")
-    if not 0 < share <= 1:
+    part = number("share", share)
+    if not 0 < part <= 1:
         raise InputError(f"share must lie in (0, 1], got {share}")
+    return weights, goal, part

@@ -24,7 +24,7 @@ class Stage:
         schedule: name.
         depth: p.
         angles: free angles of that schedule.
-        value: the objective there.
+        value: the objective there; infinite, and null in JSON, where no evaluation gave a number.
     """
 
     schedule: str
@@ -89,7 +89,14 @@ class Training:
     def to_dict(self) -> dict[str, Any]:
         """Plain data without a clock: the same for the same input and seed."""
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "seconds"}
-        stages = [{**vars(stage), "angles": stage.angles.tolist()} for stage in self.stages]
+        stages = [
+            {
+                **vars(stage),
+                "angles": stage.angles.tolist(),
+                "value": stage.value if np.isfinite(stage.value) else None,
+            }
+            for stage in self.stages
+        ]
         return {"format": FORMAT, **plain, "angles": self.angles.tolist(), "stages": stages}
 
     def to_json(self, path: str | Path | None = None) -> str:
@@ -102,13 +109,15 @@ class Training:
     @classmethod
     def from_json(cls, source: str | Path) -> Training:
         """Read what `to_json` gave: a path, or the text itself."""
+        if isinstance(source, str) and source and source.lstrip()[:1] not in ("{", "["):  # not JSON: a path
+            source = Path(source)
         where = f"{source}: " if isinstance(source, Path) else ""
         try:
             text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
             content = json.loads(text)
             if content.pop("format") != FORMAT:
                 raise ValueError(f"its format is not {FORMAT}")
-            stages = tuple(Stage(**{**stage, "angles": np.array(stage["angles"])}) for stage in content["stages"])
+            stages = tuple(_stage(stage) for stage in content["stages"])
             trace = tuple((int(count), float(value)) for count, value in content["trace"])
             names, notes = tuple(content["angle_names"]), tuple(content["notes"])
             angles = np.array(content["angles"], dtype=np.float64)
@@ -120,3 +129,8 @@ class Training:
             raise InputError(f"{where}no such file") from None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{where}not angles written by biselect: {error}") from error
+
+
+def _stage(content: dict[str, Any]) -> Stage:
+    value = np.inf if content["value"] is None else float(content["value"])
+    return Stage(**{**content, "angles": np.array(content["angles"], dtype=np.float64), "value": value})

@@ -84,6 +84,7 @@ class Search:
         self.failed = False
         self._best = np.inf
         self._over = False
+        self._passed = 0.0
         self._begin = time.perf_counter() - checkpoint.seconds
         self._workers: SimpleQueue[Ansatz] = SimpleQueue()
         self._count = workers
@@ -122,6 +123,8 @@ class Search:
         free = np.where(is_phase(trained), 2 * np.pi * steps, np.pi)
         box = free if reach is None else np.full(trained.size, reach)
         scale = steps if reach is None else np.ones(trained.size)
+        # a protocol with a box of its own takes energies, like angles, as they are
+        zero, unit = (self.objective.zero, self.objective.unit) if reach is None else (0.0, 1.0)
 
         def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
             return lbfgs(
@@ -131,11 +134,13 @@ class Search:
                 reach=box,
                 iterations=iterations,
                 watch=watch,
+                zero=zero,
+                unit=unit,
             )
 
         cap = max(2, round(iterations * CALLS_PER_ITERATION) + 2)
         if self.in_lockstep:
-            return self._together(name, starts, trained, cap, share, must, scale, box)
+            return self._together(name, starts, trained, cap, share, must, scale, box, unit)
         return self.run(name, starts, method, cap=cap, ansatz=trained, share=share, must=must)
 
     def run(
@@ -165,7 +170,9 @@ class Search:
                 return None
             worker = self._workers.get()
             try:
-                watch = Watch(most=max(1, min(most, cap)), expired=lambda: self._expired(share))
+                watch = Watch(
+                    most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
+                )
                 return method(worker.alike(trained.schedule), job.start, job.number, watch)
             finally:
                 self._workers.put(worker)
@@ -179,10 +186,12 @@ class Search:
                     break
                 if found and descent.evaluations > room:  # it ran ahead, before its elders had spent their part
                     descent = follow(job, room)
-                    assert descent is not None
+                    if descent is None:  # and now there is no time for it
+                        break
                 self._take(job.key, descent)
                 found.append(descent)
-                self._tell()
+                self._tell(share, len(found) / len(starts) if isinstance(starts, Sequence) else 0.0)
+        self._passed = share
         return sorted(found, key=lambda descent: descent.value)
 
     def _room(self, share: float) -> int:
@@ -224,6 +233,7 @@ class Search:
         must: bool,
         scale: Vector,
         box: Vector,
+        unit: float,
     ) -> list[Descent]:
         """All starts at once, one evaluation of all of them at a time."""
         self._over = False
@@ -240,12 +250,14 @@ class Search:
                 reach=box,
                 evaluations=min(cap, max(1, self._room(share) // len(wanted))),
                 expired=lambda: self._expired(share),
+                unit=unit,
             )
         else:
             found = [self.checkpoint.done[key] for key in keys]
         for key, descent in zip(keys, found, strict=True):
             self._take(key, descent)
-        self._tell()
+        self._tell(share, 1.0)
+        self._passed = share
         return sorted(found, key=lambda descent: descent.value)
 
     def _take(self, key: str, descent: Descent) -> None:
@@ -259,14 +271,17 @@ class Search:
         if key not in self.checkpoint.done:
             self.checkpoint.add(key, descent, self.elapsed)
 
-    def _tell(self) -> None:
+    def _tell(self, share: float, part: float) -> None:
+        """Report how much of the budget is used; without one, how many of the rounds and of this one's starts."""
         if self.progress is None:
             return
-        parts = [0.0]
+        parts = []
         if self.evaluations is not None:
             parts.append(self.spent / self.evaluations)
         if self.seconds is not None:
             parts.append(self.elapsed / self.seconds)
+        if not parts:
+            parts.append(self._passed + part * (share - self._passed))
         self.progress(min(1.0, max(parts)), self._best)
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Stage:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.qaoa.groups import CostGroup
 from biselect.qaoa.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -16,9 +17,17 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
 WIDER = 2.0
+ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
-def units(ansatz: Ansatz) -> Vector:
+class Angled(Protocol):
+    """A circuit with angles: an Ansatz, or one too wide for it."""
+
+    schedule: Schedule
+    groups: tuple[CostGroup, ...]
+
+
+def units(ansatz: Angled) -> Vector:
     """The step of each free angle that matters: 1 for a β, one over the spread of its cost terms for a γ.
 
     Constants in scores and weights change nothing within the budgets, so only their spread counts. With these units
@@ -33,7 +42,16 @@ def units(ansatz: Ansatz) -> Vector:
 
 def _spread(sample: Vector, feature: Vector, pair: Vector) -> float:
     """The largest spread of a group's three kinds of terms."""
-    return max(float(np.std(part)) for part in (sample, feature, pair))
+    return max(spread(part) for part in (sample, feature, pair))
+
+
+def spread(part: NDArray[np.floating[Any]]) -> float:
+    """Standard deviation; 0 for a constant, of which NumPy's is often the rounding of its mean."""
+    largest = float(np.abs(part).max(initial=0.0))
+    if largest == 0:
+        return 0.0
+    relative = float(np.std(part / largest))  # divided first: squares of 1e200 are no numbers
+    return relative * largest if relative > ALIKE else 0.0
 
 
 def is_phase(ansatz: Ansatz) -> NDArray[np.bool_]:
@@ -53,7 +71,7 @@ def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vecto
     return scale * rng.uniform(-1, 1, size=ansatz.size) * wide * units(ansatz)
 
 
-def ramp(ansatz: Ansatz, height: float, sign: int) -> Vector:
+def ramp(ansatz: Angled, height: float, sign: int) -> Vector:
     """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
     steps = (np.arange(ansatz.schedule.depth) + 0.5) / ansatz.schedule.depth
     in_layers = np.concatenate([np.tile(steps[:, None], ansatz.schedule.groups), sign * (1 - steps)[:, None]], axis=1)

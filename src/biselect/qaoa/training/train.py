@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import BiselectError, InputError
+from biselect.qaoa.numbers import number, whole
 from biselect.qaoa.training.checkpoint import Checkpoint, fingerprint
 from biselect.qaoa.training.climb import continuation, ladder
 from biselect.qaoa.training.depth_frontier import depth_frontier
@@ -22,6 +23,7 @@ from biselect.qaoa.training.polish import polish
 from biselect.qaoa.training.result import Training
 from biselect.qaoa.training.search import Progress, Search
 from biselect.qaoa.training.threshold import threshold as threshold_search
+from biselect.simulate.circuit import energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -34,7 +36,8 @@ STRATEGIES: dict[str, Callable[..., Descent]] = {
     "threshold": threshold_search,
     "polish": polish,
 }
-SMALL = 10_000_000  # choices whose energies are looked through to explain a threshold that nothing reaches
+SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
+LARGEST = 1e150  # energies whose squares are numbers still
 
 
 def train(
@@ -83,18 +86,27 @@ def train(
     True
     """
     begin = time.perf_counter()
-    run = _checked(strategy, evaluations, seconds, workers, options)
+    run = _strategy(strategy, options)
+    evaluations = None if evaluations is None else whole("evaluations", evaluations)
+    seconds = None if seconds is None else number("seconds", seconds)
+    workers = whole("workers", workers)
+    if seconds is not None and seconds <= 0:
+        raise InputError(f"seconds must be positive, got {seconds!r}")
+    if energy_scale(ansatz.problem) > LARGEST:
+        raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
     if "starts" in options:
         options["starts"] = [_start(ansatz, start) for start in options["starts"]]
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
-    number = _number(seed)
+    seed_number = _seed_number(seed)
+    in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
     task = {
         "circuit": fingerprint(ansatz),
         "strategy": strategy,
         "objective": wanted.describe(),
         "evaluations": evaluations,
         "seconds": seconds,
-        "seed": number,
+        "seed": seed_number,
+        "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
@@ -103,9 +115,9 @@ def train(
         wanted,
         evaluations=evaluations,
         seconds=seconds,
-        seed=number,
+        seed=seed_number,
         workers=workers,
-        in_lockstep=wanted.is_energy and (ansatz.runs_batches if lockstep is None else lockstep),
+        in_lockstep=in_lockstep,
         checkpoint=kept,
         progress=progress,
     )
@@ -115,7 +127,7 @@ def train(
         kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
-    rate = None if wanted.threshold is None else ansatz.expectation(best.angles, wanted.hits)
+    rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
         problem_hash=ansatz.problem.digest,
         schedule=ansatz.schedule.name,
@@ -125,9 +137,9 @@ def train(
         objective=wanted.describe(),
         value=best.value,
         energy=ansatz.expectation(best.angles),
-        hit_rate=None if rate is None else max(0.0, rate),
+        hit_rate=rate,
         strategy=strategy,
-        seed=number,
+        seed=seed_number,
         evaluations=search.spent,
         trace=tuple(search.trace),
         stages=tuple(search.stages),
@@ -136,16 +148,9 @@ def train(
     )
 
 
-def _checked(
-    strategy: str, evaluations: int | None, seconds: float | None, workers: int, options: Mapping[str, Any]
-) -> Callable[..., Descent]:
+def _strategy(strategy: str, options: Mapping[str, Any]) -> Callable[..., Descent]:
     if strategy not in STRATEGIES:
         raise InputError(f"there is no strategy {strategy!r}; choose one of: {', '.join(STRATEGIES)}")
-    for name, value in (("evaluations", evaluations), ("workers", workers)):
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
-            raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
-    if seconds is not None and not seconds > 0:
-        raise InputError(f"seconds must be positive, got {seconds!r}")
     run = STRATEGIES[strategy]
     allowed = list(inspect.signature(run).parameters)[1:]
     if unknown := [name for name in options if name not in allowed]:
@@ -162,7 +167,7 @@ def _start(ansatz: Ansatz, start: Any) -> NDArray[np.float64]:
     return angles
 
 
-def _number(seed: int | np.random.Generator | None) -> int:
+def _seed_number(seed: int | np.random.Generator | None) -> int:
     """A seed that can be written down."""
     try:
         if isinstance(seed, int | np.integer) and seed >= 0:
@@ -182,5 +187,16 @@ def _notes(ansatz: Ansatz, objective: Objective, search: Search, rate: float | N
             words += f"; the lowest energy of all choices is {float(ansatz.energies.min()):g}"
         notes.append(words)
     elif search.flat and search.trace:
-        notes.append("the landscape is flat: no start had a slope, so the angles are as good as any others tried")
+        notes.append(
+            "the landscape is flat: all choices have the same energy, so any angles are as good"
+            if _all_alike(ansatz)
+            else "nothing tried changed the objective: every start is a stationary point; begin from other angles"
+        )
     return notes
+
+
+def _all_alike(ansatz: Ansatz) -> bool:
+    """Whether all choices have one energy, as far as a sector of this size can be looked through."""
+    if ansatz.problem.sector.size > SMALL:
+        return False
+    return float(np.ptp(ansatz.energies)) <= 2 * rounding_slack(energy_scale(ansatz.problem), np.float64)
