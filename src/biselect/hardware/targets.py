@@ -38,7 +38,7 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     (54, ['cz', 'delay', 'measure', 'r'])
     """
     content = snapshot(source) if _is_target(source) else _named(str(source))
-    return from_snapshot(content if fractional else _without_fractional(content))
+    return from_snapshot(content, fractional)
 
 
 def snapshot(source: Any) -> dict[str, Any]:
@@ -70,11 +70,13 @@ def snapshot(source: Any) -> dict[str, Any]:
     return {**content, "hash": snapshot_hash(content)}
 
 
-def from_snapshot(content: Mapping[str, Any]) -> Target:
-    """The Target of a snapshot; its own snapshot is equal to the given one."""
-    _check(content)
+def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target:
+    """The Target of a snapshot, whose own snapshot is equal to the given one; or its CZ target."""
     try:
-        return _built(content)
+        _check(content)
+        return _built(content if fractional else _without_fractional(content))
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the target snapshot cannot be read: {error!r}") from error
 
@@ -107,7 +109,7 @@ def snapshot_hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def _without_fractional(content: dict[str, Any]) -> dict[str, Any]:
+def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
     gates = {name: gate for name, gate in content["gates"].items() if name not in FRACTIONAL}
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
 
