@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
 from biselect.core import SelectionProblem
+from biselect.errors import InputError
 from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
@@ -60,9 +62,9 @@ def test_everything_a_run_needs_is_written(run, problem, tmp_path):
     ours, plain = manifest["resources"], manifest["references"]["Qiskit Opt-3 CZ"]
     assert ours["depth"] < plain["depth"] and ours["two_qubit_gates"] < plain["two_qubit_gates"]
     counts = StatevectorSampler(seed=1).run([compact(circuit)], shots=500).result()[0].data.c
-    shots = decode_bits(counts, dense, *layout_of(manifest))
+    shots = decode_bits(counts, dense, *layout_of(manifest, dense))
     assert shots.exact_budget_mass(dense) == 1
-    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest)).shots == 500
+    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest, dense)).shots == 500
 
 
 def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem, tmp_path):
@@ -89,8 +91,11 @@ def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path)
     (tmp_path / "s.json").write_text(json.dumps(start))
     outcome = run("compile", problem, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json")
     manifest = json.loads(outcome.out)
-    shots = decode_bits(np.array([manifest["start"]]), SelectionProblem.load(problem), *layout_of(manifest))
+    dense = SelectionProblem.load(problem)
+    shots = decode_bits(np.array([manifest["start"]]), dense, *layout_of(manifest, dense))
     assert shots.bits.tolist() == [[0, 1, 0, 0, 1, 1, 0, 0, 1]]
+    with pytest.raises(InputError, match="another problem"):
+        layout_of(manifest, replace(dense, k=1))
 
 
 @pytest.mark.parametrize("target", ["iqm-54", "pittsburgh"])

@@ -215,9 +215,10 @@ def _trained(
     return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=seed).angles
 
 
-def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
-    """What `decode_counts` needs, from a manifest: classical bits and placement."""
+def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[list[int], Placement]:
+    """What `decode_counts` needs, from the manifest of a problem's circuit: classical bits and placement."""
     try:
+        known = manifest["problem_hash"]
         stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
         placement = Placement(
             samples=positions("placed samples", stored["samples"], len(stored["samples"])),
@@ -227,6 +228,8 @@ def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
+    if known != problem.digest:
+        raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     return clbits, placement
 
 

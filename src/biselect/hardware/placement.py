@@ -64,11 +64,7 @@ class Placement:
 
     def placed(self, problem: SelectionProblem) -> SelectionProblem:
         """The same problem in placed order: Q_placed = PᵀQP, names and rules along with it."""
-        if problem.coupling.shape != (self.samples.size, self.features.size):
-            raise InputError(
-                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
-                f"the problem has {problem.n_samples} and {problem.n_features}"
-            )
+        self.check_fits(problem)
         return replace(
             problem,
             coupling=problem.coupling[np.ix_(self.samples, self.features)],
@@ -79,6 +75,14 @@ class Placement:
             sample_rules=_moved_rules(problem.sample_rules, self.samples),
             feature_rules=_moved_rules(problem.feature_rules, self.features),
         )
+
+    def check_fits(self, problem: SelectionProblem) -> None:
+        """Refuse a problem whose registers have other sizes."""
+        if problem.coupling.shape != (self.samples.size, self.features.size):
+            raise InputError(
+                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
+                f"the problem has {problem.n_samples} and {problem.n_features}"
+            )
 
     def restore(self, bits: ArrayLike) -> NDArray[Any]:
         """Bits over N + D positions (last axis) under their original variables: x = P y."""
