@@ -6,6 +6,7 @@ import pytest
 from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
+import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
@@ -105,6 +106,8 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
     assert outcome.code == 0, outcome.err
     manifest = json.loads(outcome.out)
     assert manifest["path"]["name"].startswith("cz-unfused")
+    assert manifest["target"]["hash"] == snapshot(load_target(target, fractional=False))["hash"]
+    assert manifest["distortion_bound"] is None or manifest["mean_field_temperature"] is None
     if (
         target != "iqm-54"
     ):  # two of twenty couplings are left; on the lattice most of them, and the plain mask is as good
@@ -154,6 +157,41 @@ def test_the_library_does_what_the_command_does(problem):
     again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
     assert again.circuit == made.compiled.circuit and not made.references
     assert made.surrogate.coupling[~made.mask].any() == np.False_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"start": None}, "starts from dicke"),
+        ({"start": "dicke"}, "basis state"),
+        ({"angles": [1.0]}, "3 free angles"),
+        ({"angles": {"β": 1.0}}, "check γ_SF,1, γ_marg"),
+        ({"angles": [1e308, 1e308, 0.0]}, "beyond all numbers"),
+        ({"schedule": "none"}, "schedule must be one of"),
+        ({"path": "opt3-fractional", "target": "iqm-54"}, "RX and RZZ of any angle"),
+    ],
+)
+def test_options_are_refused_before_the_work(options, message):
+    problem = SelectionProblem(coupling=np.full((4, 3), 100.0), k=2, m=1)
+    steps = []
+    given = {"target": "boston", "angles": [0.9, 2.4, 1.15], "depth": 1, "progress": steps.append, **options}
+    with pytest.raises(InputError, match=message):
+        compile_problem(problem, **given)
+    assert not steps
+
+
+def test_starts_and_angles_are_named_by_the_original_problem():
+    weights = np.arange(12.0).reshape(4, 3)  # the heaviest are placed first
+    problem = SelectionProblem(coupling=weights, k=2, m=1)
+    angles = {"β": 1.15, "γ_marg": 0.9, "γ_SF,1": 2.4}
+    choice = replace(bs.solve(problem), samples=np.array([0, 1]), features=np.array([0]))
+    for start in ("canonical", choice, ([0, 1], [0])):
+        made = compile_problem(
+            problem, "boston", angles, depth=1, path="complete-fractional", start=start, compare=False
+        )
+        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7), made.placement)
+        assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
+        assert made.angles == angles
 
 
 def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem, tmp_path):

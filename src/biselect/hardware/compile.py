@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core.checks import positions
@@ -47,7 +46,7 @@ def compile_circuit(
     layout: Sequence[int] | None = None,
     path: Path = Y_FRAME,
     *,
-    angles: ArrayLike | None = None,
+    angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Compiled:
     """Compile a program for a device.
@@ -58,10 +57,11 @@ def compile_circuit(
         layout: the physical qubit of each logical one (`Patch.layout`). Qiskit's paths choose one if there is none and
             route what does not fit; the Y-frame needs one on which every edge is a coupling of the device.
         path: how.
-        angles: for the free angles.
+        angles: for the free angles, in their order or by name.
         seed: of Qiskit's transpiler; the Y-frame draws nothing.
     """
-    device = _fit_for(path, target)
+    device = fit_for(path, target)
+    refuse_start(program, path)
     places = _checked_layout(layout, program, device)
     wanted = recoloured(program) if path.coloured else program
     bound = wanted if angles is None else wanted.bind(angles)
@@ -88,8 +88,6 @@ def compile_circuit(
 
 
 def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, path: YFramePath) -> _Made:
-    if program.bits is None:
-        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
@@ -107,7 +105,7 @@ def _by_qiskit(
     target: Target,
     layout: Sequence[int] | None,
     path: QiskitPath,
-    angles: ArrayLike | None,
+    angles: Any,
     seed: int,
 ) -> _Made:
     if target.has_angle_bounds():
@@ -127,8 +125,7 @@ def _by_qiskit(
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
     if program.angle_names:
         left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        values = np.asarray(angles, dtype=np.float64).tolist()
-        named = zip(program.angle_names, values, strict=True)
+        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
         circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
     if path.fractional:
         circuit = fold_rzz(circuit)
@@ -137,7 +134,13 @@ def _by_qiskit(
     return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
 
 
-def _fit_for(path: Path, target: Target | str) -> Target:
+def refuse_start(program: Program, path: Path) -> None:
+    """A start that the path cannot prepare is refused."""
+    if program.bits is None and isinstance(path, YFramePath):
+        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+
+
+def fit_for(path: Path, target: Target | str) -> Target:
     """The device with the gates that the path may use."""
     if not isinstance(path, QiskitPath):
         return target if isinstance(target, Target) else load_target(target)
