@@ -23,7 +23,7 @@ from biselect.hardware.placement import Placement, place
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
 from biselect.hardware.surrogates import choose_surrogate
-from biselect.hardware.targets import load_target, snapshot
+from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.groups import components
 from biselect.qaoa.starts import Start
@@ -249,7 +249,7 @@ def _references(path: Path, target: Target) -> dict[str, Path]:
         fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
     )
     found: dict[str, Path] = {"Qiskit Opt-3 CZ": same_order}
-    if "rzz" in target.operation_names and path.coloured:
+    if has_rzz(target) and path.coloured:
         found["strongest plain Qiskit"] = STRONGEST_QISKIT
     return {name: way for name, way in found.items() if way != path}
 

@@ -19,7 +19,7 @@ from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
 from biselect.hardware.program import RZZ, XY, Program
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
-from biselect.hardware.targets import load_target
+from biselect.hardware.targets import has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import split_sides, weave
 
 try:
@@ -95,7 +95,7 @@ def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, 
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, program.bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, program.bits, sides, rzz="rzz" in target.operation_names, unitary=not path.propagate)
+    gates = weave(ops, program.bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
     circuit = to_native(gates, layout, target)
     return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
 
@@ -129,7 +129,7 @@ def _by_qiskit(
         circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
     if path.fractional:
         circuit = fold_rzz(circuit)
-    if path.clean:
+    if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
 
@@ -145,10 +145,11 @@ def fit_for(path: Path, target: Target | str) -> Target:
     if not isinstance(path, QiskitPath):
         return target if isinstance(target, Target) else load_target(target)
     device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
-    exact = "rzz" in device.operation_names
-    if path.fractional and not exact:
-        raise InputError(f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks")
-    return load_target(device, fractional=False) if exact and not path.fractional else device
+    if path.fractional and not has_rzz(device):
+        raise InputError(
+            f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks; take a CZ path"
+        )
+    return load_target(device, fractional=False) if "rzz" in device.operation_names and not path.fractional else device
 
 
 def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> tuple[int, ...] | None:
@@ -163,7 +164,7 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
 
 
 def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    gates = {XY: "cz", RZZ: "rzz" if "rzz" in target.operation_names else "cz"}
+    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
     if "cz" not in target.operation_names:
         raise InputError(f"the Y-frame is made of CZ, which {target.description!r} lacks; take a Qiskit path")
     for kind, gate in gates.items():
@@ -181,7 +182,6 @@ def _refuse_foreign(circuit: QuantumCircuit, target: Target) -> None:
     for step in circuit.data:
         operation = step.operation
         qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
-        bounded = operation.name == "rzz" and target.has_angle_bounds()
-        angle_ok = not bounded or target.supported_angle_bound("rzz", [float(operation.params[0])])
+        angle_ok = operation.name != "rzz" or takes_rzz(target, float(operation.params[0]))
         if operation.name != "barrier" and not (target.instruction_supported(operation.name, qubits) and angle_ok):
             raise BiselectError(f"{operation.name}{operation.params} on qubits {qubits} is not native; please report")

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT = "biselect-target-1"
 FRACTIONAL = ("rx", "rzz")
+PULSES = {"sx", "r", "ry", "h", "u", "u2", "u3"}  # with any of these a device does without RX
 HERON_R3 = ("boston", "pittsburgh", "aachen")
 
 
@@ -39,6 +40,18 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     """
     content = snapshot(source) if _is_target(source) else _named(str(source))
     return from_snapshot(content, fractional)
+
+
+def has_rzz(target: Target) -> bool:
+    """Whether the device has RZZ of all angles within [0, π/2], to which others are folded."""
+    if "rzz" not in target.operation_names:
+        return False
+    return all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
+
+
+def takes_rzz(target: Target, angle: float) -> bool:
+    """Whether an angle is within the device's bounds for RZZ."""
+    return not target.gate_has_angle_bounds("rzz") or bool(target.supported_angle_bound("rzz", [angle]))
 
 
 def snapshot(source: Any) -> dict[str, Any]:
@@ -110,7 +123,9 @@ def snapshot_hash(content: Mapping[str, Any]) -> str:
 
 
 def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
-    gates = {name: gate for name, gate in content["gates"].items() if name not in FRACTIONAL}
+    """The CZ target; RX stays where no other pulse is there to take its place."""
+    dropped = FRACTIONAL if PULSES & set(content["gates"]) else ("rzz",)
+    gates = {name: gate for name, gate in content["gates"].items() if name not in dropped}
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
 
 
