@@ -82,6 +82,7 @@ def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(trained))
     outcome = run("compile", problem, "--angles", tmp_path / "a.json", "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1 and "another problem" in outcome.err
+    assert "trained on the whole problem, with another mixer and start" in " ".join(outcome.err.split())
     assert json.loads(outcome.out)["angles"] == {"γ_marg": 0.9, "γ_SF,1": 2.4, "β": 1.15}
     wrong = run("compile", problem, "--angles", tmp_path / "a.json", "--depth", 2)
     assert wrong.code == 2 and "leave --depth out" in wrong.err
@@ -124,6 +125,7 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
         (["--angles", "none.json"], "no such file"),
         (["--angles", "bad.json"], "cannot be read as JSON"),
         (["--angles", "odd.json", "--depth", 1], "list of numbers"),
+        (["--angles", "vast.json", "--depth", 1], "beyond all numbers"),
         (["--angles", "half.json"], "not angles written by biselect train"),
         (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
         (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),
@@ -140,6 +142,7 @@ def test_bad_input_is_one_line_and_code_2(run, problem, tmp_path, monkeypatch, a
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "odd.json").write_text('["a"]')
+    (tmp_path / "vast.json").write_text(f"[1, 2, {10**400}]")
     (tmp_path / "half.json").write_text('{"angles": [1]}')
     outcome = run("compile", problem, *arguments, "-q")
     assert outcome.code == 2 and message in outcome.err and "Traceback" not in outcome.err and not outcome.out

@@ -18,7 +18,7 @@ from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath, YFramePath
 from biselect.hardware.placement import Placement, place
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
@@ -150,7 +150,7 @@ def compile_problem(
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
     """
-    from biselect.hardware.compile import compile_circuit, fit_for, refuse_start
+    from biselect.hardware.compile import basis_start, compile_circuit, fit_for
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -159,7 +159,8 @@ def compile_problem(
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     dense = build_program(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
-    refuse_start(dense, way)
+    if isinstance(way, YFramePath):
+        basis_start(dense)
     if angles is not None:
         dense.bind(angles)
     progress("Choosing a patch")

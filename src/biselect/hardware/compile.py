@@ -61,7 +61,6 @@ def compile_circuit(
         seed: of Qiskit's transpiler; the Y-frame draws nothing.
     """
     device = fit_for(path, target)
-    refuse_start(program, path)
     places = _checked_layout(layout, program, device)
     wanted = recoloured(program) if path.coloured else program
     bound = wanted if angles is None else wanted.bind(angles)
@@ -88,14 +87,15 @@ def compile_circuit(
 
 
 def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, path: YFramePath) -> _Made:
+    bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
     if path.propagate:
-        ops = drop_unseen(in_range(propagate(ops, program.bits)))
+        ops = drop_unseen(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, program.bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
+    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
     circuit = to_native(gates, layout, target)
     return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
 
@@ -134,10 +134,11 @@ def _by_qiskit(
     return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
 
 
-def refuse_start(program: Program, path: Path) -> None:
-    """A start that the path cannot prepare is refused."""
-    if program.bits is None and isinstance(path, YFramePath):
+def basis_start(program: Program) -> tuple[int, ...]:
+    """The basis state that the Y-frame starts from; it prepares no other."""
+    if program.bits is None:
         raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+    return program.bits
 
 
 def fit_for(path: Path, target: Target | str) -> Target:
