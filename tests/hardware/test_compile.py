@@ -10,6 +10,8 @@ from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import PATHS, Op, Program, YFramePath, build_program, compile_circuit, count_resources, factorial
 from biselect.hardware.colouring import colour_beside, recoloured
+from biselect.hardware.patches import choose_patch
+from biselect.hardware.targets import load_target
 from biselect.hardware.yframe import split_sides
 from biselect.qaoa import Ansatz
 
@@ -107,6 +109,14 @@ def test_devices_without_x_and_with_other_bounds_are_served(small, bounds, angle
             continue
         made = compile_circuit(program, target, range(5), path)
         assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
+
+
+def test_a_cz_path_does_without_rx_even_where_there_is_no_rzz():
+    target = load_target("torino")
+    made = compile_circuit(
+        line_program(), target, choose_patch(target, 3, 2, registers="paths").layout, PATHS["opt3-cz"]
+    )
+    assert "rx" not in made.circuit.count_ops()
 
 
 def test_the_paths_are_the_16_conditions_and_named_ones():

@@ -133,6 +133,12 @@ def test_registers_touch_even_where_a_cross_edge_is_not_worth_its_errors(registe
         check(choose_patch(target, 2, 2, registers=registers), target)
 
 
+def test_a_gate_that_was_never_set_up_does_not_count():
+    target = load_target("torino")  # every RZZ of its record has an error of 1
+    assert "rzz" not in target.operation_names and "rx" in target.operation_names
+    check(choose_patch(target, 4, 3), target)
+
+
 def test_a_qubit_without_a_lifetime_is_left_out():
     assert calibration(grid(1, 3, t2={0: 0.0, 1: 1e-4, 2: 1e-4})).usable == [1, 2]
 

@@ -19,7 +19,7 @@ from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
 from biselect.hardware.program import RZZ, XY, Program
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
-from biselect.hardware.targets import has_rzz, load_target, takes_rzz
+from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import split_sides, weave
 
 try:
@@ -150,7 +150,8 @@ def fit_for(path: Path, target: Target | str) -> Target:
         raise InputError(
             f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks; take a CZ path"
         )
-    return load_target(device, fractional=False) if "rzz" in device.operation_names and not path.fractional else device
+    spare = not path.fractional and not set(FRACTIONAL).isdisjoint(device.operation_names)
+    return load_target(device, fractional=False) if spare else device
 
 
 def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> tuple[int, ...] | None:

@@ -175,7 +175,11 @@ def _fake(name: str) -> dict[str, Any]:
     backend = getattr(provider, devices[plain])()
     properties = backend.properties()
     configuration = backend.configuration().to_dict()
-    measured = {gate.gate for gate in properties.gates}
+    measured = {
+        gate.gate
+        for gate in properties.gates
+        if any(figure.name == "gate_error" and figure.value < 1 for figure in gate.parameters)  # 1: it was never set up
+    }
     configuration["basis_gates"] = [*configuration["basis_gates"], *(gate for gate in FRACTIONAL if gate in measured)]
     target = convert_to_target(
         BackendConfiguration.from_dict(configuration),
