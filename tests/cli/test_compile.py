@@ -1,11 +1,14 @@
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
+import biselect as bs
 from biselect.core import SelectionProblem
+from biselect.errors import InputError
 from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
@@ -60,9 +63,9 @@ def test_everything_a_run_needs_is_written(run, problem, tmp_path):
     ours, plain = manifest["resources"], manifest["references"]["Qiskit Opt-3 CZ"]
     assert ours["depth"] < plain["depth"] and ours["two_qubit_gates"] < plain["two_qubit_gates"]
     counts = StatevectorSampler(seed=1).run([compact(circuit)], shots=500).result()[0].data.c
-    shots = decode_bits(counts, dense, *layout_of(manifest))
+    shots = decode_bits(counts, dense, *layout_of(manifest, dense))
     assert shots.exact_budget_mass(dense) == 1
-    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest)).shots == 500
+    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest, dense)).shots == 500
 
 
 def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem, tmp_path):
@@ -79,6 +82,7 @@ def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(trained))
     outcome = run("compile", problem, "--angles", tmp_path / "a.json", "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1 and "another problem" in outcome.err
+    assert "trained on the whole problem, with another mixer and start" in " ".join(outcome.err.split())
     assert json.loads(outcome.out)["angles"] == {"γ_marg": 0.9, "γ_SF,1": 2.4, "β": 1.15}
     wrong = run("compile", problem, "--angles", tmp_path / "a.json", "--depth", 2)
     assert wrong.code == 2 and "leave --depth out" in wrong.err
@@ -89,8 +93,11 @@ def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path)
     (tmp_path / "s.json").write_text(json.dumps(start))
     outcome = run("compile", problem, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json")
     manifest = json.loads(outcome.out)
-    shots = decode_bits(np.array([manifest["start"]]), SelectionProblem.load(problem), *layout_of(manifest))
+    dense = SelectionProblem.load(problem)
+    shots = decode_bits(np.array([manifest["start"]]), dense, *layout_of(manifest, dense))
     assert shots.bits.tolist() == [[0, 1, 0, 0, 1, 1, 0, 0, 1]]
+    with pytest.raises(InputError, match="another problem"):
+        layout_of(manifest, replace(dense, k=1))
 
 
 @pytest.mark.parametrize("target", ["iqm-54", "pittsburgh"])
@@ -100,6 +107,8 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
     assert outcome.code == 0, outcome.err
     manifest = json.loads(outcome.out)
     assert manifest["path"]["name"].startswith("cz-unfused")
+    assert manifest["target"]["hash"] == snapshot(load_target(target, fractional=False))["hash"]
+    assert manifest["distortion_bound"] is None or manifest["mean_field_temperature"] is None
     if (
         target != "iqm-54"
     ):  # two of twenty couplings are left; on the lattice most of them, and the plain mask is as good
@@ -116,6 +125,7 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
         (["--angles", "none.json"], "no such file"),
         (["--angles", "bad.json"], "cannot be read as JSON"),
         (["--angles", "odd.json", "--depth", 1], "list of numbers"),
+        (["--angles", "vast.json", "--depth", 1], "beyond all numbers"),
         (["--angles", "half.json"], "not angles written by biselect train"),
         (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
         (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),
@@ -132,6 +142,7 @@ def test_bad_input_is_one_line_and_code_2(run, problem, tmp_path, monkeypatch, a
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "odd.json").write_text('["a"]')
+    (tmp_path / "vast.json").write_text(f"[1, 2, {10**400}]")
     (tmp_path / "half.json").write_text('{"angles": [1]}')
     outcome = run("compile", problem, *arguments, "-q")
     assert outcome.code == 2 and message in outcome.err and "Traceback" not in outcome.err and not outcome.out
@@ -149,6 +160,41 @@ def test_the_library_does_what_the_command_does(problem):
     again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
     assert again.circuit == made.compiled.circuit and not made.references
     assert made.surrogate.coupling[~made.mask].any() == np.False_
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"start": None}, "starts from dicke"),
+        ({"start": "dicke"}, "basis state"),
+        ({"angles": [1.0]}, "3 free angles"),
+        ({"angles": {"β": 1.0}}, "check γ_SF,1, γ_marg"),
+        ({"angles": [1e308, 1e308, 0.0]}, "beyond all numbers"),
+        ({"schedule": "none"}, "schedule must be one of"),
+        ({"path": "opt3-fractional", "target": "iqm-54"}, "RX and RZZ of any angle"),
+    ],
+)
+def test_options_are_refused_before_the_work(options, message):
+    problem = SelectionProblem(coupling=np.full((4, 3), 100.0), k=2, m=1)
+    steps = []
+    given = {"target": "boston", "angles": [0.9, 2.4, 1.15], "depth": 1, "progress": steps.append, **options}
+    with pytest.raises(InputError, match=message):
+        compile_problem(problem, **given)
+    assert not steps
+
+
+def test_starts_and_angles_are_named_by_the_original_problem():
+    weights = np.arange(12.0).reshape(4, 3)  # the heaviest are placed first
+    problem = SelectionProblem(coupling=weights, k=2, m=1)
+    angles = {"β": 1.15, "γ_marg": 0.9, "γ_SF,1": 2.4}
+    choice = replace(bs.solve(problem), samples=np.array([0, 1]), features=np.array([0]))
+    for start in ("canonical", choice, ([0, 1], [0])):
+        made = compile_problem(
+            problem, "boston", angles, depth=1, path="complete-fractional", start=start, compare=False
+        )
+        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7), made.placement)
+        assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
+        assert made.angles == angles
 
 
 def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem, tmp_path):

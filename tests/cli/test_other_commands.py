@@ -17,6 +17,15 @@ def test_the_demo_proves_its_answer_and_writes_the_report(run, tmp_path):
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
 
 
+def test_a_table_without_names_loses_no_row(run, tmp_path):
+    weights = np.array([[0.5, 1.25, 3.0], [0.1, 0.2, 0.3]])
+    np.savetxt(tmp_path / "w.csv", weights, delimiter=",")
+    outcome = run("solve", tmp_path / "w.csv", "-k", 1, "-m", 1)
+    assert outcome.code == 2 and "holds numbers only" in outcome.err
+    np.savetxt(tmp_path / "w.csv", weights, delimiter=",", header="0,1,2", comments="")
+    assert json.loads(run("solve", tmp_path / "w.csv", "-k", 1, "-m", 1, "--json").out)["score"] == 3.0
+
+
 def test_solve_takes_problems_and_weight_tables(run, tmp_path):
     problem = SelectionProblem(
         coupling=np.array([[3.0, 0, 1], [0, 2, 0], [2, 0, 2]]), k=2, m=2, sample_names=("a", "b", "c")

@@ -2,11 +2,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from qiskit.circuit import Measure, Parameter
+from qiskit.circuit.library import CZGate, RXGate, RZGate, RZZGate
+from qiskit.transpiler import Target
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import PATHS, Op, Program, YFramePath, build_program, compile_circuit, count_resources, factorial
 from biselect.hardware.colouring import colour_beside, recoloured
+from biselect.hardware.patches import choose_patch
+from biselect.hardware.targets import load_target
 from biselect.hardware.yframe import split_sides
 from biselect.qaoa import Ansatz
 
@@ -79,6 +84,39 @@ def test_devices_that_do_not_fit_are_refused(small):
         compile_circuit(line_program(), small.device("cz", LINE[:2], 3), range(3))
     with pytest.raises(InputError, match="RX and RZZ of any angle"):
         compile_circuit(line_program(), small.device("cz", LINE, 5), range(5), PATHS["opt3-fractional"])
+
+
+def bare_device(bounds, singles=(RXGate, RZGate)):
+    """A device of a user's own: few gates, no X."""
+    target = Target(num_qubits=5, description="bare")
+    for gate in singles:
+        target.add_instruction(gate(Parameter("θ")), {(q,): None for q in range(5)})
+    target.add_instruction(Measure(), {(q,): None for q in range(5)})
+    target.add_instruction(CZGate(), dict.fromkeys(LINE))
+    target.add_instruction(RZZGate(Parameter("θ")), dict.fromkeys(LINE), angle_bounds=bounds)
+    return target
+
+
+@pytest.mark.parametrize("bounds", [None, [(0.0, np.pi / 2)], [(0.0, 0.2)]])
+@pytest.mark.parametrize("angle", [0.9, -2.2])
+def test_devices_without_x_and_with_other_bounds_are_served(small, bounds, angle):
+    target = bare_device(bounds)
+    program = line_program(angles=[angle, 0.4], depth=2)
+    for path in (YFramePath(), YFramePath(propagate=False), *(PATHS[name] for name in ("opt3-cz", "opt3-fractional"))):
+        if path == PATHS["opt3-fractional"] and bounds == [(0.0, 0.2)]:
+            with pytest.raises(InputError, match="RX and RZZ of any angle"):
+                compile_circuit(program, target, range(5), path)
+            continue
+        made = compile_circuit(program, target, range(5), path)
+        assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
+
+
+def test_a_cz_path_does_without_rx_even_where_there_is_no_rzz():
+    target = load_target("torino")
+    made = compile_circuit(
+        line_program(), target, choose_patch(target, 3, 2, registers="paths").layout, PATHS["opt3-cz"]
+    )
+    assert "rx" not in made.circuit.count_ops()
 
 
 def test_the_paths_are_the_16_conditions_and_named_ones():

@@ -94,6 +94,18 @@ def test_without_a_layout_there_is_no_decoding():
         decode_counts({"000": 1}, problem_of(2, 1), None)
 
 
+def test_a_placement_of_another_shape_is_refused():
+    problem = problem_of(3, 2)
+    other = Placement(samples=np.arange(2), features=np.arange(3), mass=0.0, bound=0.0)
+    with pytest.raises(InputError, match="for 2 samples and 3 features"):
+        decode_bits({"01001": 1}, problem, range(5), other)
+
+
+def test_more_shots_than_a_machine_word_are_refused():
+    with pytest.raises(InputError, match="2⁶³"):
+        decode_bits({"01001": 1 << 64}, problem_of(3, 2), range(5))
+
+
 def test_the_physical_order_control_mixes_registers():
     problem = problem_of(2, 1)
     counts = {little_endian([1, 0, 1]): 4}  # sample 0 and the feature

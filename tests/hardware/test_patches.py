@@ -126,6 +126,23 @@ def test_missing_figures_count_as_the_worst_known_ones():
     assert not nothing.qubit_costs.any() and not any(nothing.edge_costs.values())
 
 
+@pytest.mark.parametrize("registers", ["trees", "paths"])
+def test_registers_touch_even_where_a_cross_edge_is_not_worth_its_errors(registers):
+    dear = {(1, 2): 0.2, (0, 1): 0.001, (2, 3): 0.2, (3, 4): 0.001}
+    for target in (grid(1, 5, cz=dear), load_target("manila")):
+        check(choose_patch(target, 2, 2, registers=registers), target)
+
+
+def test_a_gate_that_was_never_set_up_does_not_count():
+    target = load_target("torino")  # every RZZ of its record has an error of 1
+    assert "rzz" not in target.operation_names and "rx" in target.operation_names
+    check(choose_patch(target, 4, 3), target)
+
+
+def test_a_qubit_without_a_lifetime_is_left_out():
+    assert calibration(grid(1, 3, t2={0: 0.0, 1: 1e-4, 2: 1e-4})).usable == [1, 2]
+
+
 def test_devices_that_cannot_hold_the_patch_say_why():
     with pytest.raises(InputError, match="needs 60 qubits, but only 54"):
         choose_patch(DEVICES["iqm-54"], 40, 20)
@@ -142,6 +159,8 @@ def test_devices_that_cannot_hold_the_patch_say_why():
 
 
 def test_given_patches_must_be_joined():
+    with pytest.raises(InputError, match="trees, paths"):
+        make_patch(grid(1, 4), [0, 1], [2, 3], registers="foo")
     target = grid(2, 4)
     assert make_patch(target, [0, 1, 5], [2, 6]).cross_edges == ((1, 0), (2, 1))
     assert make_patch(target, [0, 1, 5], [2, 6], registers="paths").sample_edges == ((0, 1), (1, 2))

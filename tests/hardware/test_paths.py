@@ -12,22 +12,25 @@ from qiskit.quantum_info import Operator
 from qiskit_ibm_runtime.utils import validate_rzz_pubs
 from qiskit_ibm_runtime.utils.utils import is_isa_circuit
 
+from biselect import SelectionProblem
 from biselect.hardware import PATHS, Op, Program, YFramePath, build_program, compile_circuit, factorial, to_qiskit
 from biselect.hardware.paths import STRONGEST_QISKIT
 from biselect.hardware.targets import load_target
 from biselect.qaoa import SCHEDULES
 
 KINDS = ("fractional", "cz", "prx")
-SCALES = (0.0, 0.3, 2.0, 100.0, 1e7)
+SCALES = (0.0, 1e-6, 0.3, 2.0, 100.0, 1e7)
 Y_FRAMES = tuple(YFramePath(coloured=c, propagate=p) for c in (True, False) for p in (True, False))
 EXACT = 1e-9
+LEVEL_3 = 1e-4  # Qiskit's two-qubit blocks are made anew to a fidelity of 1 - 1e-9 each
 
 
 def check(small, drawn, kind, path):
     """The compiled circuit gives the program's distribution, and the device takes it."""
     target = small.device(kind, drawn.edges, drawn.qubits)
     made = compile_circuit(drawn.program, target, drawn.layout, path, angles=drawn.angles)
-    assert small.distance(small.ideal(made.program), small.measured(made)) < EXACT
+    allowed = EXACT if isinstance(path, YFramePath) else LEVEL_3
+    assert small.distance(small.ideal(made.program), small.measured(made)) < allowed
     used = load_target(target, fractional=getattr(path, "fractional", True))
     assert is_isa_circuit(made.circuit, used) == ""
     validate_rzz_pubs([SamplerPub.coerce((made.circuit,))])
@@ -58,6 +61,26 @@ def test_the_y_frame_gives_the_programs_distribution(small, seed, qubits, extra,
 def test_every_qiskit_path_gives_the_programs_distribution(small, seed, scale, path):
     drawn = small.case(np.random.default_rng(seed), 6, scale=min(scale, 100.0) if path.late else scale)
     check(small, drawn, "fractional", path)
+
+
+def dense_case(trial, start):
+    """Every coupling of 2 + 4 variables, some of them tiny, on a device that joins every pair."""
+    rng = np.random.default_rng([5, trial])
+    scores = {"sample_scores": rng.normal(size=2), "feature_scores": rng.normal(size=4)}
+    problem = SelectionProblem(coupling=rng.normal(size=(2, 4)), k=1, m=1, **scores)
+    angles = rng.normal(size=8)
+    angles[2] *= 10.0**-trial
+    program = build_program(problem, 2, "fully-grouped", "path", start, seed=rng)
+    everyone = [(i, j) for i in range(6) for j in range(i)]
+    return SimpleNamespace(program=program, angles=angles, edges=everyone, layout=list(range(6)), qubits=6)
+
+
+@pytest.mark.parametrize("trial", range(6))
+def test_dense_costs_dicke_starts_and_tiny_angles(small, trial):
+    for path in (PATHS["opt3-cz"], PATHS["complete-cz"], PATHS["strongest-qiskit"]):
+        check(small, dense_case(trial, "dicke"), "fractional", path)
+    for path in (*Y_FRAMES, PATHS["opt3-cz"]):
+        check(small, dense_case(trial, "random"), "fractional", path)
 
 
 @pytest.mark.slow

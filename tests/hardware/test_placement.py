@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.placement import Placement, carried, place
+from biselect.hardware.placement import Placement, _tamed, carried, place
 from biselect.hardware.targets import load_target
 from biselect.testing.strategies import ruled_problems
 
@@ -96,6 +96,33 @@ def test_a_placement_cut_short_still_has_a_bound():
     found = place(problem, patch_with(14, 12, cross), time_limit=0.2)
     assert found.mass == pytest.approx(carried(problem.coupling, cross, found.samples, found.features))
     assert found.bound > found.mass and 0 < found.gap < 1 and not found.proven_optimal
+
+
+@pytest.mark.parametrize("outliers", [[1e7], [1e12, 1e5], [1e7, 9.9e6]])
+def test_an_outlier_does_not_hide_what_the_others_lose(outliers):
+    rng = np.random.default_rng(4)
+    cross = [(0, 0), (0, 1), (1, 1), (2, 2), (3, 2), (4, 3)]
+    for _ in range(4):
+        weights = rng.random((5, 4))
+        weights.flat[rng.choice(20, len(outliers), replace=False)] = outliers
+        found = place(SelectionProblem(coupling=weights, k=1, m=1), patch_with(5, 4, cross), seed=rng)
+        best = brute_mass(weights, cross)
+        assert found.mass == pytest.approx(best, rel=0, abs=1e-6)
+        assert found.bound >= best * (1 - 1e-15)
+
+
+@given(seed=st.integers(0, 1 << 30), scale=st.floats(0, 20))
+@settings(max_examples=40, deadline=None)
+def test_tamed_weights_rank_placements_as_the_given_ones_do(seed, scale):
+    rng = np.random.default_rng(seed)
+    weights = np.round(10 ** (scale * rng.random((3, 2))))
+    tamed = _tamed(weights, 3)
+    cross = [(0, 0), (1, 0), (1, 1)]
+    orders = [(s, f) for s in permutations(range(3)) for f in permutations(range(2))]
+    exact = [sum(int(weights[s[u], f[v]]) for u, v in cross) for s, f in orders]
+    ours = [carried(tamed, cross, *order) for order in orders]
+    assert exact[int(np.argmax(ours))] == max(exact)
+    assert (tamed <= weights).all()
 
 
 def test_wrong_sizes_are_refused():

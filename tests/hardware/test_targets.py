@@ -90,6 +90,17 @@ def test_a_snapshot_file_is_data_and_is_checked(tmp_path):
         path.write_text(json.dumps({**without_hash, **change}))
         with pytest.raises(InputError, match=message):
             load_target(path)
+    for text, message in (
+        ("[1]", "not a target snapshot"),
+        ("{}", "not a target snapshot"),
+        (json.dumps({**taken, "dt": float("nan")}), "cannot be read"),
+        (json.dumps({**without_hash, "gates": 3}), "cannot be read"),
+        (json.dumps({**taken, "t1": [1e-6] * 54}), "hash does not match"),
+    ):
+        path.write_text(text)
+        for fractional in (True, False):
+            with pytest.raises(InputError, match=message):
+                load_target(path, fractional)
     del without_hash["timing"]
     path.write_text(json.dumps(without_hash))
     with pytest.raises(InputError, match="lacks"):

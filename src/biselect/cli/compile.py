@@ -122,6 +122,11 @@ def _angles(
                 raise InputError(f"{name} {given}, but {text} was trained with {known}; leave {name} out")
         if content.get("problem_hash", digest) != digest:
             steps.say("note: these angles were trained on another problem", style="yellow")
+        steps.say(
+            "note: these angles were trained on the whole problem, with another mixer and start than the circuit's; "
+            "leave --angles out to train them for this very circuit",
+            style="yellow",
+        )
         schedule, depth = of_schedule, of_depth
     else:
         numbers = content
@@ -131,7 +136,10 @@ def _angles(
         isinstance(x, int | float) and not isinstance(x, bool) for x in numbers
     ):
         raise InputError(f"--angles {text}: the angles must be a list of numbers")
-    return [float(number) for number in numbers], schedule or "bilinear", depth
+    try:
+        return [float(number) for number in numbers], schedule or "bilinear", depth
+    except OverflowError:
+        raise InputError(f"--angles {text}: an angle is beyond all numbers that a circuit can hold") from None
 
 
 def _numbers(text: str) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -101,6 +102,8 @@ def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None, ex
     left_out = options.listed(exclude, table.column_names)
     require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
     names = [name for name in table.column_names if name not in {id_column, *left_out}]
+    if any(ending in path.name.lower() for ending in (".csv", ".tsv")):  # other files know names from weights
+        _refuse_weights_for_names(names, path)
     weights = numeric(table, names, str(path))
     return SelectionProblem(
         coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),
@@ -109,6 +112,20 @@ def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None, ex
         k=budgets["k"],
         m=budgets["m"],
     )
+
+
+def _refuse_weights_for_names(names: list[str], path: Path) -> None:
+    """A first row of numbers is taken for weights, unless it counts on, as 0, 1, 2 or 2019, 2020 do."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return
+    counts = all(name.isdigit() for name in names) and all(there - here == 1 for here, there in pairwise(numbers))
+    if names and not counts:
+        raise InputError(
+            f"{path}: the first row holds numbers only ({', '.join(names[:3])}, …), and it would be lost as names; "
+            "give every column a name in a first row of its own"
+        )
 
 
 def _fields(problem: SelectionProblem) -> dict[str, Any]:

@@ -18,12 +18,12 @@ from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath, YFramePath
 from biselect.hardware.placement import Placement, place
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
 from biselect.hardware.surrogates import choose_surrogate
-from biselect.hardware.targets import load_target, snapshot
+from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.groups import components
 from biselect.qaoa.starts import Start
@@ -45,7 +45,7 @@ class Bundle:
 
     Attributes:
         problem: the dense problem, in its own order.
-        target: the device.
+        target: the device, with the gates that the path may use.
         patch: where the registers lie.
         placement: who sits where.
         surrogate: what the phases are made of, in placed order.
@@ -111,7 +111,8 @@ class Bundle:
             "mean_field_temperature": None if self.temperature is None else str(self.temperature),
             "retained_mass": mass,
             "retained_share": share,
-            "distortion_bound": distortion_bound(placed, self.mask),
+            # of the plain mask; a mean field moves the fields too, and keeps no such bound
+            "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
             "versions": {"biselect": __version__, **_versions()},
@@ -121,7 +122,7 @@ class Bundle:
 def compile_problem(
     problem: SelectionProblem,
     target: Any,
-    angles: ArrayLike | None = None,
+    angles: ArrayLike | Mapping[str, float] | None = None,
     *,
     depth: int,
     schedule: str = "bilinear",
@@ -143,19 +144,25 @@ def compile_problem(
         schedule: name of the angle schedule.
         path: name of the compilation path, one of `PATHS`.
         registers: `trees` or `paths`.
-        start: `random`, `canonical`, `dicke`, or a choice (samples, features) of the original variables.
+        start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         compare: whether plain Qiskit compiles the same ansatz too.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
     """
-    from biselect.hardware.compile import compile_circuit
+    from biselect.hardware.compile import basis_start, compile_circuit, fit_for
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
     if surrogate not in SURROGATES:
         raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
-    device = load_target(target)
+    way = PATHS[path]
+    device = fit_for(way, load_target(target))
+    dense = build_program(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
+    if isinstance(way, YFramePath):
+        basis_start(dense)
+    if angles is not None:
+        dense.bind(angles)
     progress("Choosing a patch")
     patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
     progress("Placing variables")
@@ -168,21 +175,19 @@ def compile_problem(
         depth,
         schedule,
         (patch.sample_edges, patch.feature_edges),
-        _placed_start(start, placement),
+        start if start in ("random", "dicke") else _placed_start(dense, placement),
         seed=seed,
     )
     if angles is None:
         progress("Training angles")
-        angles = _trained(placed, sparse, recoloured(program) if PATHS[path].coloured else program, schedule, seed)
-    values = np.asarray(angles, dtype=np.float64)
-    names = program.angle_names
-    program.bind(values)  # refuses a wrong number of angles before the long part
+        angles = _trained(placed, sparse, recoloured(program) if way.coloured else program, schedule, seed)
+    values = program.in_order(angles)
     references = {}
-    for name, way in _references(PATHS[path], device).items() if compare else ():
+    for name, other in _references(way, device).items() if compare else ():
         progress(f"Compiling by {name}")
-        references[name] = compile_circuit(program, device, patch.layout, way, angles=values, seed=seed).resources
+        references[name] = compile_circuit(program, device, patch.layout, other, angles=values, seed=seed).resources
     progress(f"Compiling by {path}")
-    compiled = compile_circuit(program, device, patch.layout, PATHS[path], angles=values, seed=seed)
+    compiled = compile_circuit(program, device, patch.layout, way, angles=values, seed=seed)
     return Bundle(
         problem=problem,
         target=device,
@@ -191,7 +196,7 @@ def compile_problem(
         surrogate=sparse,
         temperature=None if chosen is None else chosen.temperature,
         schedule=schedule,
-        angles=dict(zip(names, values.tolist(), strict=True)),
+        angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
         compiled=compiled,
         references=references,
     )
@@ -215,9 +220,10 @@ def _trained(
     return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=seed).angles
 
 
-def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
-    """What `decode_counts` needs, from a manifest: classical bits and placement."""
+def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[list[int], Placement]:
+    """What `decode_counts` needs, from the manifest of a problem's circuit: classical bits and placement."""
     try:
+        known = manifest["problem_hash"]
         stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
         placement = Placement(
             samples=positions("placed samples", stored["samples"], len(stored["samples"])),
@@ -227,19 +233,15 @@ def layout_of(manifest: Mapping[str, Any]) -> tuple[list[int], Placement]:
         )
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
+    if known != problem.digest:
+        raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     return clbits, placement
 
 
-def _placed_start(start: Any, placement: Placement) -> Any:
-    """A warm start where its variables sit."""
-    if isinstance(start, str):
-        return start
-    samples, features = start
-    at_sample, at_feature = np.argsort(placement.samples), np.argsort(placement.features)
-    return (
-        at_sample[positions("samples of the start", samples, at_sample.size)],
-        at_feature[positions("features of the start", features, at_feature.size)],
-    )
+def _placed_start(dense: Program, placement: Placement) -> tuple[Any, Any]:
+    """The basis state of a program in the original order, where its variables sit."""
+    bits, n = np.array(dense.bits, dtype=bool), dense.n_samples
+    return np.flatnonzero(bits[:n][placement.samples]), np.flatnonzero(bits[n:][placement.features])
 
 
 def _references(path: Path, target: Target) -> dict[str, Path]:
@@ -248,7 +250,7 @@ def _references(path: Path, target: Target) -> dict[str, Path]:
         fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
     )
     found: dict[str, Path] = {"Qiskit Opt-3 CZ": same_order}
-    if "rzz" in target.operation_names and path.coloured:
+    if has_rzz(target) and path.coloured:
         found["strongest plain Qiskit"] = STRONGEST_QISKIT
     return {name: way for name, way in found.items() if way != path}
 

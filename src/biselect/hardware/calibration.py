@@ -126,10 +126,11 @@ def _errors(target: Target, name: str) -> dict[tuple[int, ...], float]:
 
 
 def _rates(target: Target, name: str) -> NDArray[np.float64]:
-    """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known."""
+    """1/T1 or 1/T2 of each qubit; a missing time counts as the shortest known, and at 0 the qubit is not usable."""
     times: list[Any] = [getattr(qubit, name, None) for qubit in target.qubit_properties or [None] * target.num_qubits]
-    shortest = min((time for time in times if _is_known(time)), default=np.inf)
-    return np.array([1 / (time if _is_known(time) else shortest) for time in times])
+    shortest = min((time for time in times if _is_known(time) and time > 0), default=np.inf)
+    known = [time if _is_known(time) else shortest for time in times]
+    return np.array([1 / time if time > 0 else np.inf for time in known])
 
 
 def _is_known(figure: float | None) -> bool:

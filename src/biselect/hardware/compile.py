@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core.checks import positions
@@ -20,7 +19,7 @@ from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
 from biselect.hardware.program import RZZ, XY, Program
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
-from biselect.hardware.targets import load_target
+from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import split_sides, weave
 
 try:
@@ -47,7 +46,7 @@ def compile_circuit(
     layout: Sequence[int] | None = None,
     path: Path = Y_FRAME,
     *,
-    angles: ArrayLike | None = None,
+    angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
 ) -> Compiled:
     """Compile a program for a device.
@@ -58,10 +57,10 @@ def compile_circuit(
         layout: the physical qubit of each logical one (`Patch.layout`). Qiskit's paths choose one if there is none and
             route what does not fit; the Y-frame needs one on which every edge is a coupling of the device.
         path: how.
-        angles: for the free angles.
+        angles: for the free angles, in their order or by name.
         seed: of Qiskit's transpiler; the Y-frame draws nothing.
     """
-    device = _fit_for(path, target)
+    device = fit_for(path, target)
     places = _checked_layout(layout, program, device)
     wanted = recoloured(program) if path.coloured else program
     bound = wanted if angles is None else wanted.bind(angles)
@@ -88,16 +87,15 @@ def compile_circuit(
 
 
 def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, path: YFramePath) -> _Made:
-    if program.bits is None:
-        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+    bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
     if path.propagate:
-        ops = drop_unseen(in_range(propagate(ops, program.bits)))
+        ops = drop_unseen(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, program.bits, sides, rzz="rzz" in target.operation_names, unitary=not path.propagate)
+    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
     circuit = to_native(gates, layout, target)
     return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
 
@@ -107,7 +105,7 @@ def _by_qiskit(
     target: Target,
     layout: Sequence[int] | None,
     path: QiskitPath,
-    angles: ArrayLike | None,
+    angles: Any,
     seed: int,
 ) -> _Made:
     if target.has_angle_bounds():
@@ -127,25 +125,33 @@ def _by_qiskit(
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
     if program.angle_names:
         left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        values = np.asarray(angles, dtype=np.float64).tolist()
-        named = zip(program.angle_names, values, strict=True)
+        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
         circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
     if path.fractional:
         circuit = fold_rzz(circuit)
-    if path.clean:
+    if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
 
 
-def _fit_for(path: Path, target: Target | str) -> Target:
+def basis_start(program: Program) -> tuple[int, ...]:
+    """The basis state that the Y-frame starts from; it prepares no other."""
+    if program.bits is None:
+        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+    return program.bits
+
+
+def fit_for(path: Path, target: Target | str) -> Target:
     """The device with the gates that the path may use."""
     if not isinstance(path, QiskitPath):
         return target if isinstance(target, Target) else load_target(target)
     device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
-    exact = "rzz" in device.operation_names
-    if path.fractional and not exact:
-        raise InputError(f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks")
-    return load_target(device, fractional=False) if exact and not path.fractional else device
+    if path.fractional and not has_rzz(device):
+        raise InputError(
+            f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks; take a CZ path"
+        )
+    spare = not path.fractional and not set(FRACTIONAL).isdisjoint(device.operation_names)
+    return load_target(device, fractional=False) if spare else device
 
 
 def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> tuple[int, ...] | None:
@@ -160,7 +166,7 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
 
 
 def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    gates = {XY: "cz", RZZ: "rzz" if "rzz" in target.operation_names else "cz"}
+    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
     if "cz" not in target.operation_names:
         raise InputError(f"the Y-frame is made of CZ, which {target.description!r} lacks; take a Qiskit path")
     for kind, gate in gates.items():
@@ -178,7 +184,6 @@ def _refuse_foreign(circuit: QuantumCircuit, target: Target) -> None:
     for step in circuit.data:
         operation = step.operation
         qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
-        bounded = operation.name == "rzz" and target.has_angle_bounds()
-        angle_ok = not bounded or target.supported_angle_bound("rzz", [float(operation.params[0])])
+        angle_ok = operation.name != "rzz" or takes_rzz(target, float(operation.params[0]))
         if operation.name != "barrier" and not (target.instruction_supported(operation.name, qubits) and angle_ok):
             raise BiselectError(f"{operation.name}{operation.params} on qubits {qubits} is not native; please report")

@@ -139,6 +139,8 @@ def _of_dictionary(counts: Mapping[Any, Any], width: int) -> tuple[Bits, NDArray
         raise InputError(f"counts must map bitstrings to whole numbers ({error})") from error
     if min(numbers, default=0) < 0:
         raise InputError("counts must not be negative")
+    if sum(numbers) > np.iinfo(np.int64).max:
+        raise InputError("the counts are more than 2⁶³ - 1 shots together; no device took so many")
     if all(map(_is_written_out, counts)):
         if len(set(map(len, keys))) > 1:
             raise InputError("the bitstrings differ in length; counts of several circuits may have been mixed")
@@ -169,6 +171,8 @@ def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placeme
     wanted = problem.n_samples + problem.n_features
     if len(columns) != wanted:
         raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
+    if placement is not None:
+        placement.check_fits(problem)
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")

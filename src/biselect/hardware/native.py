@@ -26,7 +26,7 @@ def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> Q
             _two_qubit(circuit, gate, qubits, target)
         else:
             write(circuit, gate, qubits[0])
-    if write is _plainly:
+    if write is _plainly or not set(circuit.count_ops()) <= have:
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     for qubit, place in enumerate(layout):
         circuit.measure(place, qubit)

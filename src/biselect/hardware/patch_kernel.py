@@ -1,7 +1,8 @@
 """The compiled walks over patches: two connected registers, or two paths, on a device's graph.
 
 A graph is an array of neighbours, one row a qubit, filled up with -1. Labels say who owns a qubit: 0 nobody, 1 the
-samples, 2 the features. Both walks maximise worth·|cross edges| - Σ costs, and keep the best they saw.
+samples, 2 the features. Both walks maximise worth·|cross edges| - Σ costs, and keep the best they saw of
+those that touch; they begin with such a pair.
 """
 
 from typing import Any
@@ -61,6 +62,18 @@ def _is_connected(label: int, size: int, start: int, graph: Any, labels: Any, se
 
 
 @njit(cache=True, nogil=True)
+def _touch(graph: Any, labels: Any) -> bool:
+    """Whether any edge joins the registers; a walk may part them on its way."""
+    for qubit in range(graph.shape[0]):
+        if labels[qubit] == 1:
+            for slot in range(graph.shape[1]):
+                other = graph[qubit, slot]
+                if other >= 0 and labels[other] == 2:
+                    return True
+    return False
+
+
+@njit(cache=True, nogil=True)
 def anneal_registers(
     graph: Any, qubit_cost: Any, edge_cost: Any, labels: Any, worth: float, temperatures: Any, state: Any
 ) -> Any:
@@ -103,7 +116,7 @@ def anneal_registers(
         if theirs == 0:
             members[place] = incoming
         now += change
-        if now > best + 1e-12:
+        if now > best + 1e-12 and _touch(graph, labels):
             best = now
             best_labels[:] = labels
     return best_labels, best
@@ -215,7 +228,7 @@ def anneal_paths(
         changed = score_paths(graph, qubit_cost, edge_cost, labels, next_on_path, worth)
         if changed >= now or next_unit(state) < np.exp((changed - now) / temperature):
             now = changed
-            if now > best + 1e-12:
+            if now > best + 1e-12 and _touch(graph, labels):
                 best = now
                 best_samples[:], best_features[:] = samples, features
             continue

@@ -123,8 +123,7 @@ def choose_patch(
         registers: `trees`, for as many cross edges as can be had; or `paths`, for mixers of two colours.
         seed: fixes the walks.
     """
-    if registers not in REGISTERS:
-        raise InputError(f"registers must be one of {', '.join(REGISTERS)}, got {registers!r}")
+    _check_registers(registers)
     if n_samples < 1 or n_features < 1:
         raise InputError(f"both registers need at least one qubit, got {n_samples} and {n_features}")
     device = calibration(target)
@@ -143,11 +142,17 @@ def choose_patch(
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
     """The patch on given physical qubits; for `paths`, in the order of the path."""
+    _check_registers(registers)
     device = calibration(target)
     everyone = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
     if broken := sorted(set(everyone.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
     return _patch(device, list(samples), list(features), registers)
+
+
+def _check_registers(registers: str) -> None:
+    if registers not in REGISTERS:
+        raise InputError(f"registers must be one of {', '.join(REGISTERS)}, got {registers!r}")
 
 
 def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:

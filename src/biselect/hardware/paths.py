@@ -10,6 +10,9 @@ from itertools import product
 class QiskitPath:
     """Qiskit's optimisation level 3 on our gates: the 16 conditions of Table implementation_path_factorial, and more.
 
+    Level 3 writes two-qubit blocks anew to within a fidelity of 1 - 1e-9, whatever its approximation degree, so a
+    rotation by less than some 1e-4 may be lost: these paths are exact to about 1e-4 in total variation only.
+
     Attributes:
         fractional: whether RX and RZZ of any angle may be used, else the CZ target.
         fused: XXPlusYY for each mixer edge, else RXX and RYY.

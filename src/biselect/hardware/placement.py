@@ -30,7 +30,8 @@ from biselect.hardware.patches import Patch
 Order = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 CLIMBS = 32
-TOLERANCE = 1e-6  # of HiGHS, in units of the largest weight
+PRECISION = 1e-9  # of a proof, relative to the mass
+UNITS = 1e3  # HiGHS is sure of 1e-6 in its own units; so many of them make the largest weight
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -41,7 +42,7 @@ class Placement:
         samples: π_S: the original sample at each sample position.
         features: π_F: the original feature at each feature position.
         mass: Σ |W| on the cross edges.
-        bound: no placement has more.
+        bound: no placement has more; the mass itself where that is proven, to within 1e-9 of it.
         seconds: what it took.
     """
 
@@ -63,11 +64,7 @@ class Placement:
 
     def placed(self, problem: SelectionProblem) -> SelectionProblem:
         """The same problem in placed order: Q_placed = PᵀQP, names and rules along with it."""
-        if problem.coupling.shape != (self.samples.size, self.features.size):
-            raise InputError(
-                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
-                f"the problem has {problem.n_samples} and {problem.n_features}"
-            )
+        self.check_fits(problem)
         return replace(
             problem,
             coupling=problem.coupling[np.ix_(self.samples, self.features)],
@@ -78,6 +75,14 @@ class Placement:
             sample_rules=_moved_rules(problem.sample_rules, self.samples),
             feature_rules=_moved_rules(problem.feature_rules, self.features),
         )
+
+    def check_fits(self, problem: SelectionProblem) -> None:
+        """Refuse a problem whose registers have other sizes."""
+        if problem.coupling.shape != (self.samples.size, self.features.size):
+            raise InputError(
+                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
+                f"the problem has {problem.n_samples} and {problem.n_features}"
+            )
 
     def restore(self, bits: ArrayLike) -> NDArray[Any]:
         """Bits over N + D positions (last axis) under their original variables: x = P y."""
@@ -112,24 +117,46 @@ def place(
         raise InputError(
             f"the patch holds {patch.n_samples} samples and {patch.n_features} features, the problem has {n} and {d}"
         )
-    worth = np.abs(problem.coupling.astype(np.float64))
     cross = patch.cross_edges
+    weights = np.abs(problem.coupling.astype(np.float64))
+    worth = _tamed(weights, len(cross))
     samples, features = _climb(worth, cross, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, whoever sits where
-    close = TOLERANCE * float(worth.max()) * len(cross)  # HiGHS proves to within its own tolerance
-    if carried(worth, cross, samples, features) < bound - close:
+    if not _meets(carried(worth, cross, samples, features), bound):
         theirs, dual = _solve(worth, cross, time_limit)
         bound = min(bound, dual)
         if theirs is not None and carried(worth, cross, *theirs) > carried(worth, cross, samples, features):
             samples, features = theirs
-    mass = carried(worth, cross, samples, features)
+    mass = carried(weights, cross, samples, features)
+    proven = _meets(carried(worth, cross, samples, features), bound)
     return Placement(
         samples=samples,
         features=features,
         mass=mass,
-        bound=mass if bound <= mass + close else bound,
+        bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _meets(mass: float, bound: float) -> bool:
+    return bound <= mass * (1 + PRECISION)
+
+
+def _tamed(weights: NDArray[np.float64], edges: int) -> NDArray[np.float64]:
+    """Weights with the same best placements, and no outlier that drowns the others in a solver's tolerance.
+
+    A weight above the `edges` next ones together decides before all of them; twice their sum does so too. This holds
+    down the list as long as every weight outweighs what follows.
+    """
+    order = np.argsort(-weights, axis=None, kind="stable")
+    sizes = weights.ravel()[order]
+    rest = np.array([sizes[place + 1 : place + 1 + edges].sum() for place in range(min(edges, sizes.size))])
+    ruling = int(np.logical_and.accumulate((sizes[: rest.size] > rest) & (rest > 0)).sum())
+    for place in reversed(range(ruling)):
+        sizes[place] = min(sizes[place], 2 * sizes[place + 1 : place + 1 + edges].sum())
+    tamed = np.empty_like(sizes)
+    tamed[order] = sizes
+    return tamed.reshape(weights.shape)
 
 
 def carried(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, features: Any) -> float:
@@ -169,7 +196,7 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
 
     n, d = weights.shape
     ends = [sorted({edge[side] for edge in cross}) for side in (0, 1)]
-    unit = float(weights.max()) or 1.0
+    unit = (float(weights.max()) or 1.0) / UNITS
     rows, low, high = _constraints(n, d, cross, ends)
     decided = len(ends[0]) * n + len(ends[1]) * d
     found = scipy.optimize.milp(

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import atan2, cos, sin
+from math import atan2, cos, isfinite, sin
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import Selection, SelectionProblem, conventions
 from biselect.core.checks import positions
@@ -87,8 +87,8 @@ class Program:
             tuple(((i - n, j - n),) for i, j in hops if min(i, j) >= n),
         )
 
-    def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
-        """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""
+    def in_order(self, angles: ArrayLike | Mapping[str, float]) -> NDArray[np.float64]:
+        """Numbers for the free angles, given in their order or by name, as an array."""
         if isinstance(angles, Mapping):
             unknown = set(angles) ^ set(self.angle_names)
             if unknown:
@@ -101,9 +101,16 @@ class Program:
             raise InputError(f"the circuit has {len(self.angle_names)} free angles, got shape {values.shape}")
         if not np.isfinite(values).all():
             raise InputError(f"angles must be finite, got {values}")
+        return values
+
+    def bind(self, angles: ArrayLike | Mapping[str, float]) -> Program:
+        """The same circuit, up to global phase, with numbers for its free angles; rotations are then within [-π, π]."""
+        values = self.in_order(angles)
 
         def bound(op: Op) -> Op:
             total = op.angle + sum(factor * float(values[number]) for number, factor in op.slopes)
+            if not isfinite(total):
+                raise InputError(f"the angles make a rotation of {op.qubits} beyond all numbers; scale them down")
             return replace(op, angle=wrapped(total), slopes=())
 
         return replace(self, layers=tuple(tuple(map(bound, layer)) for layer in self.layers), angle_names=())

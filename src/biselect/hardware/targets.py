@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from math import isfinite
+from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FORMAT = "biselect-target-1"
 FRACTIONAL = ("rx", "rzz")
+PULSES = {"sx", "r", "ry", "h", "u", "u2", "u3"}  # with any of these a device does without RX
 HERON_R3 = ("boston", "pittsburgh", "aachen")
 
 
@@ -38,7 +39,19 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     (54, ['cz', 'delay', 'measure', 'r'])
     """
     content = snapshot(source) if _is_target(source) else _named(str(source))
-    return from_snapshot(content if fractional else _without_fractional(content))
+    return from_snapshot(content, fractional)
+
+
+def has_rzz(target: Target) -> bool:
+    """Whether the device has RZZ of all angles within [0, π/2], to which others are folded."""
+    if "rzz" not in target.operation_names:
+        return False
+    return all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
+
+
+def takes_rzz(target: Target, angle: float) -> bool:
+    """Whether an angle is within the device's bounds for RZZ."""
+    return not target.gate_has_angle_bounds("rzz") or bool(target.supported_angle_bound("rzz", [angle]))
 
 
 def snapshot(source: Any) -> dict[str, Any]:
@@ -70,11 +83,13 @@ def snapshot(source: Any) -> dict[str, Any]:
     return {**content, "hash": snapshot_hash(content)}
 
 
-def from_snapshot(content: Mapping[str, Any]) -> Target:
-    """The Target of a snapshot; its own snapshot is equal to the given one."""
-    _check(content)
+def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target:
+    """The Target of a snapshot, whose own snapshot is equal to the given one; or its CZ target."""
     try:
-        return _built(content)
+        _check(content)
+        return _built(content if fractional else _without_fractional(content))
+    except InputError:
+        raise
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise InputError(f"the target snapshot cannot be read: {error!r}") from error
 
@@ -107,8 +122,10 @@ def snapshot_hash(content: Mapping[str, Any]) -> str:
     return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
-def _without_fractional(content: dict[str, Any]) -> dict[str, Any]:
-    gates = {name: gate for name, gate in content["gates"].items() if name not in FRACTIONAL}
+def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
+    """The CZ target; RX stays where no other pulse is there to take its place."""
+    dropped = FRACTIONAL if PULSES & set(content["gates"]) else ("rzz",)
+    gates = {name: gate for name, gate in content["gates"].items() if name not in dropped}
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
 
 
@@ -158,7 +175,11 @@ def _fake(name: str) -> dict[str, Any]:
     backend = getattr(provider, devices[plain])()
     properties = backend.properties()
     configuration = backend.configuration().to_dict()
-    measured = {gate.gate for gate in properties.gates}
+    measured = {
+        gate.gate
+        for gate in properties.gates
+        if any(figure.name == "gate_error" and figure.value < 1 for figure in gate.parameters)  # 1: it was never set up
+    }
     configuration["basis_gates"] = [*configuration["basis_gates"], *(gate for gate in FRACTIONAL if gate in measured)]
     target = convert_to_target(
         BackendConfiguration.from_dict(configuration),

@@ -76,7 +76,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     if problem.digest != manifest["problem_hash"]:
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     try:
-        clbits, placement = layout_of(manifest)
+        clbits, placement = layout_of(manifest, problem)
         patch = Patch.from_dict(manifest["patch"])
         surrogate = _surrogate(placement.placed(problem), patch, manifest)
         compiled = Compiled(
