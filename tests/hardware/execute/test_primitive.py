@@ -120,8 +120,8 @@ def _append(*steps):
         (_append(lambda c: c.rzz(0.2, 0, 1), lambda c: c.append(_xy(0.2), [0, 1])), "within one register"),
         (_append(lambda c: c.measure(0, 0), lambda c: c.rz(0.1, 0)), "follows the measurement"),
         (
-            _append(lambda c: c.measure(0, 0), lambda c: c.measure(1, 0), lambda c: c.append(_xy(0.3), [0, 1])),
-            "follows the measurement",
+            _append(lambda c: c.measure(0, 0), lambda c: c.measure(2, 0), lambda c: c.append(_xy(0.3), [0, 1])),
+            "xx_plus_yy on 0, 1. follows the measurement",
         ),
         (_append(lambda c: c.rz(float("nan"), 0)), "angles must be finite"),
         (_append(lambda c: c.append(_xy(float("inf")), [0, 1])), "angles must be finite"),

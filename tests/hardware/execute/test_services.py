@@ -9,7 +9,7 @@ import pytest
 from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.devices import kind_of, sampler_for
 from biselect.hardware.execute.findings import outcome
 from biselect.hardware.execute.ibm import IbmSampling
 from biselect.hardware.execute.iqm import IqmSampling
@@ -244,14 +244,53 @@ def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, 
         "https://u:{}@h/",
         "https://{}@h/",
         "access_token: {}",
+        "{{'Authorization': 'apikey {}'}}",
+        "Authorization: Basic {}",
+        "Authorization: Digest u, response={}, x",
+        "('Authorization', 'Bearer {}')",
+        '{{\\"token\\": \\"{}\\"}}',
+        "Invalid token {}",
+        "API key '{}' is not known",
+        "https://u:p@{}@host/x",
+        "https://u:p/{}@host/x",
+        "password='my {} pass'",
+        'password="a\\"{}"',
+        "password: a,{}",
+        "token: apikey {}",
     ],
 )
 def test_known_shapes_of_secrets_are_masked(text):
     assert "sEcr3t-value" not in scrubbed(text.format("sEcr3t-value"))
 
 
+def test_stored_tokens_are_masked_when_the_account_is_refused(monkeypatch, secret):
+    """Whatever the shape of the message."""
+
+    class Refusing:
+        def __init__(self):
+            raise RuntimeError(f"401 <{secret}>")
+
+        @staticmethod
+        def saved_accounts():
+            return {"default": {"token": secret}}
+
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", Refusing)
+    with pytest.raises(InputError, match="no access to ibm:boston: 401") as caught:
+        sampler_for("ibm:boston")
+    assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["ibm", "noisy", "local"])
+def test_a_device_is_named_by_a_name_alone(kind, secret, secret_address):
+    for where in (secret_address, f"boston?token={secret}", f"boston {secret}"):
+        with pytest.raises(InputError, match="by its name") as caught:
+            kind_of(f"{kind}:{where}")
+        assert secret not in str(caught.value)
+    assert kind_of(f"{kind}:ibm_boston-2.x")
+
+
 def test_plain_words_are_left_alone():
-    said = "the token expired; no such key 'depth'; see https://docs.example/login@home"
+    said = "the token expired; no such key 'depth'; see https://docs.example/login@home; a basic gate"
     assert scrubbed(said) == said
 
 

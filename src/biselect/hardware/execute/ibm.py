@@ -57,7 +57,7 @@ class IbmSampling:
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error)}; store an account with "
+                f"no access to ibm:{device}: {scrubbed(error, _stored_tokens())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)
@@ -108,3 +108,11 @@ class IbmSampling:
     def _said(self, error: Exception) -> str:
         account = self._service.active_account() or {}
         return scrubbed(error, [str(account[name]) for name in ("token", "instance") if account.get(name)])
+
+
+def _stored_tokens() -> list[str]:
+    """Tokens of the account store, which messages about a refused account may repeat."""
+    try:
+        return [str(account["token"]) for account in QiskitRuntimeService.saved_accounts().values()]
+    except Exception:  # a store that cannot be read has none to give away
+        return []
