@@ -77,6 +77,44 @@ def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, 
     assert [job.asked for job in unlucky.queue] == [1, 1, 1, 1]
 
 
+@pytest.mark.parametrize("fate", ["gone", "narrow"])
+def test_a_job_that_never_gives_its_shots_is_handed_in_again_only_when_told_to(fixed, service, tmp_path, fate):
+    odd = service(["done", fate])
+    run = fixed(tmp_path, ON)
+    for _ in range(2):
+        with pytest.raises(ServiceError, match=r"repeat 2: job job-1 gives no shots: .*--resubmit"):
+            execute(run, odd.sampling())
+    assert len((tmp_path / RESULTS).read_text().splitlines()) == 1 and odd.submissions == 3
+    assert len(execute(run, odd.sampling(), resubmit=True)) == 3
+    assert odd.submissions == 4
+
+
+def test_a_job_without_shots_has_failed_and_is_submitted_anew(fixed, service, tmp_path):
+    odd = service(["empty"])
+    run = fixed(tmp_path, ON)
+    with pytest.raises(JobFailedError, match="job-0 ended without shots"):
+        execute(run, odd.sampling())
+    assert len(execute(run, odd.sampling())) == 3
+
+
+def test_an_iqm_job_that_the_server_does_not_know_can_be_given_up(fixed, tmp_path):
+    """The client says so by an HTTP error, which is an answer and no lost connection."""
+    backend = Iqm("done")
+    run = fixed(tmp_path, "iqm:https://iqm.example", repeats=1)
+    known, missing = backend.retrieve_job, OSError("404 Not Found")
+    missing.response = SimpleNamespace(status_code=404)
+
+    def refuse(name):
+        raise missing
+
+    backend.retrieve_job = refuse
+    with pytest.raises(ServiceError, match="--resubmit"):
+        execute(run, IqmSampling(backend, "https://iqm.example"))
+    backend.retrieve_job = known
+    assert len(execute(run, IqmSampling(backend, "https://iqm.example"), resubmit=True)) == 1
+    assert len(backend.jobs) == 2
+
+
 def test_a_refused_circuit_is_said_and_can_be_tried_again(fixed, service, tmp_path):
     strict = service(["refused"])
     with pytest.raises(ServiceError, match="not accepted"):

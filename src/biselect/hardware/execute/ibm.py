@@ -9,7 +9,14 @@ from typing import Any
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
+from biselect.hardware.execute.remote import (
+    GO_ON,
+    ConnectionLostError,
+    JobFailedError,
+    ServiceError,
+    StillWaitingError,
+    read_shots,
+)
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.scrub import scrubbed
 from biselect.hardware.targets import snapshot
@@ -82,9 +89,9 @@ class IbmSampling:
         """The shots of a job."""
         with self._guarded(f"waiting for job {job}", job):
             result = self._service.job(job).result(timeout=wait)
-        if result is None or not len(result):
-            raise JobFailedError(f"job {job} ended without a result")
-        return Readout.of(result[0].join_data())
+            if result is None or not len(result):
+                raise JobFailedError(f"job {job} ended without a result")
+            return read_shots(job, result[0].join_data())
 
     def snapshot(self) -> dict[str, Any] | None:
         """The calibration of the moment."""
@@ -96,6 +103,8 @@ class IbmSampling:
         """Their errors as ours. The cause is cut off: its text may hold what must not be seen."""
         try:
             yield
+        except ServiceError:
+            raise
         except RuntimeJobTimeoutError:
             raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
         except (RuntimeJobFailureError, RuntimeJobMaxTimeoutError, RuntimeInvalidStateError) as error:

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from biselect.errors import BiselectError
 from biselect.hardware.compiled import Compiled
+from biselect.hardware.decode import bit_table
 from biselect.hardware.execute.readout import Readout
 
 GO_ON = "jobs that were handed in are kept, run again to go on"
@@ -25,6 +26,14 @@ class StillWaitingError(ServiceError):
 
 class ConnectionLostError(ServiceError):
     """The service cannot be reached; jobs go on without us."""
+
+
+def read_shots(job: str, measured: Any) -> Readout:
+    """What an ended job measured; one without any shot has failed."""
+    bits, counts = bit_table(measured)
+    if not counts.sum():
+        raise JobFailedError(f"job {job} ended without shots")
+    return Readout.of_table(bits, counts)
 
 
 @runtime_checkable

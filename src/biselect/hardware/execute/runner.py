@@ -9,9 +9,15 @@ from secrets import token_hex
 from biselect.errors import InputError
 from biselect.hardware.execute.manifest import Run, installed
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, Service, ServiceError
+from biselect.hardware.execute.remote import (
+    ConnectionLostError,
+    JobFailedError,
+    Service,
+    ServiceError,
+    StillWaitingError,
+)
 from biselect.hardware.execute.samplers import Sampler
-from biselect.hardware.execute.store import RunStore
+from biselect.hardware.execute.store import RunStore, locked
 
 UNKNOWN = "unknown"  # calibration of a device that tells nothing
 Say = Callable[[str], None]
@@ -32,13 +38,14 @@ def execute(
         sampler: who measures; must be the one that the manifest names.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
-        resubmit: whether a job is handed in again of which nobody can say whether it arrived.
+        resubmit: whether a job is handed in again of which nobody can say whether it arrived, or whose shots
+            the service did not give.
         say: told what happens.
     """
     if sampler.name != run.on:
         raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
-    store = RunStore(run.folder, run.hash)
-    with store.locked():
+    store = RunStore(run)
+    with locked(run.folder):
         for name in store.repair():
             say(f"{name}: its torn end was cut off; that repeat is done again")
         done = len(store.readouts())
@@ -54,7 +61,7 @@ def execute(
                 readout = _collect(run, sampler, store, repeat, wait)
             else:
                 readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
-            store.add(repeat, run.seeds[repeat], run.shots, readout)
+            store.add(repeat, readout)
             short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
             say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
         if sampler.remark:
@@ -68,7 +75,7 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
     calibration = None
     for repeat in repeats:
         last = jobs.get(repeat, {"event": None})
-        if last["event"] == "submitted":
+        if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
             continue
         found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
         if found is not None:
@@ -102,11 +109,21 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
 def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
     job = store.jobs()[repeat]["job"]
     try:
-        return service.collect(job, wait)
+        readout = service.collect(job, wait)
+        store.check(readout)
+        return readout
     except JobFailedError as error:
         store.note(repeat, "failed", job=job, why=str(error))
         raise JobFailedError(
             f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
+        ) from None
+    except (StillWaitingError, ConnectionLostError):
+        raise
+    except (ServiceError, InputError) as error:  # it may be there for another account: only the user can give it up
+        store.note(repeat, "uncollected", job=job, why=str(error))
+        raise ServiceError(
+            f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
+            "more, or with --resubmit to hand it in anew, at the price of a job"
         ) from None
 
 
