@@ -41,6 +41,28 @@ def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
     assert found["band_1_repair"]["accepted_rate"] == 1.0
 
 
+def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_path, monkeypatch):
+    """No service is asked for shots that are there already."""
+    from biselect.hardware.execute import runner
+    from biselect.hardware.execute.circuit_files import load_circuit
+    from biselect.hardware.execute.manifest import freeze, plan
+    from biselect.hardware.execute.samplers import SectorSampling
+
+    class Device(SectorSampling):
+        name = "ibm:nowhere"
+
+    circuit = load_circuit(compiled)
+    asked = plan(circuit, "ibm:nowhere", shots=30, repeats=2, seed=0)
+    runner.execute(freeze(circuit, compiled, tmp_path, asked), Device())
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    for arguments in (
+        (tmp_path,),
+        (compiled, "--on", "ibm:nowhere", "--shots", 30, "--repeats", 2, "--out", tmp_path),
+    ):
+        done = run("run", *arguments, "--json")
+        assert done.code == 0 and json.loads(done.out)["strict"]["shots"] == 60
+
+
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
     results = []
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):

@@ -72,7 +72,7 @@ def run(
     from biselect.hardware.execute.circuit_files import circuit_of, read_json
     from biselect.hardware.execute.devices import kind_of, sampler_for
     from biselect.hardware.execute.findings import outcome
-    from biselect.hardware.execute.manifest import freeze, is_run, load_run, plan
+    from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
     from biselect.hardware.execute.runner import execute
     from biselect.report.files import write_text
 
@@ -87,7 +87,7 @@ def run(
         fixed_run = load_run(manifest.parent)
         if dry_run:
             return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
-        sampler = sampler_for(fixed_run.on)
+        sampler = None
     else:
         if on is None:
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
@@ -97,8 +97,8 @@ def run(
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
         if dry_run:
             return _show_plan(circuit, asked, as_json)
-        sampler = sampler_for(on)
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
+        sampler = None if is_fixed(folder) else sampler_for(on)  # nothing is fixed for whom nobody answers
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")

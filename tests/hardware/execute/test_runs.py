@@ -153,6 +153,41 @@ def test_a_folder_holds_one_run_only(fixed, tmp_path):
         fixed(tmp_path, shots=41)
 
 
+def test_files_that_were_there_before_are_not_touched(fixed, tmp_path):
+    mine = tmp_path / "problem.npz"
+    mine.write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"problem\.npz: is there already"):
+        fixed(tmp_path)
+    assert mine.read_bytes() == b"mine" and not (tmp_path / NAME).exists()
+    mine.unlink()
+    assert fixed(tmp_path).shots == 40  # what the first attempt left behind is the run's own
+
+
+def test_a_folder_is_fixed_by_one_process_at_a_time(fixed, tmp_path):
+    with locked(tmp_path), pytest.raises(BusyError, match="another process"):
+        fixed(tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_who_comes_second_gets_the_run_that_is_fixed(fixed, tmp_path, monkeypatch):
+    """Both saw an empty folder; the first one's files stay as they are."""
+    from biselect.hardware.execute import manifest
+
+    found = []
+    solve = manifest.solve
+
+    def overtaken(*arguments, **options):
+        if not found:
+            found.append(None)
+            found.append(fixed(tmp_path))
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(manifest, "solve", overtaken)
+    with pytest.raises(InputError, match="differs in shots"):
+        fixed(tmp_path, shots=41)
+    assert load_run(tmp_path).hash == found[1].hash
+
+
 def test_a_run_is_done_by_whom_it_was_fixed_for(fixed, tmp_path):
     with pytest.raises(InputError, match="fixed for wide"):
         execute(fixed(tmp_path, "wide"), SectorSampling())

@@ -67,6 +67,17 @@ def test_the_calibration_of_the_moment_is_kept(fixed, service, tmp_path):
     assert any("not the one that the circuit was compiled for" in line for line in said)
 
 
+def test_a_torn_calibration_is_written_again(fixed, service, tmp_path):
+    unlucky = service(["failed"])
+    with pytest.raises(JobFailedError):
+        execute(fixed(tmp_path, ON), unlucky.sampling())
+    (kept,) = tmp_path.glob("calibration-*.json")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:20])
+    execute(fixed(tmp_path, ON), unlucky.sampling())
+    assert kept.read_bytes() == whole
+
+
 def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path):
     unlucky = service(["done", "failed"])
     run = fixed(tmp_path, ON)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from biselect.errors import InputError
-from biselect.hardware.execute.manifest import Run, installed
+from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.manifest import Run, installed, write_whole
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import (
     ConnectionLostError,
@@ -25,7 +26,7 @@ Say = Callable[[str], None]
 
 def execute(
     run: Run,
-    sampler: Sampler | Service,
+    sampler: Sampler | Service | None = None,
     *,
     wait: float | None = None,
     resubmit: bool = False,
@@ -35,14 +36,15 @@ def execute(
 
     Args:
         run: fixed by `freeze`.
-        sampler: who measures; must be the one that the manifest names.
+        sampler: who measures; must be the one that the manifest names. By default that one, connected to only if
+            shots are missing: a finished run needs nobody.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
         resubmit: whether a job is handed in again of which nobody can say whether it arrived, or whose shots
             the service did not give.
         say: told what happens.
     """
-    if sampler.name != run.on:
+    if sampler is not None and sampler.name != run.on:
         raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
     store = RunStore(run)
     with locked(run.folder):
@@ -51,9 +53,12 @@ def execute(
         done = len(store.readouts())
         if done:
             say(f"{done} of {len(run.seeds)} repeats are there already")
-        if done < len(run.seeds) and installed() != run.content["versions"]:
-            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         left = range(done, len(run.seeds))
+        if not left:
+            return store.readouts()
+        if installed() != run.content["versions"]:
+            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
+        sampler = sampler or sampler_for(run.on)
         if isinstance(sampler, Service):
             _submit(run, sampler, store, left, resubmit, say)
         for repeat in left:
@@ -133,6 +138,5 @@ def _keep_calibration(run: Run, service: Service) -> str:
     if content is None:
         return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
-    if not path.exists():
-        path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
     return str(content["hash"])
