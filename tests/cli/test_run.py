@@ -93,9 +93,28 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
         "run", compiled / "manifest.json", "--on", "ibm:ibm_boston", "--shots", 4096, "--repeats", 10, "--dry-run"
     )
     assert shown.code == 0 and "nothing was submitted" in shown.out and "10 × 4096 shots" in shown.out
-    found = json.loads(run("run", compiled, "--on", "noisy:FakeBoston", "--dry-run", "--json").out)
+    assert "warning: the circuit was compiled for 'iqm-54', not for ibm_boston" in shown.err
+    found = json.loads(run("run", compiled, "--on", "noisy:iqm-54", "--dry-run", "--json").out)
     assert found["kind"] == "noise model, not hardware" and found["shots"] == 4096
     assert sorted(compiled.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("on", "why"),
+    [
+        ("noisy:Nope", "Nope"),
+        ("noisy:FakeBoston", "has no r on qubits"),
+        ("local:FakeBoston", "has no r on qubits"),
+        ("sector", "GiB are free"),
+    ],
+)
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_path, monkeypatch, on, why, dry):
+    if on == "sector":
+        monkeypatch.setattr("biselect.simulate.memory.available_memory", lambda: 100)
+    done = run("run", compiled, "--on", on, "--out", tmp_path / "r", *dry)
+    assert done.code == 2 and why in done.err.replace("\n", " ")
+    assert not (tmp_path / "r").exists()
 
 
 def test_the_estimate_is_shots_times_circuit_and_pause():

@@ -85,6 +85,7 @@ def run(
         if fixed := [name for name, value in {**given, "--out": output}.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
+        _warn(steps, fixed_run.circuit, fixed_run.on)
         if dry_run:
             return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
         sampler = None
@@ -95,10 +96,14 @@ def run(
         circuit = circuit_of(content, manifest.parent)
         goal = _threshold(threshold, circuit)
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
+        _warn(steps, circuit, on)
         if dry_run:
             return _show_plan(circuit, asked, as_json)
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
-        sampler = None if is_fixed(folder) else sampler_for(on)  # nothing is fixed for whom nobody answers
+        sampler = None
+        if not is_fixed(folder):  # nothing is fixed for whom nobody answers, nor for who cannot measure it
+            sampler = sampler_for(on)
+            sampler.check(circuit.compiled)
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
@@ -112,6 +117,13 @@ def run(
     else:
         _show(found)
     steps.say(f"kept in {fixed_run.folder}")
+
+
+def _warn(steps: Steps, circuit: StoredCircuit, on: str) -> None:
+    from biselect.hardware.execute.devices import foreign_device
+
+    if said := foreign_device(on, circuit.manifest["target"]["name"]):
+        steps.say(f"warning: {said}", style="bold yellow")
 
 
 def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
@@ -131,9 +143,12 @@ def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
 
 
 def _show_plan(circuit: StoredCircuit, asked: dict[str, Any], as_json: bool) -> None:
-    from biselect.hardware.execute.devices import kind_of
+    from biselect.hardware.execute.devices import kind_of, sampler_for
     from biselect.hardware.execute.findings import REP_DELAY, device_seconds
+    from biselect.hardware.execute.samplers import HARDWARE
 
+    if kind_of(asked["on"]) != HARDWARE:  # a service is not asked: that may need an account
+        sampler_for(asked["on"]).check(circuit.compiled)
     compiled, shots, repeats = circuit.compiled, asked["shots"], asked["repeats"]
     seconds = device_seconds(compiled.resources, shots, repeats)
     facts = {

@@ -43,6 +43,18 @@ def kind_of(on: str) -> str:
     return KINDS[kind]
 
 
+def foreign_device(on: str, compiled_for: str) -> str | None:
+    """What to say of a circuit that was compiled for another device than it is to be run on, as far as names tell."""
+    kind, _, where = on.partition(":")
+    if kind not in ("noisy", "local", "ibm") or _bare(where) == _bare(compiled_for):
+        return None
+    return f"the circuit was compiled for {compiled_for!r}, not for {where}, whose gates and layout may be others"
+
+
+def _bare(device: str) -> str:
+    return device.lower().removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
+
+
 def sampler_for(on: str) -> Sampler | Service:
     """The sampler of that name; hardware is connected to by the service's own account."""
     kind_of(on)

@@ -69,6 +69,9 @@ class IbmSampling:
             ) from None
         return cls(backend, service)
 
+    def check(self, compiled: Compiled) -> None:
+        """The service itself refuses what its device cannot run, before it takes the job."""
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
         return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)

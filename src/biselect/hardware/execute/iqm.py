@@ -60,6 +60,9 @@ class IqmSampling:
         except Exception as error:
             raise InputError(f"no access to iqm:{address}: {scrubbed(error)}; set IQM_TOKEN") from None
 
+    def check(self, compiled: Compiled) -> None:
+        """The service itself refuses what its device cannot run, before it takes the job."""
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Submit and wait; a device draws its own shots, whatever the seed."""
         return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)

@@ -52,6 +52,9 @@ class Service(Protocol):
     remark: str
     finds: bool
 
+    def check(self, compiled: Compiled) -> None:
+        """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
+
     def submit(self, compiled: Compiled, shots: int, tag: str) -> str:
         """Hand a circuit in; gives the job's id."""
 
