@@ -163,6 +163,12 @@ def test_bad_input_is_one_line(run, compiled, tmp_path):
         assert done.code == 2 and done.err.strip().splitlines()[-1].startswith("error: "), arguments
 
 
+def test_a_threshold_must_be_finite(run, compiled):
+    for text in ("nan", "inf"):
+        done = run("run", compiled, "--on", "sector", "--threshold", text)
+        assert done.code == 2 and "finite energy" in done.err
+
+
 def test_a_changed_circuit_manifest_is_refused(run, compiled, tmp_path):
     for name in ("circuit.qpy", "problem.npz", "manifest.json"):
         (tmp_path / name).write_bytes((compiled / name).read_bytes())

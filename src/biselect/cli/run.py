@@ -51,7 +51,7 @@ def run(
         float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
     ] = None,
     resubmit: Annotated[
-        bool, typer.Option("--resubmit", help="Hand jobs in again of which nobody can say whether they arrived.")
+        bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -133,9 +133,11 @@ def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
         return None
     digest = circuit.problem.digest
     try:
-        return Threshold(problem_hash=digest, value=float(text), pool="given on the command line")
+        energy = float(text)
     except ValueError:
-        pass
+        energy = None
+    if energy is not None:
+        return Threshold(problem_hash=digest, value=energy, pool="given on the command line")
     for threshold in load_thresholds(text):
         if threshold.problem_hash == digest:
             return threshold

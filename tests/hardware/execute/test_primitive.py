@@ -135,6 +135,13 @@ def test_other_circuits_are_refused_clearly(circuit, why):
         SectorSampler().run([circuit], shots=5).result()
 
 
+@pytest.mark.parametrize("method", ["sector", "wide"])
+def test_methods_take_the_same_circuits(method):
+    circuit = _append(lambda c: c.append(_xy(0.2), [0, 1]), lambda c: c.rzz(0.2, 0, 1))
+    with pytest.raises(InputError, match=r"gate 4 \(rzz on 0, 1\) lies within one register"):
+        SectorSampler(method=method).run([circuit], shots=5).result()
+
+
 def test_measurements_at_the_end_may_share_a_qubit_or_a_classical_bit():
     """As for Qiskit's sampler: a qubit is read the same twice, and the last to write a bit has it."""
     circuit = _registers()

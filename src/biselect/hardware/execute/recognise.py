@@ -51,6 +51,8 @@ def program_of(circuit: QuantumCircuit, n_samples: int | None = None) -> tuple[P
             raise InputError(f"{gate} follows the measurement of its qubit; measure at the end only")
         elif name == "x" and budgets is None and places[0] not in touched:
             bits[places[0]] ^= 1
+        elif name == "rzz" and (places[0] < n) == (places[1] < n):
+            raise InputError(f"{gate} lies within one register; phases join the two registers")
         elif name in ("rz", "rzz", "xx_plus_yy"):
             ops.append(_op(name, places, [float(angle) for angle in angles], gate))
             touched |= set(places)
