@@ -41,6 +41,28 @@ def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
     assert found["band_1_repair"]["accepted_rate"] == 1.0
 
 
+def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_path, monkeypatch):
+    """No service is asked for shots that are there already."""
+    from biselect.hardware.execute import runner
+    from biselect.hardware.execute.circuit_files import load_circuit
+    from biselect.hardware.execute.manifest import freeze, plan
+    from biselect.hardware.execute.samplers import SectorSampling
+
+    class Device(SectorSampling):
+        name = "ibm:nowhere"
+
+    circuit = load_circuit(compiled)
+    asked = plan(circuit, "ibm:nowhere", shots=30, repeats=2, seed=0)
+    runner.execute(freeze(circuit, compiled, tmp_path, asked), Device())
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    for arguments in (
+        (tmp_path,),
+        (compiled, "--on", "ibm:nowhere", "--shots", 30, "--repeats", 2, "--out", tmp_path),
+    ):
+        done = run("run", *arguments, "--json")
+        assert done.code == 0 and json.loads(done.out)["strict"]["shots"] == 60
+
+
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
     results = []
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
@@ -71,9 +93,28 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
         "run", compiled / "manifest.json", "--on", "ibm:ibm_boston", "--shots", 4096, "--repeats", 10, "--dry-run"
     )
     assert shown.code == 0 and "nothing was submitted" in shown.out and "10 × 4096 shots" in shown.out
-    found = json.loads(run("run", compiled, "--on", "noisy:FakeBoston", "--dry-run", "--json").out)
+    assert "warning: the circuit was compiled for 'iqm-54', not for ibm_boston" in shown.err
+    found = json.loads(run("run", compiled, "--on", "noisy:iqm-54", "--dry-run", "--json").out)
     assert found["kind"] == "noise model, not hardware" and found["shots"] == 4096
     assert sorted(compiled.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("on", "why"),
+    [
+        ("noisy:Nope", "Nope"),
+        ("noisy:FakeBoston", "has no r on qubits"),
+        ("local:FakeBoston", "has no r on qubits"),
+        ("sector", "GiB are free"),
+    ],
+)
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_path, monkeypatch, on, why, dry):
+    if on == "sector":
+        monkeypatch.setattr("biselect.simulate.memory.available_memory", lambda: 100)
+    done = run("run", compiled, "--on", on, "--out", tmp_path / "r", *dry)
+    assert done.code == 2 and why in done.err.replace("\n", " ")
+    assert not (tmp_path / "r").exists()
 
 
 def test_the_estimate_is_shots_times_circuit_and_pause():
@@ -120,6 +161,12 @@ def test_bad_input_is_one_line(run, compiled, tmp_path):
     ):
         done = run("run", *arguments)
         assert done.code == 2 and done.err.strip().splitlines()[-1].startswith("error: "), arguments
+
+
+def test_a_threshold_must_be_finite(run, compiled):
+    for text in ("nan", "inf"):
+        done = run("run", compiled, "--on", "sector", "--threshold", text)
+        assert done.code == 2 and "finite energy" in done.err
 
 
 def test_a_changed_circuit_manifest_is_refused(run, compiled, tmp_path):

@@ -171,3 +171,9 @@ def test_without_repeats_there_are_no_figures():
     problem = SelectionProblem(coupling=[[1.0]], k=1, m=1)
     with pytest.raises(InputError, match="no repeats"):
         analyse(problem, [], threshold=0.0, reference=0.0)
+
+
+def test_no_repeats_have_no_figures():
+    problem = SelectionProblem(coupling=np.ones((2, 2)), k=1, m=1)
+    with pytest.raises(InputError, match="no repeats"):
+        analyse_repaired(problem, [], reference=0.0)

@@ -359,3 +359,17 @@ def test_36_qubits_against_the_sector(start):
     found = sampler.probabilities(bits)
     np.testing.assert_allclose(found, expected, rtol=2e-5, atol=1e-12)  # the sector's own rounding is 1e-6 of the norm
     assert found.sum() == pytest.approx(expected.sum(), rel=1e-5)
+
+
+@pytest.mark.parametrize(("samples", "features"), [([3], [1]), ([-1], [1]), ([0], [2]), ([9], [0]), ([0, 0], [1])])
+def test_a_start_names_its_own_samples_and_features(samples, features):
+    with pytest.raises(InputError, match=r"samples must|features must"):
+        basis_bits(3, 2, samples, features)
+
+
+@pytest.mark.parametrize("shots", [2.5, 0, "3"])
+def test_shots_are_a_whole_number(shots):
+    circuit = GateCircuit(n_samples=2, n_features=1, start=(1, 0, 1), gates=())
+    sampler = WideSampler(SelectionProblem(coupling=np.ones((2, 1)), k=1, m=1), circuit)
+    with pytest.raises(InputError, match="and whole"):
+        sampler.draw(shots)

@@ -51,7 +51,7 @@ def run(
         float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
     ] = None,
     resubmit: Annotated[
-        bool, typer.Option("--resubmit", help="Hand jobs in again of which nobody can say whether they arrived.")
+        bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
     ] = False,
     output: Annotated[
         Path | None,
@@ -72,7 +72,7 @@ def run(
     from biselect.hardware.execute.circuit_files import circuit_of, read_json
     from biselect.hardware.execute.devices import kind_of, sampler_for
     from biselect.hardware.execute.findings import outcome
-    from biselect.hardware.execute.manifest import freeze, is_run, load_run, plan
+    from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
     from biselect.hardware.execute.runner import execute
     from biselect.report.files import write_text
 
@@ -85,9 +85,10 @@ def run(
         if fixed := [name for name, value in {**given, "--out": output}.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
+        _warn(steps, fixed_run.circuit, fixed_run.on)
         if dry_run:
             return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
-        sampler = sampler_for(fixed_run.on)
+        sampler = None
     else:
         if on is None:
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
@@ -95,10 +96,14 @@ def run(
         circuit = circuit_of(content, manifest.parent)
         goal = _threshold(threshold, circuit)
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
+        _warn(steps, circuit, on)
         if dry_run:
             return _show_plan(circuit, asked, as_json)
-        sampler = sampler_for(on)
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
+        sampler = None
+        if not is_fixed(folder):  # nothing is fixed for whom nobody answers, nor for who cannot measure it
+            sampler = sampler_for(on)
+            sampler.check(circuit.compiled)
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
@@ -114,6 +119,13 @@ def run(
     steps.say(f"kept in {fixed_run.folder}")
 
 
+def _warn(steps: Steps, circuit: StoredCircuit, on: str) -> None:
+    from biselect.hardware.execute.devices import foreign_device
+
+    if said := foreign_device(on, circuit.manifest["target"]["name"]):
+        steps.say(f"warning: {said}", style="bold yellow")
+
+
 def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
     from biselect.qaoa.thresholds import Threshold, load_thresholds
 
@@ -121,9 +133,11 @@ def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
         return None
     digest = circuit.problem.digest
     try:
-        return Threshold(problem_hash=digest, value=float(text), pool="given on the command line")
+        energy = float(text)
     except ValueError:
-        pass
+        energy = None
+    if energy is not None:
+        return Threshold(problem_hash=digest, value=energy, pool="given on the command line")
     for threshold in load_thresholds(text):
         if threshold.problem_hash == digest:
             return threshold
@@ -131,9 +145,12 @@ def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
 
 
 def _show_plan(circuit: StoredCircuit, asked: dict[str, Any], as_json: bool) -> None:
-    from biselect.hardware.execute.devices import kind_of
+    from biselect.hardware.execute.devices import kind_of, sampler_for
     from biselect.hardware.execute.findings import REP_DELAY, device_seconds
+    from biselect.hardware.execute.samplers import HARDWARE
 
+    if kind_of(asked["on"]) != HARDWARE:  # a service is not asked: that may need an account
+        sampler_for(asked["on"]).check(circuit.compiled)
     compiled, shots, repeats = circuit.compiled, asked["shots"], asked["repeats"]
     seconds = device_seconds(compiled.resources, shots, repeats)
     facts = {

@@ -149,6 +149,8 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
         repeats: shots of each repeat, in the order of `sparse`.
         reference: energy of the sparse classical reference.
     """
+    if not repeats:
+        raise InputError("there are no repeats to analyse")
     mended = [band_1(shots, sparse) for shots in repeats]
     best = _lowest(mended, sparse)
     strict = _lowest(repeats, sparse)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
+from biselect.core.checks import positions
 from biselect.core.conventions import feature_qubit, rz_angle, rzz_angle, sample_qubit
 from biselect.core.ising import coupling_component, marginal_component
 from biselect.errors import InputError
@@ -96,15 +98,15 @@ class GateCircuit:
         return sum(self.start[: self.n_samples]), sum(self.start[self.n_samples :])
 
 
-def basis_bits(n_samples: int, n_features: int, samples: ArrayLike, features: ArrayLike) -> tuple[int, ...]:
+def basis_bits(n_samples: int, n_features: int, samples: Iterable[int], features: Iterable[int]) -> tuple[int, ...]:
     """The bits of a choice.
 
     >>> basis_bits(3, 2, [0, 2], [1])
     (1, 0, 1, 0, 1)
     """
     bits: NDArray[np.int64] = np.zeros(n_samples + n_features, dtype=np.int64)
-    bits[np.asarray(samples, dtype=np.int64)] = 1
-    bits[n_samples + np.asarray(features, dtype=np.int64)] = 1
+    bits[positions("samples", samples, n_samples)] = 1
+    bits[n_samples + positions("features", features, n_features)] = 1
     return tuple(bits.tolist())
 
 

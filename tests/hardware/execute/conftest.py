@@ -9,7 +9,7 @@ pytest.importorskip("qiskit_ibm_runtime")
 
 from qiskit.primitives import BitArray, DataBin, PrimitiveResult, SamplerPubResult
 from qiskit.transpiler import Target
-from qiskit_ibm_runtime.exceptions import RuntimeJobFailureError, RuntimeJobTimeoutError
+from qiskit_ibm_runtime.exceptions import RuntimeJobFailureError, RuntimeJobNotFound, RuntimeJobTimeoutError
 from requests import ConnectionError as NoConnection
 
 from biselect import SelectionProblem
@@ -59,7 +59,10 @@ def fixed(stored, circuit_folder):
 
 @dataclass
 class RecordedJob:
-    """A job as Qiskit Runtime shows it; `fate` is one of done, queued, failed, partial, lost-while-waiting."""
+    """A job as Qiskit Runtime shows it.
+
+    `fate` is one of done, queued, failed, partial, empty, narrow, gone, lost-while-waiting.
+    """
 
     number: int
     tags: list
@@ -80,6 +83,9 @@ class RecordedJob:
         if self.fate == "lost-while-waiting" and self.asked == 1:
             raise NoConnection(f"GET {ADDRESS}: connection reset, Authorization: Bearer {TOKEN}")
         shots = self.shots // 2 if self.fate == "partial" else self.shots
+        shots = 0 if self.fate == "empty" else shots
+        if self.fate == "narrow":
+            self.width -= 1
         bits = np.random.default_rng(self.number).integers(2, size=(shots, self.width)).astype(bool)
         data = DataBin(c=BitArray.from_bool_array(bits, order="little"))
         return PrimitiveResult([SamplerPubResult(data)])
@@ -104,7 +110,10 @@ class RecordedService:
         return {"token": TOKEN, "url": "https://service.example", "instance": "crn:planted-instance"}
 
     def job(self, job_id):
-        return next(job for job in self.queue if job.job_id() == job_id)
+        found = next(job for job in self.queue if job.job_id() == job_id)
+        if found.fate == "gone":
+            raise RuntimeJobNotFound(f"Job not found: {job_id}")
+        return found
 
     def jobs(self, job_tags, limit):
         return [job for job in reversed(self.queue) if set(job_tags) <= set(job.tags)][:limit]

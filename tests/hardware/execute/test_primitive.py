@@ -119,6 +119,12 @@ def _append(*steps):
         (_append(lambda c: c.append(_xy(0.2), [1, 2])), "breaks both budgets"),
         (_append(lambda c: c.rzz(0.2, 0, 1), lambda c: c.append(_xy(0.2), [0, 1])), "within one register"),
         (_append(lambda c: c.measure(0, 0), lambda c: c.rz(0.1, 0)), "follows the measurement"),
+        (
+            _append(lambda c: c.measure(0, 0), lambda c: c.measure(2, 0), lambda c: c.append(_xy(0.3), [0, 1])),
+            "xx_plus_yy on 0, 1. follows the measurement",
+        ),
+        (_append(lambda c: c.rz(float("nan"), 0)), "angles must be finite"),
+        (_append(lambda c: c.append(_xy(float("inf")), [0, 1])), "angles must be finite"),
         (_append(lambda c: c.x(0)), "k = 0"),
         (QuantumCircuit(4, 4), "two quantum registers"),
         (QuantumCircuit(QuantumRegister(1), QuantumRegister(1)), "measures nothing"),
@@ -127,6 +133,26 @@ def _append(*steps):
 def test_other_circuits_are_refused_clearly(circuit, why):
     with pytest.raises(InputError, match=why):
         SectorSampler().run([circuit], shots=5).result()
+
+
+@pytest.mark.parametrize("method", ["sector", "wide"])
+def test_methods_take_the_same_circuits(method):
+    circuit = _append(lambda c: c.append(_xy(0.2), [0, 1]), lambda c: c.rzz(0.2, 0, 1))
+    with pytest.raises(InputError, match=r"gate 4 \(rzz on 0, 1\) lies within one register"):
+        SectorSampler(method=method).run([circuit], shots=5).result()
+
+
+def test_measurements_at_the_end_may_share_a_qubit_or_a_classical_bit():
+    """As for Qiskit's sampler: a qubit is read the same twice, and the last to write a bit has it."""
+    circuit = _registers()
+    circuit.append(_xy(0.9), [0, 1])
+    circuit.measure([0, 0, 2, 1, 3], [0, 1, 2, 2, 3])
+    ours, theirs = (
+        shares(sampler.run([circuit], shots=4000).result()[0].data[circuit.cregs[0].name])
+        for sampler in (SectorSampler(seed=0), StatevectorSampler(seed=0))
+    )
+    assert set(ours) == set(theirs) == {"0011", "0100"}
+    assert total_variation(ours, theirs) < 0.05
 
 
 def test_a_twisted_xy_gate_is_refused():

@@ -18,7 +18,7 @@ from biselect.hardware.execute.manifest import NAME, freeze, load_run, plan, rep
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.runner import execute
 from biselect.hardware.execute.samplers import SectorSampling
-from biselect.hardware.execute.store import RESULTS, BusyError, RunStore
+from biselect.hardware.execute.store import RESULTS, BusyError, RunStore, _sealed, locked
 from biselect.qaoa.thresholds import Threshold
 
 
@@ -67,6 +67,48 @@ def test_a_record_changed_in_the_middle_is_refused(whole, fixed, tmp_path):
         execute(run, SectorSampling())
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda record: record.update(seed=0),
+        lambda record: record.update(asked=41),
+        lambda record: record.update(counts=[count + 1 for count in record["counts"]]),
+        lambda record: record.update(counts=[-count for count in record["counts"]]),
+        lambda record: record.update(width=10),
+        lambda record: record.pop("bits"),
+    ],
+)
+def test_a_record_that_the_manifest_did_not_ask_for_is_refused(whole, fixed, tmp_path, change):
+    """Its checksum may be right: it does not say who wrote it."""
+    run = fixed(tmp_path)
+    record = json.loads((whole.folder / RESULTS).read_text().splitlines()[0])
+    del record["check"]
+    change(record)
+    (tmp_path / RESULTS).write_bytes(_sealed(record))
+    with pytest.raises(InputError, match="record 1 does not belong to the run"):
+        execute(run, SectorSampling())
+
+
+def test_more_repeats_than_the_manifest_has_are_refused(whole, fixed, tmp_path):
+    run = fixed(tmp_path)
+    lines = (whole.folder / RESULTS).read_bytes().splitlines(keepends=True)
+    record = json.loads(lines[-1])
+    del record["check"]
+    (tmp_path / RESULTS).write_bytes(b"".join([*lines, _sealed({**record, "repeat": 3})]))
+    with pytest.raises(InputError, match="3 repeats only"):
+        execute(run, SectorSampling())
+
+
+def test_shots_of_another_width_are_not_kept(fixed, tmp_path):
+    class Narrow(SectorSampling):
+        def sample(self, compiled, shots, seed):
+            return Readout.of(np.zeros((shots, 5), dtype=int))
+
+    with pytest.raises(InputError, match="5 classical bits, the circuit has 9"):
+        execute(fixed(tmp_path), Narrow())
+    assert not (tmp_path / RESULTS).exists()
+
+
 def test_records_of_another_manifest_are_refused(whole, fixed, tmp_path):
     run = fixed(tmp_path, seed=2)
     (tmp_path / RESULTS).write_bytes((whole.folder / RESULTS).read_bytes())
@@ -111,6 +153,41 @@ def test_a_folder_holds_one_run_only(fixed, tmp_path):
         fixed(tmp_path, shots=41)
 
 
+def test_files_that_were_there_before_are_not_touched(fixed, tmp_path):
+    mine = tmp_path / "problem.npz"
+    mine.write_bytes(b"mine")
+    with pytest.raises(InputError, match=r"problem\.npz: is there already"):
+        fixed(tmp_path)
+    assert mine.read_bytes() == b"mine" and not (tmp_path / NAME).exists()
+    mine.unlink()
+    assert fixed(tmp_path).shots == 40  # what the first attempt left behind is the run's own
+
+
+def test_a_folder_is_fixed_by_one_process_at_a_time(fixed, tmp_path):
+    with locked(tmp_path), pytest.raises(BusyError, match="another process"):
+        fixed(tmp_path)
+    assert not (tmp_path / NAME).exists()
+
+
+def test_who_comes_second_gets_the_run_that_is_fixed(fixed, tmp_path, monkeypatch):
+    """Both saw an empty folder; the first one's files stay as they are."""
+    from biselect.hardware.execute import manifest
+
+    found = []
+    solve = manifest.solve
+
+    def overtaken(*arguments, **options):
+        if not found:
+            found.append(None)
+            found.append(fixed(tmp_path))
+        return solve(*arguments, **options)
+
+    monkeypatch.setattr(manifest, "solve", overtaken)
+    with pytest.raises(InputError, match="differs in shots"):
+        fixed(tmp_path, shots=41)
+    assert load_run(tmp_path).hash == found[1].hash
+
+
 def test_a_run_is_done_by_whom_it_was_fixed_for(fixed, tmp_path):
     with pytest.raises(InputError, match="fixed for wide"):
         execute(fixed(tmp_path, "wide"), SectorSampling())
@@ -123,7 +200,7 @@ def test_a_threshold_of_another_problem_is_refused(fixed, tmp_path):
 
 def test_two_processes_do_not_share_a_run(fixed, tmp_path):
     run = fixed(tmp_path)
-    with RunStore(run.folder, run.hash).locked(), pytest.raises(BusyError, match="another process"):
+    with locked(run.folder), pytest.raises(BusyError, match="another process"):
         execute(run, SectorSampling())
     assert len(execute(run, SectorSampling())) == 3  # the lock is gone with who held it
 
@@ -170,7 +247,7 @@ def test_a_killed_process_loses_only_the_repeat_it_was_at(whole, fixed, tmp_path
 
 def test_an_analysis_can_be_had_again_from_the_files(whole):
     again = load_run(whole.folder)
-    readouts = RunStore(again.folder, again.hash).readouts()
+    readouts = RunStore(again).readouts()
     found = outcome(again, readouts)
     assert found.kind == "exact simulation, not hardware"
     assert found.strict.feasible == found.strict.shots == 120

@@ -10,7 +10,7 @@ from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import Op, Program, build_program, compile_circuit, to_qiskit
 from biselect.hardware.execute.aer import AerSampling, cut
-from biselect.hardware.execute.devices import kind_of, sampler_for
+from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
 from biselect.hardware.execute.samplers import SectorSampling, WideSampling
 from biselect.hardware.execute.sector_state import sector_state
 from biselect.qaoa import SCHEDULES, Ansatz
@@ -136,6 +136,8 @@ def test_the_wide_sampler_refuses_a_dicke_start(problem, stored):
     program = build_program(problem, 1, "tied", "path", "dicke", angles=[0.1, 0.2])
     with pytest.raises(InputError, match="basis state"):
         WideSampling().sample(replace(stored.compiled, program=program), 5, 0)
+    with pytest.raises(InputError, match="basis state"):
+        WideSampling().check(replace(stored.compiled, program=program))
 
 
 @pytest.mark.parametrize("on", ["", "sector:x", "noisy", "ibm:", "cloud:x", "iqm:ftp://x", "Sector"])
@@ -155,6 +157,8 @@ def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem, on):
 
     made = compile_problem(problem, "boston", [0.4, 0.3], depth=1, schedule="tied", compare=False)
     sampler = sampler_for(on)
+    sampler.check(made.compiled)
+    assert foreign_device(on, made.compiled.target) is None
     readout = sampler.sample(made.compiled, 300, 3)
     mass = readout.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem)
     assert problem.sector.chance < 0.7 < mass < 1

@@ -9,7 +9,7 @@ import pytest
 from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.devices import kind_of, sampler_for
 from biselect.hardware.execute.findings import outcome
 from biselect.hardware.execute.ibm import IbmSampling
 from biselect.hardware.execute.iqm import IqmSampling
@@ -67,6 +67,17 @@ def test_the_calibration_of_the_moment_is_kept(fixed, service, tmp_path):
     assert any("not the one that the circuit was compiled for" in line for line in said)
 
 
+def test_a_torn_calibration_is_written_again(fixed, service, tmp_path):
+    unlucky = service(["failed"])
+    with pytest.raises(JobFailedError):
+        execute(fixed(tmp_path, ON), unlucky.sampling())
+    (kept,) = tmp_path.glob("calibration-*.json")
+    whole = kept.read_bytes()
+    kept.write_bytes(whole[:20])
+    execute(fixed(tmp_path, ON), unlucky.sampling())
+    assert kept.read_bytes() == whole
+
+
 def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path):
     unlucky = service(["done", "failed"])
     run = fixed(tmp_path, ON)
@@ -75,6 +86,44 @@ def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, 
     assert len((tmp_path / RESULTS).read_text().splitlines()) == 1
     assert len(execute(run, unlucky.sampling())) == 3
     assert [job.asked for job in unlucky.queue] == [1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("fate", ["gone", "narrow"])
+def test_a_job_that_never_gives_its_shots_is_handed_in_again_only_when_told_to(fixed, service, tmp_path, fate):
+    odd = service(["done", fate])
+    run = fixed(tmp_path, ON)
+    for _ in range(2):
+        with pytest.raises(ServiceError, match=r"repeat 2: job job-1 gives no shots: .*--resubmit"):
+            execute(run, odd.sampling())
+    assert len((tmp_path / RESULTS).read_text().splitlines()) == 1 and odd.submissions == 3
+    assert len(execute(run, odd.sampling(), resubmit=True)) == 3
+    assert odd.submissions == 4
+
+
+def test_a_job_without_shots_has_failed_and_is_submitted_anew(fixed, service, tmp_path):
+    odd = service(["empty"])
+    run = fixed(tmp_path, ON)
+    with pytest.raises(JobFailedError, match="job-0 ended without shots"):
+        execute(run, odd.sampling())
+    assert len(execute(run, odd.sampling())) == 3
+
+
+def test_an_iqm_job_that_the_server_does_not_know_can_be_given_up(fixed, tmp_path):
+    """The client says so by an HTTP error, which is an answer and no lost connection."""
+    backend = Iqm("done")
+    run = fixed(tmp_path, "iqm:https://iqm.example", repeats=1)
+    known, missing = backend.retrieve_job, OSError("404 Not Found")
+    missing.response = SimpleNamespace(status_code=404)
+
+    def refuse(name):
+        raise missing
+
+    backend.retrieve_job = refuse
+    with pytest.raises(ServiceError, match="--resubmit"):
+        execute(run, IqmSampling(backend, "https://iqm.example"))
+    backend.retrieve_job = known
+    assert len(execute(run, IqmSampling(backend, "https://iqm.example"), resubmit=True)) == 1
+    assert len(backend.jobs) == 2
 
 
 def test_a_refused_circuit_is_said_and_can_be_tried_again(fixed, service, tmp_path):
@@ -244,14 +293,53 @@ def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, 
         "https://u:{}@h/",
         "https://{}@h/",
         "access_token: {}",
+        "{{'Authorization': 'apikey {}'}}",
+        "Authorization: Basic {}",
+        "Authorization: Digest u, response={}, x",
+        "('Authorization', 'Bearer {}')",
+        '{{\\"token\\": \\"{}\\"}}',
+        "Invalid token {}",
+        "API key '{}' is not known",
+        "https://u:p@{}@host/x",
+        "https://u:p/{}@host/x",
+        "password='my {} pass'",
+        'password="a\\"{}"',
+        "password: a,{}",
+        "token: apikey {}",
     ],
 )
 def test_known_shapes_of_secrets_are_masked(text):
     assert "sEcr3t-value" not in scrubbed(text.format("sEcr3t-value"))
 
 
+def test_stored_tokens_are_masked_when_the_account_is_refused(monkeypatch, secret):
+    """Whatever the shape of the message."""
+
+    class Refusing:
+        def __init__(self):
+            raise RuntimeError(f"401 <{secret}>")
+
+        @staticmethod
+        def saved_accounts():
+            return {"default": {"token": secret}}
+
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", Refusing)
+    with pytest.raises(InputError, match="no access to ibm:boston: 401") as caught:
+        sampler_for("ibm:boston")
+    assert secret not in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["ibm", "noisy", "local"])
+def test_a_device_is_named_by_a_name_alone(kind, secret, secret_address):
+    for where in (secret_address, f"boston?token={secret}", f"boston {secret}"):
+        with pytest.raises(InputError, match="by its name") as caught:
+            kind_of(f"{kind}:{where}")
+        assert secret not in str(caught.value)
+    assert kind_of(f"{kind}:ibm_boston-2.x")
+
+
 def test_plain_words_are_left_alone():
-    said = "the token expired; no such key 'depth'; see https://docs.example/login@home"
+    said = "the token expired; no such key 'depth'; see https://docs.example/login@home; a basic gate"
     assert scrubbed(said) == said
 
 

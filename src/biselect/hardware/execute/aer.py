@@ -12,6 +12,7 @@ from biselect.hardware.targets import load_target
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+    from qiskit.transpiler import Target
     from qiskit_aer import AerSimulator
 except ImportError as error:
     raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
@@ -26,6 +27,9 @@ class AerSampling:
     name = "aer"
     kind = EXACT
     remark = ""
+
+    def check(self, compiled: Compiled) -> None:
+        """Aer takes any gate; beyond a state vector it may take long."""
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the compiled gates on the qubits that they use."""
@@ -48,6 +52,10 @@ class NoisySampling:
         self._target = load_target(device)
         self.name = f"noisy:{device}"
 
+    def check(self, compiled: Compiled) -> None:
+        """The device must have every gate where it is used."""
+        _check_gates(compiled, self._target)
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
         from biselect.hardware.noise.model import cut_noise
@@ -68,6 +76,10 @@ class LocalSampling:
         self._backend = _recorded(device)
         self.name = f"local:{device}"
 
+    def check(self, compiled: Compiled) -> None:
+        """The device must have every gate where it is used."""
+        _check_gates(compiled, self._backend.target)
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
         from qiskit_ibm_runtime import SamplerV2
@@ -86,6 +98,18 @@ def cut(circuit: QuantumCircuit) -> QuantumCircuit:
         qubits = [number[circuit.find_bit(qubit).index] for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
+
+
+def _check_gates(compiled: Compiled, target: Target) -> None:
+    """Refuse a gate that the device does not have there; a noise model would take it for one without errors."""
+    for step in compiled.circuit.data:
+        name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
+        if name == "barrier" or any(target.instruction_supported(name, ends) for ends in (qubits, qubits[::-1])):
+            continue
+        raise InputError(
+            f"{target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the circuit uses: it "
+            f"was compiled for {compiled.target!r}; compile it for this device"
+        )
 
 
 def _recorded(device: str) -> Any:

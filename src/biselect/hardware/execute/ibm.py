@@ -9,7 +9,14 @@ from typing import Any
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
+from biselect.hardware.execute.remote import (
+    GO_ON,
+    ConnectionLostError,
+    JobFailedError,
+    ServiceError,
+    StillWaitingError,
+    read_shots,
+)
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.scrub import scrubbed
 from biselect.hardware.targets import snapshot
@@ -57,10 +64,13 @@ class IbmSampling:
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error)}; store an account with "
+                f"no access to ibm:{device}: {scrubbed(error, _stored_tokens())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)
+
+    def check(self, compiled: Compiled) -> None:
+        """The service itself refuses what its device cannot run, before it takes the job."""
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Submit and wait; a device draws its own shots, so the seed only names the job."""
@@ -82,9 +92,9 @@ class IbmSampling:
         """The shots of a job."""
         with self._guarded(f"waiting for job {job}", job):
             result = self._service.job(job).result(timeout=wait)
-        if result is None or not len(result):
-            raise JobFailedError(f"job {job} ended without a result")
-        return Readout.of(result[0].join_data())
+            if result is None or not len(result):
+                raise JobFailedError(f"job {job} ended without a result")
+            return read_shots(job, result[0].join_data())
 
     def snapshot(self) -> dict[str, Any] | None:
         """The calibration of the moment."""
@@ -96,6 +106,8 @@ class IbmSampling:
         """Their errors as ours. The cause is cut off: its text may hold what must not be seen."""
         try:
             yield
+        except ServiceError:
+            raise
         except RuntimeJobTimeoutError:
             raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
         except (RuntimeJobFailureError, RuntimeJobMaxTimeoutError, RuntimeInvalidStateError) as error:
@@ -108,3 +120,11 @@ class IbmSampling:
     def _said(self, error: Exception) -> str:
         account = self._service.active_account() or {}
         return scrubbed(error, [str(account[name]) for name in ("token", "instance") if account.get(name)])
+
+
+def _stored_tokens() -> list[str]:
+    """Tokens of the account store, which messages about a refused account may repeat."""
+    try:
+        return [str(account["token"]) for account in QiskitRuntimeService.saved_accounts().values()]
+    except Exception:  # a store that cannot be read has none to give away
+        return []

@@ -10,7 +10,14 @@ from urllib.parse import urlsplit
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import GO_ON, ConnectionLostError, JobFailedError, ServiceError, StillWaitingError
+from biselect.hardware.execute.remote import (
+    GO_ON,
+    ConnectionLostError,
+    JobFailedError,
+    ServiceError,
+    StillWaitingError,
+    read_shots,
+)
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.scrub import plain_address, scrubbed
 
@@ -53,6 +60,9 @@ class IqmSampling:
         except Exception as error:
             raise InputError(f"no access to iqm:{address}: {scrubbed(error)}; set IQM_TOKEN") from None
 
+    def check(self, compiled: Compiled) -> None:
+        """The service itself refuses what its device cannot run, before it takes the job."""
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Submit and wait; a device draws its own shots, whatever the seed."""
         return self.collect(self.submit(compiled, shots, f"biselect-{seed}"), WAIT)
@@ -71,10 +81,9 @@ class IqmSampling:
         with self._guarded(f"waiting for job {job}", job):
             handle = self._backend.retrieve_job(job)
             result = handle.result(timeout=WAIT if wait is None else wait)
-            failure = None if result.success else handle.error_message()
-        if not result.success:
-            raise JobFailedError(f"job {job} failed: {scrubbed(failure)}")
-        return Readout.of(result.get_counts())
+            if not result.success:
+                raise JobFailedError(f"job {job} failed: {scrubbed(handle.error_message())}")
+            return read_shots(job, result.get_counts())
 
     def snapshot(self) -> dict[str, Any] | None:
         """IQM names its calibration in the job itself."""
@@ -85,11 +94,14 @@ class IqmSampling:
         """Their errors as ours; the cause is cut off, for its text may hold what must not be seen."""
         try:
             yield
+        except ServiceError:
+            raise
         except Exception as error:
             kinds = {kind.__name__ for kind in type(error).__mro__}  # IQM's classes cannot be imported beside IBM's
             said = f"{self.name}, while {doing}: {scrubbed(error)}"
             if "OperationTimeoutError" in kinds:
                 raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
-            if kinds & {"RequestException", "OSError"}:
+            missing = getattr(getattr(error, "response", None), "status_code", None) == 404  # an answer, not a loss
+            if kinds & {"RequestException", "OSError"} and not missing:
                 raise ConnectionLostError(f"{said}; {GO_ON}") from None
             raise ServiceError(said) from None

@@ -22,6 +22,7 @@ from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
 from biselect.hardware.execute.devices import kind_of
+from biselect.hardware.execute.store import locked
 from biselect.hardware.seal import check_seal, seal
 from biselect.qaoa.thresholds import Threshold
 from biselect.solvers import solve
@@ -120,7 +121,7 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
         folder: of the run.
         asked: from `plan`.
     """
-    if (folder / NAME).exists():
+    if is_fixed(folder):
         found = load_run(folder)
         if other := [name for name in asked if found.content.get(name) != _plain(asked)[name]]:
             raise InputError(
@@ -137,17 +138,23 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
             "versions": installed(),
         }
     )
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        for name in NEEDED:
-            _put(folder / name, (source / name).read_bytes(), os.replace)
-        text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
-        _put(folder / NAME, text.encode(), os.link)  # unlike a rename this fails where the file exists
-    except FileExistsError:  # another process was first
-        return freeze(circuit, source, folder, asked)
+        with locked(folder):
+            if not is_fixed(folder):
+                for name in NEEDED:
+                    _add(folder / name, (source / name).read_bytes())
+                _add(folder / NAME, text.encode())
+                return Run(content=content, circuit=circuit, folder=folder)
     except OSError as error:
         raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    return Run(content=content, circuit=circuit, folder=folder)
+    return freeze(circuit, source, folder, asked)  # another process was first
+
+
+def is_fixed(folder: Path) -> bool:
+    """Whether a folder holds a manifest already."""
+    return (folder / NAME).exists()
 
 
 def load_run(folder: Path) -> Run:
@@ -191,7 +198,18 @@ def installed() -> dict[str, str]:
     return found
 
 
-def _put(path: Path, content: bytes, place: Callable[[Path, Path], None]) -> None:
+def _add(path: Path, content: bytes) -> None:
+    """Put a file where there is none, or the same; another one is its owner's."""
+    try:
+        write_whole(path, content, os.link)  # unlike a rename this fails where the file exists
+    except FileExistsError:
+        if path.read_bytes() != content:
+            raise InputError(
+                f"{path}: is there already and does not belong to this run; name another folder with --out"
+            ) from None
+
+
+def write_whole(path: Path, content: bytes, place: Callable[[Path, Path], None] = os.replace) -> None:
     """Write a file whole, or not at all."""
     staging = path.with_name(f".writing-{path.name}-{os.getpid()}")
     try:

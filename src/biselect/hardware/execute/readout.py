@@ -49,7 +49,7 @@ class Readout:
     @classmethod
     def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Readout:
         """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
-        table = np.zeros((len(bits), max(compiled.clbits) + 1), dtype=np.uint8)
+        table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
         table[:, list(compiled.clbits)] = bits
         return cls.of_table(table, counts)
 

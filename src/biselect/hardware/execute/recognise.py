@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import isclose, pi, remainder
+from math import isclose, isfinite, pi, remainder
 from typing import TYPE_CHECKING, Any
 
 from qiskit import QuantumCircuit
@@ -38,17 +38,21 @@ def program_of(circuit: QuantumCircuit, n_samples: int | None = None) -> tuple[P
     bits = [0] * circuit.num_qubits
     ops: list[Op] = []
     reads: dict[int, int] = {}
+    measured: set[int] = set()  # not reads' values: a classical bit may be written twice, and keeps the second qubit
     touched: set[int] = set()
     for number in range(done, len(steps)):
         step, places = steps[number], qubits[number]
         name, angles = step.operation.name, step.operation.params
         gate = f"gate {number + 1} ({name} on {', '.join(map(str, places))})"
-        if set(places) & set(reads.values()):
-            raise InputError(f"{gate} follows the measurement of its qubit; measure at the end only")
         if name == "measure":
             reads[circuit.find_bit(step.clbits[0]).index] = places[0]
+            measured.add(places[0])
+        elif measured & set(places):
+            raise InputError(f"{gate} follows the measurement of its qubit; measure at the end only")
         elif name == "x" and budgets is None and places[0] not in touched:
             bits[places[0]] ^= 1
+        elif name == "rzz" and (places[0] < n) == (places[1] < n):
+            raise InputError(f"{gate} lies within one register; phases join the two registers")
         elif name in ("rz", "rzz", "xx_plus_yy"):
             ops.append(_op(name, places, [float(angle) for angle in angles], gate))
             touched |= set(places)
@@ -83,6 +87,8 @@ def _samples(circuit: QuantumCircuit, n_samples: int | None) -> int:
 
 
 def _op(name: str, places: tuple[int, ...], angles: Sequence[float], gate: str) -> Op:
+    if not all(map(isfinite, angles)):
+        raise InputError(f"{gate}: its angles must be finite, got {', '.join(map(str, angles))}")
     if name == "xx_plus_yy":
         if not isclose(remainder(angles[1], 2 * pi), 0.0, abs_tol=CLOSE):
             raise InputError(f"{gate}: its second angle must be 0, got {angles[1]:g}")

@@ -6,6 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 from biselect.errors import BiselectError
 from biselect.hardware.compiled import Compiled
+from biselect.hardware.decode import bit_table
 from biselect.hardware.execute.readout import Readout
 
 GO_ON = "jobs that were handed in are kept, run again to go on"
@@ -27,6 +28,14 @@ class ConnectionLostError(ServiceError):
     """The service cannot be reached; jobs go on without us."""
 
 
+def read_shots(job: str, measured: Any) -> Readout:
+    """What an ended job measured; one without any shot has failed."""
+    bits, counts = bit_table(measured)
+    if not counts.sum():
+        raise JobFailedError(f"job {job} ended without shots")
+    return Readout.of_table(bits, counts)
+
+
 @runtime_checkable
 class Service(Protocol):
     """A sampler whose shots are jobs.
@@ -42,6 +51,9 @@ class Service(Protocol):
     kind: str
     remark: str
     finds: bool
+
+    def check(self, compiled: Compiled) -> None:
+        """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
 
     def submit(self, compiled: Compiled, shots: int, tag: str) -> str:
         """Hand a circuit in; gives the job's id."""

@@ -7,11 +7,18 @@ from collections.abc import Callable
 from secrets import token_hex
 
 from biselect.errors import InputError
-from biselect.hardware.execute.manifest import Run, installed
+from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.manifest import Run, installed, write_whole
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.remote import ConnectionLostError, JobFailedError, Service, ServiceError
+from biselect.hardware.execute.remote import (
+    ConnectionLostError,
+    JobFailedError,
+    Service,
+    ServiceError,
+    StillWaitingError,
+)
 from biselect.hardware.execute.samplers import Sampler
-from biselect.hardware.execute.store import RunStore
+from biselect.hardware.execute.store import RunStore, locked
 
 UNKNOWN = "unknown"  # calibration of a device that tells nothing
 Say = Callable[[str], None]
@@ -19,7 +26,7 @@ Say = Callable[[str], None]
 
 def execute(
     run: Run,
-    sampler: Sampler | Service,
+    sampler: Sampler | Service | None = None,
     *,
     wait: float | None = None,
     resubmit: bool = False,
@@ -29,24 +36,29 @@ def execute(
 
     Args:
         run: fixed by `freeze`.
-        sampler: who measures; must be the one that the manifest names.
+        sampler: who measures; must be the one that the manifest names. By default that one, connected to only if
+            shots are missing: a finished run needs nobody.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
-        resubmit: whether a job is handed in again of which nobody can say whether it arrived.
+        resubmit: whether a job is handed in again of which nobody can say whether it arrived, or whose shots
+            the service did not give.
         say: told what happens.
     """
-    if sampler.name != run.on:
+    if sampler is not None and sampler.name != run.on:
         raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
-    store = RunStore(run.folder, run.hash)
-    with store.locked():
+    store = RunStore(run)
+    with locked(run.folder):
         for name in store.repair():
             say(f"{name}: its torn end was cut off; that repeat is done again")
         done = len(store.readouts())
         if done:
             say(f"{done} of {len(run.seeds)} repeats are there already")
-        if done < len(run.seeds) and installed() != run.content["versions"]:
-            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         left = range(done, len(run.seeds))
+        if not left:
+            return store.readouts()
+        if installed() != run.content["versions"]:
+            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
+        sampler = sampler or sampler_for(run.on)
         if isinstance(sampler, Service):
             _submit(run, sampler, store, left, resubmit, say)
         for repeat in left:
@@ -54,7 +66,7 @@ def execute(
                 readout = _collect(run, sampler, store, repeat, wait)
             else:
                 readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
-            store.add(repeat, run.seeds[repeat], run.shots, readout)
+            store.add(repeat, readout)
             short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
             say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
         if sampler.remark:
@@ -68,7 +80,7 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
     calibration = None
     for repeat in repeats:
         last = jobs.get(repeat, {"event": None})
-        if last["event"] == "submitted":
+        if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
             continue
         found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
         if found is not None:
@@ -102,11 +114,21 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
 def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
     job = store.jobs()[repeat]["job"]
     try:
-        return service.collect(job, wait)
+        readout = service.collect(job, wait)
+        store.check(readout)
+        return readout
     except JobFailedError as error:
         store.note(repeat, "failed", job=job, why=str(error))
         raise JobFailedError(
             f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
+        ) from None
+    except (StillWaitingError, ConnectionLostError):
+        raise
+    except (ServiceError, InputError) as error:  # it may be there for another account: only the user can give it up
+        store.note(repeat, "uncollected", job=job, why=str(error))
+        raise ServiceError(
+            f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
+            "more, or with --resubmit to hand it in anew, at the price of a job"
         ) from None
 
 
@@ -116,6 +138,5 @@ def _keep_calibration(run: Run, service: Service) -> str:
     if content is None:
         return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
-    if not path.exists():
-        path.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+    write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
     return str(content["hash"])

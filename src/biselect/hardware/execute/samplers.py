@@ -13,7 +13,7 @@ from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.execute.readout import Readout
-from biselect.hardware.execute.sector_state import sector_state
+from biselect.hardware.execute.sector_state import check_sector, sector_state
 from biselect.hardware.program import Program
 from biselect.simulate.gates import Gate, GateCircuit
 from biselect.simulate.measure import measure
@@ -36,6 +36,9 @@ class Sampler(Protocol):
     kind: str
     remark: str
 
+    def check(self, compiled: Compiled) -> None:
+        """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
+
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; one seed fixes the shots, except on hardware."""
 
@@ -46,6 +49,10 @@ class SectorSampling:
     name = "sector"
     kind = EXACT
     remark = ""
+
+    def check(self, compiled: Compiled) -> None:
+        """The state must fit into memory."""
+        check_sector(compiled.program)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
@@ -59,6 +66,10 @@ class WideSampling:
     name = "wide"
     kind = EXACT
     remark = ""
+
+    def check(self, compiled: Compiled) -> None:
+        """The start must be a basis state."""
+        _basis_start(compiled.program)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
@@ -87,6 +98,12 @@ def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.ui
     return bits, counts
 
 
+def _basis_start(program: Program) -> tuple[int, ...]:
+    if program.bits is None:
+        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
+    return program.bits
+
+
 @lru_cache(maxsize=1)
 def _state(program: Program) -> NDArray[Any]:
     """All repeats of a circuit share one evolution."""
@@ -97,15 +114,14 @@ def _state(program: Program) -> NDArray[Any]:
 def _wide_sampler(program: Program) -> Any:
     from biselect.simulate.wide import WideSampler
 
-    if program.bits is None:
-        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
+    start = _basis_start(program)
     problem = SelectionProblem(
         coupling=np.zeros((program.n_samples, program.n_features)), k=program.k, m=program.m
     )  # only its sizes are used: energies come later, from the dense problem
     circuit = GateCircuit(
         n_samples=program.n_samples,
         n_features=program.n_features,
-        start=program.bits,
+        start=start,
         gates=tuple(Gate(op.kind, op.qubits, op.angle) for op in program.ops),
     )
     return WideSampler(problem, circuit)

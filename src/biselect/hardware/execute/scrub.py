@@ -12,11 +12,24 @@ from biselect.errors import InputError
 MASK = "***"
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6  # shorter values are words that occur by chance
-_IN_ADDRESS = re.compile(r"(?<=://)[^/\s@]+@")
-_AFTER_A_NAME = re.compile(
-    r"((?:token|key|secret|password|authorization)[\"']?\s*[=:]\s*[\"']?)(?:bearer\s+)?[^\s\"',;&]+", re.IGNORECASE
+# A password may hold '/' and '@': with a user before it, all up to the last '@' goes. Too much masked does no harm.
+_IN_ADDRESS = re.compile(r"(?<=://)(?:[^\s/@:]*:\S*|[^/\s]+)@")
+_QUOTED = r"""\\*"(?:\\.|[^"\\\n])*"?|\\*'(?:\\.|[^'\\\n])*'?"""
+_BETWEEN = r"""[\\"']*\s*[=:]\s*|["']\s*,\s*"""
+_SHAPES = (
+    re.compile(rf"(authorization(?:{_BETWEEN}))(?:{_QUOTED}|[^\n]+)", re.IGNORECASE),
+    re.compile(
+        rf"((?:token|key|secret|password|passwd|credentials?)(?:{_BETWEEN}))"
+        rf"(?:{_QUOTED}|(?:(?:bearer|basic|apikey|token)\s+)?[^\s\"'&]+)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE),
+    # after these words only what no plain word looks like: `the token expired` stays as it is
+    re.compile(
+        r"((?i:\b(?:token|apikey|key|basic|secret|password)\s+[\"']?))"
+        r"(?=[^\s\"',;]{6})(?=[^\s\"',;]*[A-Z0-9_=+/]|[a-z]{16})[^\s\"',;]+"
+    ),
 )
-_BEARER = re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE)
 
 
 def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
@@ -35,7 +48,7 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, MASK)
     text = _IN_ADDRESS.sub(f"{MASK}@", text)
-    for shape in (_AFTER_A_NAME, _BEARER):
+    for shape in _SHAPES:
         text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
     return text
 

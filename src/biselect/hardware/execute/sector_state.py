@@ -14,11 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import rank
+from biselect.core.sector import Sector, rank
 from biselect.errors import InputError
 from biselect.hardware.program import RZ, XY, Op, Program
 from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect.simulate.circuit import Layers, Register
+from biselect.simulate.memory import check_memory
 
 SINGLE_PRECISION_ABOVE = 20_000_000  # amplitudes; half the memory, and shots that nobody could tell apart
 Classes = tuple[tuple[tuple[int, int], ...], ...]
@@ -41,13 +42,20 @@ class _Layer:
         return first, second
 
 
+def check_sector(program: Program) -> None:
+    """Refuse a program whose state cannot be held and measured, before anything is allocated."""
+    size = Sector(n_samples=program.n_samples, n_features=program.n_features, k=program.k, m=program.m).size
+    check_memory(size, _dtype(size), states=2)  # the amplitudes, and their squares
+
+
 def sector_state(program: Program) -> NDArray[Any]:
     """C(N, k) × C(D, m) amplitudes, up to a global phase."""
     if program.angle_names:
         raise InputError(f"angles are needed for {', '.join(program.angle_names)}")
+    check_sector(program)
     n, d = program.n_samples, program.n_features
     problem = SelectionProblem(coupling=np.zeros((n, d)), k=program.k, m=program.m)
-    dtype = np.complex64 if problem.sector.size > SINGLE_PRECISION_ABOVE else np.complex128
+    dtype = _dtype(problem.sector.size)
     # no GPU even where there is one: one seed must give the same shots on every machine
     backend = "plain" if problem.sector.size < PLAIN_AMPLITUDES else "compiled"
     state = _start(program, problem, dtype)
@@ -65,6 +73,10 @@ def sector_state(program: Program) -> NDArray[Any]:
         )
         state = make_simulator(problem, *registers, backend=backend, dtype=dtype).state(layers, state)
     return _uniform(problem, dtype) if state is None else state
+
+
+def _dtype(amplitudes: int) -> Any:
+    return np.complex64 if amplitudes > SINGLE_PRECISION_ABOVE else np.complex128
 
 
 def _start(program: Program, problem: SelectionProblem, dtype: Any) -> NDArray[Any] | None:

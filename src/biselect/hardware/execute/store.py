@@ -14,10 +14,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
 from biselect.hardware.execute.readout import Readout
+
+if TYPE_CHECKING:
+    from biselect.hardware.execute.manifest import Run
 
 RESULTS, JOBS, LOCK = "results.jsonl", "jobs.jsonl", ".lock"
 CHECK = "check"
@@ -32,23 +35,12 @@ class RunStore:
     """Results and jobs of one run.
 
     Args:
-        folder: of the run.
-        manifest_hash: of its manifest, kept with every record.
+        run: whose manifest every record belongs to.
     """
 
-    def __init__(self, folder: Path, manifest_hash: str) -> None:
-        self.folder = folder
-        self._hash = manifest_hash
-
-    @contextmanager
-    def locked(self) -> Iterator[None]:
-        """Hold the run for this process alone; the lock goes with the process, however it ends."""
-        with open(self.folder / LOCK, "w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise BusyError(f"{self.folder}: another process is at work on this run; wait for it to end") from None
-            yield
+    def __init__(self, run: Run) -> None:
+        self.folder = run.folder
+        self._run = run
 
     def repair(self) -> list[str]:
         """Cut torn ends off; gives the names of the files that had one. Only for who holds the lock."""
@@ -58,21 +50,41 @@ class RunStore:
         """The finished repeats, in order."""
         found = []
         for number, record in enumerate(self._records(RESULTS)):
-            if record["repeat"] != number:
-                raise InputError(f"{self.folder / RESULTS}: repeat {number} is missing; the file was changed")
-            found.append(Readout.from_dict(record))
+            where = f"{self.folder / RESULTS}: record {number + 1}"
+            try:
+                if record["repeat"] != number:
+                    raise InputError(f"repeat {number} is missing")
+                if number >= len(self._run.seeds):
+                    raise InputError(f"the run has {len(self._run.seeds)} repeats only")
+                if (record["seed"], record["asked"]) != (self._run.seeds[number], self._run.shots):
+                    raise InputError("its seed or its shots are not those of the manifest")
+                readout = Readout.from_dict(record)
+                self.check(readout)
+            except (KeyError, TypeError, ValueError) as error:
+                raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
+            found.append(readout)
         return found
 
-    def add(self, repeat: int, seed: int, asked: int, readout: Readout) -> None:
-        """Keep a finished repeat; `asked` is how many shots were wanted."""
-        self._append(RESULTS, {"repeat": repeat, "seed": seed, "asked": asked, **readout.to_dict()})
+    def check(self, readout: Readout) -> None:
+        """Refuse what the run's circuit cannot have given."""
+        width, wanted = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
+        if width != wanted:
+            raise InputError(f"the shots have {width} classical bits, the circuit has {wanted}")
+        if readout.counts.min() < 0 or not 0 < readout.shots <= self._run.shots:
+            raise InputError(f"there are {readout.shots} shots, {self._run.shots} were asked for")
+
+    def add(self, repeat: int, readout: Readout) -> None:
+        """Keep a finished repeat, with its seed and how many shots were asked for."""
+        self.check(readout)
+        facts = {"repeat": repeat, "seed": self._run.seeds[repeat], "asked": self._run.shots}
+        self._append(RESULTS, {**facts, **readout.to_dict()})
 
     def jobs(self) -> dict[int, Record]:
         """The last event of each repeat's jobs."""
         return {record["repeat"]: record for record in self._records(JOBS)}
 
     def note(self, repeat: int, event: str, **facts: Any) -> None:
-        """Keep what happened to a job: submitting, submitted, refused or failed."""
+        """Keep what happened to a job: submitting, submitted, refused, failed or uncollected."""
         self._append(JOBS, {"repeat": repeat, "event": event, **facts})
 
     def _records(self, name: str) -> list[Record]:
@@ -80,13 +92,13 @@ class RunStore:
         whole, torn = _read(path)
         if torn:
             raise InputError(f"{path}: its end is torn; run again to repair it")
-        if any(record["manifest"] != self._hash for record in whole):
+        if any(record["manifest"] != self._run.hash for record in whole):
             raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
         return whole
 
     def _append(self, name: str, content: Record) -> None:
         path = self.folder / name
-        line = _sealed({**content, "manifest": self._hash})
+        line = _sealed({**content, "manifest": self._run.hash})
         try:
             new = not path.exists()
             with open(path, "ab") as file:
@@ -97,6 +109,21 @@ class RunStore:
                 _sync_folder(self.folder)
         except OSError as error:
             raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """Hold a run's folder for this process alone; the lock goes with the process, however it ends."""
+    try:
+        lock = open(folder / LOCK, "w")
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise BusyError(f"{folder}: another process is at work on this run; wait for it to end") from None
+        yield
 
 
 def _sealed(content: Record) -> bytes:

@@ -119,8 +119,8 @@ class WideSampler:
         self, shots: int, seed: int | np.random.Generator | None = 0
     ) -> tuple[NDArray[np.int8], NDArray[np.int64]]:
         """Distinct bit strings over all N + D qubits, and how often each was measured."""
-        if shots < 1:
-            raise InputError(f"shots must be at least 1, got {shots}")
+        if not isinstance(shots, int | np.integer) or shots < 1:
+            raise InputError(f"shots must be at least 1, and whole; got {shots!r}")
         with _one_thread():
             return draw(self._chain, shots, np.random.default_rng(seed), self._xp)
 
