@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect.core.inference import Comparison, compare
+from biselect.core.inference import Comparison, compare, holm
 from biselect.studies import creditcard_table as table
 from biselect.studies import joint_vs_sequential_real_creditcard as creditcard
 from biselect.studies.results import Entry, Findings, entry
@@ -83,6 +83,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             cells.append(table.comparison_entry(f"Chosen − {name}, slices resampled", column, by_slice))
             cells.append(table.comparison_entry(f"Chosen − {name}, frauds resampled", column, by_fraud))
             gains.setdefault(name, {})[size] = by_fraud
+    adjusted = holm({f"{name}, N = {size}": one.p for name, found in gains.items() for size, one in found.items()})
     described = f"{chosen['map']} map, {chosen['D']} features, reference: " + (
         "the latest fifth before the scored window" if chosen["reference"] == "recent" else "the first 60 %"
     )
@@ -93,11 +94,18 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {described} (F1@k there "
             f"{max(on_buffer):.3f}). The objective itself uses no labels. On later slices it ranks {rank} of "
             f"{len(FORMS)}; the others there were not looked at for the choice.",
-            *(table.claim(f"joint selection in the chosen form beats {name}", found) for name, found in gains.items()),
-            "Joint is coordinate ascent from 64 starts, whose F1@k equals the exact optimum's to three digits in "
-            "joint-vs-sequential-real-creditcard.",
+            *(
+                table.claim(
+                    f"joint selection in the chosen form beats {name}",
+                    found,
+                    {size: adjusted[f"{name}, N = {size}"] for size in found},
+                )
+                for name, found in gains.items()
+            ),
+            "Joint is coordinate ascent from 64 starts. On 12 features its F1@k is within 0.002 of the exact "
+            "optimum's (joint-vs-sequential-real-creditcard); on 28 features no exact optimum stands beside it here.",
         ),
-        extra={"chosen": chosen, "buffer": on_buffer, "test": later},
+        extra={"holm": adjusted, "chosen": chosen, "buffer": on_buffer, "test": later},
     )
 
 
