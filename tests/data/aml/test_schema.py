@@ -42,6 +42,14 @@ def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
     assert load_transactions(tmp_path / "x.parquet").frame["paid"].to_list() == [0.02, 3697.34, 5.0]
 
 
+@pytest.mark.parametrize("label", [0.9, 1.9, float("nan")])
+def test_labels_that_are_no_labels_are_not_rounded_to_some(tmp_path, label):
+    table = pl.read_csv(written(tmp_path, *ROWS), infer_schema=False).rename({"Account_duplicated_0": "Account.1"})
+    table.with_columns(pl.Series("Is Laundering", [0.0, 1.0, label])).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="'Is Laundering' must hold 0 and 1 only"):
+        load_transactions(tmp_path / "x.parquet")
+
+
 @pytest.mark.parametrize(
     ("rows", "header", "message"),
     [
@@ -62,6 +70,8 @@ def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
             "'Amount Received' is missing or unread",
         ),
         ((ROWS[0][:-1] + "2",), HEADER, "'Is Laundering' must hold 0 and 1 only"),
+        ((ROWS[0].replace("3697.34,US Dollar,3", "NaN,US Dollar,3"),), HEADER, "'Amount Received' is nan in row 0"),
+        ((ROWS[0].replace("3697.34,US Dollar,R", "inf,US Dollar,R"),), HEADER, "'Amount Paid' is inf in row 0"),
         ((), HEADER, "holds no transactions"),
     ],
 )

@@ -111,7 +111,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
             *(pl.col(name).cast(pl.String) for name in texts),
             *(pl.col(name).cast(pl.Float64, strict=False) for name in numbers),
             *(pl.col(name).cast(pl.Categorical) for name in names),
-            pl.col("Is Laundering").cast(pl.Int8, strict=False),
+            pl.col("Is Laundering").cast(pl.Float64, strict=False),
         )
         .sort("Timestamp", maintain_order=True, nulls_last=True)
         .collect(engine="streaming")
@@ -166,8 +166,11 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
                 f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
             )
     for name in ("Amount Received", "Amount Paid"):
+        if not table[name].is_finite().all():
+            row = table[name].is_finite().arg_min()
+            raise InputError(f"{source}: {name!r} is {table[name][row]} in row {row} by time; amounts are numbers")
         if (table[name] < 0).any():
             row = (table[name] < 0).arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
-    if not table["Is Laundering"].is_in(pl.Series([0, 1], dtype=pl.Int8).implode()).all():
+    if not table["Is Laundering"].is_in(pl.Series([0.0, 1.0]).implode()).all():  # before any cast: 0.9 is no label
         raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")
