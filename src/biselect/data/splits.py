@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ def split_rows(times: ArrayLike, percent: tuple[int, int, int]) -> TimeSplit:
     TimeSplit(reference=slice(0, 3, None), buffer=slice(3, 4, None), test=slice(4, 5, None))
     """
     moments = np.asarray(times)
-    whole = len(percent) == 3 and all(isinstance(share, int) for share in percent)
+    whole = len(percent) == 3 and all(isinstance(share, Integral) for share in percent)
     if not whole or sum(percent) != 100 or min(percent) < 0:
         raise InputError(
             f"the shares of reference, buffer and test must be three whole numbers that add up to 100 %, got {percent}"

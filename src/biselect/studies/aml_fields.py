@@ -18,6 +18,7 @@ from biselect.data.stage1 import LogisticTrigger, risk, robust_z, windows
 from biselect.errors import MissingDataError
 
 GENERATED = "generated"
+VARIANT = "HI-Small"
 SPLIT = (60, 20, 20)
 WEEK = 10_080
 NORMALS = 20_000  # that the supervised stage-2 scorer is fit on, beside all earlier positives
@@ -29,10 +30,10 @@ M = 4  # features that stage 2 chooses
 def source() -> str:
     """The published file where it is at hand, else the generator."""
     try:
-        find_transactions("HI-Small")
+        find_transactions(VARIANT)
     except MissingDataError:
         return GENERATED
-    return "HI-Small"
+    return VARIANT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -29,6 +29,9 @@ COLUMNS = (
 )
 """As published; the second `Account` of the CSV goes by the name that pandas gives it."""
 
+PUBLISHED = {"HI-Small": (5_078_345, 5_177)}
+"""Transactions and laundering among them, of the files that the paper's figures are from."""
+
 TIME_FORMAT = "%Y/%m/%d %H:%M"
 MINUTE_BITS = 24  # of a key; the rest numbers accounts or pairs
 MOST_MINUTES = 1 << MINUTE_BITS
@@ -75,6 +78,15 @@ def find_transactions(variant: str = "HI-Small") -> Path:
         f"{variant}_Trans.csv is not at hand. Download it from Kaggle (ealtman2019/ibm-transactions-for-anti-money-"
         f"laundering-aml) and set {FOLDER} to its folder"
     )
+
+
+def is_published(path: Path, variant: str) -> bool:
+    """Whether a file has as many transactions, and as many of laundering, as the published one."""
+    pl = polars()
+    lazy = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
+    label = pl.col("Is Laundering").cast(pl.Float64, strict=False)
+    found: tuple[int, float] = lazy.select(pl.len(), label.sum()).collect(engine="streaming").row(0)
+    return found == PUBLISHED.get(variant)
 
 
 def load_transactions(path: str | Path) -> Transactions:
