@@ -180,7 +180,8 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
     for name in ("Amount Received", "Amount Paid"):
         if not table[name].is_finite().all():
             row = table[name].is_finite().arg_min()
-            raise InputError(f"{source}: {name!r} is {table[name][row]} in row {row} by time; amounts are numbers")
+            value = table[name].filter(~table[name].is_finite())[0]
+            raise InputError(f"{source}: {name!r} is {value} in row {row} by time; amounts are numbers")
         if (table[name] < 0).any():
             row = (table[name] < 0).arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
