@@ -108,7 +108,7 @@ def test_the_improvement_is_chosen_on_the_buffer_alone():
         for place, form in enumerate(improvement.FORMS):
             add(improvement.form_cell(size, form, "buffer"), better=place == 7)
             add(improvement.form_cell(size, form, "test"), better=place == 9)
-            add(improvement.form_cell(size, form, "test", improvement.SEARCHLESS))
+            add(improvement.form_cell(size, form, "test", improvement.BESIDE))
     assert improvement.summarise(records, True).extra["chosen"] == improvement.FORMS[7]
 
 
