@@ -15,7 +15,7 @@ from biselect.studies import (
 from biselect.studies import real_creditcard_improvement as improvement
 from biselect.studies.creditcard_table import SIZES, paired, read
 from biselect.studies.detectors import DETECTORS, detector_scores
-from biselect.studies.experiments import aml_menu, aml_turn_on, creditcard_slices
+from biselect.studies.experiments import aml_menu, aml_slices, aml_turn_on, creditcard_slices
 from biselect.studies.rankers import by_largest_weights, by_tall_columns, by_weight_sum
 from biselect.studies.results import entry
 from biselect.studies.runner import collect, run
@@ -197,12 +197,30 @@ def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypat
     assert len(aml_menu.work(cell | {"window": "buffer"}, [0])["feature-first:sum"]) == 1
 
 
+def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
+    from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
+    from biselect.studies.aml_fields import NORMALS, scene
+
+    cell = balanced.cell(20, True, "test")
+    assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
+    asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
+    whole = aml_slices.work(asked, range(3))
+    assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
+    one = scene(cell["source"], cell["transactions"])
+    end = one.split.test.start
+    rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:NORMALS])
+    pool = one.X[end : end + 30].astype(float)
+    scores = detector_scores("isolation-forest", one.X[rows].astype(float), pool)
+    assert np.array_equal(one.detector("isolation-forest", "test")(pool), scores)
+
+
 def test_menus_that_keep_the_same_windows_are_one_family_member():
     def values(kept):
         if kept == 0:
             return {"kept": np.zeros(30, int), "windows": np.full(30, 9)}
         rng = np.random.default_rng(0)
         names = (*menu.AGGREGATES, "greedy", "exact", "budgeted", "trigger", "positives")
+        names += tuple(f"detector:{name}" for name in DETECTORS)
         found = {name: rng.integers(0, 9, 30) for name in names}
         return found | {"place": np.arange(30) % kept, "kept": np.full(30, kept), "windows": np.full(30, 9)}
 

@@ -10,6 +10,7 @@ from biselect.core.inference import compare, holm
 from biselect.data.stage1 import MENUS
 from biselect.studies import aml_table as table
 from biselect.studies.creditcard_table import comparison_entry
+from biselect.studies.detectors import LABELS
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -74,8 +75,10 @@ def summarise(records: Records, quick: bool) -> Findings:
                 rows.append(comparison_entry(f"{title}: {name}, windows resampled", column, found))
                 if not repeated:
                     p_values[f"{title}, {name}, {column}"] = found.p
-        for name in (rule, "greedy", "exact", "budgeted", "trigger"):
-            rows.append(entry(f"{title}: {name.split(':')[0]}", "TP@k", values[name].astype(float)))
+        shown = {rule: "feature-first", **{name: name for name in ("greedy", "exact", "budgeted", "trigger")}}
+        shown |= {f"detector:{name}": label for name, label in LABELS.items()}
+        for name, label in shown.items():
+            rows.append(entry(f"{title}: {label}", "TP@k", values[name].astype(float)))
         rows.append(entry(f"{title}: positives in a pool", "TP@k", values["positives"].astype(float)))
     adjusted = holm(p_values)
     worse = [
