@@ -199,7 +199,7 @@ def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypat
 
 def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
     from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
-    from biselect.studies.aml_fields import NORMALS, scene
+    from biselect.studies.aml_fields import DETECTOR_ROWS, scene
 
     cell = balanced.cell(20, True, "test")
     assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
@@ -208,7 +208,7 @@ def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_wind
     assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
     one = scene(cell["source"], cell["transactions"])
     end = one.split.test.start
-    rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:NORMALS])
+    rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])
     pool = one.X[end : end + 30].astype(float)
     scores = detector_scores("isolation-forest", one.X[rows].astype(float), pool)
     assert np.array_equal(one.detector("isolation-forest", "test")(pool), scores)

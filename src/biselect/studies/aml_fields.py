@@ -22,7 +22,8 @@ GENERATED = "generated"
 VARIANT = "HI-Small"
 SPLIT = (60, 20, 20)
 WEEK = 10_080
-NORMALS = 20_000  # that detectors, and beside all earlier positives the supervised stage-2 scorer, are fit on
+NORMALS = 20_000  # that the supervised stage-2 scorer is fit on, beside all earlier positives
+DETECTOR_ROWS = 5_000  # that detectors are fit on; ECOD and COPOD go through all of them again for every pool
 REFERENCE = 100_000  # rows before the test window that label-free weights are fit on
 RISK_ROWS = 500
 M = 4  # features that stage 2 chooses
@@ -113,7 +114,7 @@ def scene(name: str, transactions: int) -> Scene:
 
 @lru_cache(maxsize=len(DETECTORS))
 def _detector(one: Scene, name: str, start: int, stop: int) -> Scorer:
-    rows = start + np.random.default_rng(0).permutation(stop - start)[:NORMALS]
+    rows = start + np.random.default_rng(0).permutation(stop - start)[:DETECTOR_ROWS]
     return fitted(name, one.X[np.sort(rows)].astype(np.float64))
 
 

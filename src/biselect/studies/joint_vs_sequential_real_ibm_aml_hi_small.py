@@ -99,8 +99,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"{table.where_from(quick)} Plain rules with a higher mean F1@k than the exact joint optimum: "
             f"{', '.join(ahead) or 'none'}.",
             f"Sequential aggregation chosen on the buffer window: {', '.join(chosen)}. The paper uses max.",
-            "Detectors see no labels: they are fit on 20,000 rows before the window (LOF on 10,000) and score pool by "
-            "pool.",
+            "Detectors see no labels: they are fit on 5,000 rows before the window and score pool by pool.",
             "Weights: the supervised logistic map, one regression per feature, fit on the reference window alone. "
             "The stage-1 trigger sees the same labels and no budget m.",
             "p-values by Holm, positives resampled: " + "; ".join(f"{name}: {p:.3f}" for name, p in adjusted.items()),

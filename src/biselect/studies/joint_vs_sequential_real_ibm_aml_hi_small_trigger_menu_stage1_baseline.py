@@ -10,7 +10,7 @@ from biselect.core.inference import compare, holm
 from biselect.data.stage1 import MENUS
 from biselect.studies import aml_table as table
 from biselect.studies.creditcard_table import comparison_entry
-from biselect.studies.detectors import LABELS
+from biselect.studies.detectors import DETECTORS, LABELS
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -32,7 +32,7 @@ COLUMNS = ("Δ feature-first", "Δ budget-aware trigger")
 
 def cell(menu: str, k: int, quick: bool, window: str) -> dict[str, Any]:
     """A menu and a budget, on the buffer or later."""
-    return {**table.origin(quick), "menu": menu, "k": k, "window": window}
+    return {**table.origin(quick), "menu": menu, "k": k, "window": window, "detectors": DETECTORS}
 
 
 def tasks(quick: bool) -> list[Task]:

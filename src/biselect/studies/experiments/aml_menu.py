@@ -12,7 +12,6 @@ from biselect.data.stage1 import retained
 from biselect.solvers import solve
 from biselect.solvers.response import top
 from biselect.studies import aml_fields as fields
-from biselect.studies.detectors import DETECTORS
 from biselect.studies.task import Cell, Values
 
 SIZE = 500
@@ -52,7 +51,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             chosen["exact"] = solve(problem, "exact", workers=1).samples
             chosen["budgeted"] = top(scene.budgeted.scores(mine), problem.k)
             chosen["trigger"] = top(scene.trigger.scores(mine), problem.k)
-            for name in DETECTORS:
+            for name in cell["detectors"]:
                 chosen[f"detector:{name}"] = top(scene.detector(name, cell["window"])(mine), problem.k)
         for name, samples in chosen.items():
             values.setdefault(name, []).append(int(np.isin(samples, pool.positive).sum()))
