@@ -97,7 +97,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             "is kept there is nothing to count, and below six windows there is no interval.",
             f"Feature-first aggregation chosen on the buffer: {', '.join(rules)}. Stage-2 weights are conformal and "
             "label-free; the budget-aware trigger is the supervised one with m = 4 features.",
-            "p-values by Holm, windows resampled: " + "; ".join(f"{name}: {p:.3f}" for name, p in adjusted.items()),
+            "p-values by Holm, windows resampled: "
+            + ("; ".join(f"{name}: {p:.3f}" for name, p in adjusted.items()) or "none, as no window is kept"),
         ),
         extra={"holm": adjusted},
     )
@@ -125,7 +126,8 @@ def draw(found: Findings) -> Figure:
         panel.axhline(0, color="black", linewidth=0.8)
         panel.set_xticks(range(len(PAPER)), [f"{menu}\nk = {k}" for menu, k in PAPER])
         panel.set(title=f"joint, {column}", ylabel="difference in TP@k")
-    figure.suptitle(table.place(found), fontsize=8)
+    kept = "" if found.extra["holm"] else ": the menus keep no window"
+    figure.suptitle(f"{table.place(found)}{kept}", fontsize=8)
     figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return figure
 
