@@ -1,4 +1,4 @@
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core.inference import compare, holm
+from biselect.errors import InputError
 
 
 def test_copies_of_the_same_evidence_do_not_narrow_a_clustered_interval():
@@ -34,7 +35,49 @@ def test_p_values_are_small_for_effects_and_not_for_noise():
 
 def test_unequal_clusters_count_by_their_values():
     found = compare([1.0, 1.0, 1.0, 0.0], clusters=[7, 7, 7, 3])
-    assert found.mean == 0.75 and found.units == 2 and (found.low, found.high) == (0.0, 1.0)
+    assert found.mean == 0.75 and found.units == 2 and found.p == 1.0
+
+
+@pytest.mark.parametrize("units", [2, 3, 6, 10, 15])
+def test_noise_of_few_units_is_called_an_effect_no_more_often_than_said(units, monkeypatch):
+    monkeypatch.setattr("biselect.core.inference.RESAMPLES", 399)
+    rng = np.random.default_rng(units)
+    found = [compare(rng.normal(size=units)) for _ in range(400)]
+    assert np.mean([one.p <= 0.05 for one in found]) <= 0.08
+    if units >= 6:
+        assert np.mean([one.low <= 0 <= one.high for one in found]) >= 0.9
+
+
+def test_few_units_bound_the_p_value_and_have_no_interval():
+    two = compare([0.01, 0.02])
+    assert two.p == 0.5 and np.isnan(two.low) and np.isnan(two.high)
+    one = compare([1.0, 2.0, 3.0], clusters=[4, 4, 4])
+    assert one.p == 1.0 and np.isnan(one.high)
+    assert compare(np.ones(6)).p == 2**-5 and compare(np.ones(6)).low == 1.0
+
+
+@given(st.lists(st.integers(-3, 3), min_size=1, max_size=7))
+def test_p_values_of_few_units_are_those_of_all_sign_patterns(values):
+    patterns = [
+        abs(sum(s * v for s, v in zip(signs, values, strict=True))) for signs in product((1, -1), repeat=len(values))
+    ]
+    assert compare(values).p == pytest.approx(np.mean([one >= abs(sum(values)) for one in patterns]))
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: compare([]), "no differences"),
+        (lambda: compare([1.0, np.nan, 2.0]), "difference 1 is nan"),
+        (lambda: compare([np.inf, 1.0]), "difference 0 is inf"),
+        (lambda: compare([1.0, 2.0], clusters=[1]), "2 differences and 1 cluster labels"),
+        (lambda: holm({"a": 0.01, "b": float("nan")}), "p-value of 'b' is nan"),
+        (lambda: holm({"a": 1.2}), "from 0 to 1"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(ask, message):
+    with pytest.raises(InputError, match=message):
+        ask()
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=3), st.floats(0, 1), min_size=1, max_size=8))

@@ -69,6 +69,12 @@ def test_the_folder_is_named_by_the_environment_and_parquet_comes_first(tmp_path
         (lambda t: t | {"Class": np.arange(60)}, "must hold 0 and 1 only"),
         (lambda t: t | {"V3": t["Class"] * 2.0}, "feature 'V3' is a copy of the label"),
         (lambda t: t | {"V3": ["x"] * 60}, "is not numeric"),
+        (lambda t: t | {"V3": np.where(np.arange(60) == 7, np.nan, t["V3"])}, "'V3' is missing or infinite in row 7"),
+        (
+            lambda t: t | {"Amount": np.where(np.arange(60) == 7, np.inf, 1.0)},
+            "'Amount' is missing or infinite in row 7",
+        ),
+        (lambda t: t | {"Time": np.where(np.arange(60) == 7, np.nan, t["Time"])}, "'Time' is missing or infinite"),
     ],
 )
 def test_tables_that_are_not_as_published_are_refused(tmp_path, change, message):

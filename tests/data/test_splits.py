@@ -36,8 +36,16 @@ def test_unsorted_times_are_refused_with_their_row():
 def test_empty_windows_and_wrong_shares_are_refused():
     with pytest.raises(InputError, match="the buffer window is empty: 0 % of 10 rows"):
         split_rows(np.arange(10), (60, 0, 40))
-    with pytest.raises(InputError, match="add up to 100"):
-        split_rows(np.arange(10), (60, 20, 10))
+    for percent in ((60, 20, 10), (60, 40), (33.3, 33.3, 33.4)):
+        with pytest.raises(InputError, match="add up to 100"):
+            split_rows(np.arange(10), percent)
+
+
+def test_times_that_are_missing_or_no_column_are_refused():
+    with pytest.raises(InputError, match="time of row 1 is missing"):
+        split_rows([5.0, np.nan, 1.0, 2.0], (50, 25, 25))
+    with pytest.raises(InputError, match=r"shape \(4, 2\)"):
+        split_rows(np.zeros((4, 2)), (50, 25, 25))
 
 
 def test_weights_fit_on_the_reference_do_not_see_later_rows_and_a_planted_leak_is_found():
@@ -68,3 +76,14 @@ def test_a_copy_of_the_label_is_refused_and_a_good_feature_is_not():
     for copy in (labels * 1.0, 7.0 - 3.0 * labels):
         with pytest.raises(InputError, match="feature 'leak' is a copy of the label"):
             refuse_label_copies(np.column_stack([honest, copy]), ["a", "b", "leak"], labels)
+
+
+def test_a_feature_that_separates_the_classes_is_refused_from_enough_rows_on():
+    rng = np.random.default_rng(0)
+    labels = np.arange(200) % 5 == 0
+    leak = rng.random(200) + 2 * labels
+    for column in (leak, -leak):
+        with pytest.raises(InputError, match="feature 'leak' separates the label"):
+            refuse_label_copies(column[:, None], ["leak"], labels)
+    refuse_label_copies((rng.random(200) + 0.9 * labels)[:, None], ["good"], labels)
+    refuse_label_copies(leak[:30, None], ["few"], labels[:30])

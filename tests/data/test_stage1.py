@@ -64,6 +64,17 @@ def test_caught_breaks_ties_by_the_lowest_row():
         (lambda: windows(slice(0, 5), 20), "no window of 20"),
         (lambda: caught(np.zeros(4), np.zeros(4, dtype=bool), 5), "first 5 of 4"),
         (lambda: retained([1.0], [2.0], "low"), "no menu 'low'"),
+        (lambda: retained([], [2.0], "high"), "no earlier windows"),
+        (lambda: retained([1.0], [np.nan], "high"), "risk is missing"),
+        (lambda: LogisticTrigger.fit(*labelled(200), seed=0, m=0), "1 to 6 features, got m = 0"),
+        (lambda: LogisticTrigger.fit(*labelled(200), seed=0, m=-1), "got m = -1"),
+        (lambda: LogisticTrigger.fit(np.zeros((9, 2)), np.zeros(8, dtype=bool), seed=0), "9 rows and 8 labels"),
+        (lambda: LogisticTrigger.fit(np.full((9, 2), np.nan), np.arange(9) < 3, seed=0), "row 0, feature 0"),
+        (lambda: risk(np.zeros(4), 0), "0 largest of 4"),
+        (lambda: risk(np.zeros(4), 5), "5 largest of 4"),
+        (lambda: robust_z(np.array([[1.0, np.nan]]), np.zeros((20, 2))), "rows to score: row 0, feature 1"),
+        (lambda: robust_z(np.zeros((1, 2)), np.full((20, 2), np.inf)), "past rows: row 0"),
+        (lambda: caught(np.zeros(4), np.zeros(5, dtype=bool), 2), "5 labels and 4 scores"),
     ],
 )
 def test_unusable_questions_are_refused(ask, message):

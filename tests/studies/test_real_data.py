@@ -9,11 +9,15 @@ from biselect.errors import InputError, MissingDataError, MissingDependencyError
 from biselect.studies import budget_rules, creditcard_fields, load, reproduce
 from biselect.studies import creditcard_neighbouring_budgets as budgets
 from biselect.studies import joint_vs_sequential_real_creditcard as table
+from biselect.studies import (
+    joint_vs_sequential_real_ibm_aml_hi_small_trigger_menu_stage1_baseline as menu,
+)
 from biselect.studies import real_creditcard_improvement as improvement
 from biselect.studies.creditcard_table import SIZES, paired, read
 from biselect.studies.detectors import DETECTORS, detector_scores
-from biselect.studies.experiments import creditcard_slices
+from biselect.studies.experiments import aml_menu, aml_slices, aml_turn_on, creditcard_slices
 from biselect.studies.rankers import by_largest_weights, by_tall_columns, by_weight_sum
+from biselect.studies.results import entry
 from biselect.studies.runner import collect, run
 from biselect.studies.task import tasks_for
 
@@ -104,7 +108,7 @@ def test_the_improvement_is_chosen_on_the_buffer_alone():
         for place, form in enumerate(improvement.FORMS):
             add(improvement.form_cell(size, form, "buffer"), better=place == 7)
             add(improvement.form_cell(size, form, "test"), better=place == 9)
-            add(improvement.form_cell(size, form, "test", improvement.SEARCHLESS))
+            add(improvement.form_cell(size, form, "test", improvement.BESIDE))
     assert improvement.summarise(records, True).extra["chosen"] == improvement.FORMS[7]
 
 
@@ -163,6 +167,76 @@ def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path
     assert found.notes[0].startswith("GENERATED DATA") and "200,000" in found.notes[0]
     assert {one.verdict for one in found.cells} == {"-", "not compared"}
     assert 0 < found.find("logistic: recall", "N = 500").ours <= found.find("logistic: recall", "N = 2000").ours <= 1
+
+
+def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(tmp_path, monkeypatch):
+    from biselect.data.aml.generator import Market
+    from biselect.studies import aml_table
+
+    table_ = Market(transactions=2_000, days=4).table(seed=0)
+    table_.write_csv(tmp_path / "HI-Small_Trans.csv", datetime_format="%Y/%m/%d %H:%M")
+    monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
+    assert aml_table.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
+    assert aml_table.beside(entry("r", "c", [1.0, 2.0], paper=1.5)).verdict == "not compared"
+    aml_table._published.cache_clear()
+    monkeypatch.setitem(aml_table.PUBLISHED, "HI-Small", (2_000, 2))
+    assert aml_table.where_from(True).startswith("Computed from HI-Small_Trans.csv")
+    aml_table._published.cache_clear()
+
+
+def test_a_test_window_that_the_file_does_not_reach_is_refused(stand_in):
+    cell = dict(load("stage1-turn-on").tasks(True)[0].cell)
+    with pytest.raises(InputError, match="holds 2 windows and window 5 was asked for"):
+        aml_turn_on.work(cell, [5])
+
+
+def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypatch):
+    monkeypatch.setattr(aml_menu, "retained", lambda past, now, menu: [])
+    cell = menu.cell("high", 20, True, "test")
+    assert aml_menu.work(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
+    assert len(aml_menu.work(cell | {"window": "buffer"}, [0])["feature-first:sum"]) == 1
+
+
+def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
+    from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
+    from biselect.studies.aml_fields import DETECTOR_ROWS, scene
+
+    cell = balanced.cell(20, True, "test")
+    assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
+    asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
+    whole = aml_slices.work(asked, range(3))
+    assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
+    one = scene(cell["source"], cell["transactions"])
+    end = one.split.test.start
+    rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])
+    pool = one.X[end : end + 30].astype(float)
+    scores = detector_scores("isolation-forest", one.X[rows].astype(float), pool)
+    assert np.array_equal(one.detector("isolation-forest", "test")(pool), scores)
+
+
+def test_menus_that_keep_the_same_windows_are_one_family_member():
+    def values(kept):
+        if kept == 0:
+            return {"kept": np.zeros(30, int), "windows": np.full(30, 9)}
+        rng = np.random.default_rng(0)
+        names = (*menu.AGGREGATES, "greedy", "exact", "budgeted", "trigger", "positives")
+        names += tuple(f"detector:{name}" for name in DETECTORS)
+        found = {name: rng.integers(0, 9, 30) for name in names}
+        return found | {"place": np.arange(30) % kept, "kept": np.full(30, kept), "windows": np.full(30, 9)}
+
+    def findings(high):
+        records = {}
+        for name, k in menu.PAPER:
+            for window in ("buffer", "test"):
+                kept = high if (name, window) == ("high", "test") else 7
+                records[tuple(sorted(menu.cell(name, k, True, window).items()))] = values(kept)
+        return menu.summarise(records, True)
+
+    assert len(findings(7).extra["holm"]) == 8
+    assert len(findings(6).extra["holm"]) == 16
+    none = findings(0)
+    assert len(none.extra["holm"]) == 8 and "high, k = 20: none of 9" in " ".join(none.notes)
+    assert not [cell for cell in none.cells if cell.row.startswith("high") and "windows kept" not in cell.row]
 
 
 @pytest.mark.slow

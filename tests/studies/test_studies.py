@@ -26,7 +26,7 @@ def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
         json.loads(results.to_json())["cells"][0]
     )
     assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
-    assert all(cell.low <= cell.ours <= cell.high for cell in results.cells)
+    assert all(cell.low <= cell.ours <= cell.high or np.isnan(cell.low) for cell in results.cells)
     table = (tmp_path / name / "table.md").read_text()
     assert results.cells[0].row in table and all(note in table for note in results.notes)
     assert (tmp_path / name / "figure.png").stat().st_size > 8_000
@@ -97,6 +97,7 @@ def test_verdicts_weigh_noise_and_rounding():
     assert judge(0.845, 0.83, 0.86, 0.833, 3) == "within noise"
     assert judge(0.845, 0.84, 0.85, 0.833, 3) == "differs"
     assert judge(0.845, 0.84, 0.85, None, 3) == "-"
+    assert judge(0.845, np.nan, np.nan, 0.833, 3) == "not compared"
     assert at_least("r", "c", np.ones(5), bound=0.9, printed=True).verdict == "as stated"
     missed = at_least("r", "c", np.zeros(5), bound=0.9, printed=False)
     assert missed.verdict == "differs" and missed.paper is None
@@ -109,6 +110,14 @@ def test_tables_mark_what_differs():
     row = next(line for line in lines if line.startswith("| row"))
     assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 |"
     assert lines[-1] == "- Mind."
+
+
+def test_numbers_without_an_interval_are_stored_and_shown_as_such():
+    one = replace(entry("row", "here", [0.5, 0.5]), low=np.nan, high=np.nan)
+    results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=(one,))
+    assert "| row | 0.500 [no interval] |" in markdown(results)
+    text = results.to_json()
+    assert "NaN" not in text and Results.from_json(text).to_json() == text
 
 
 def test_an_unknown_study_is_refused():

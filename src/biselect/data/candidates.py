@@ -41,6 +41,7 @@ def unbalanced(labels: NDArray[np.bool_], size: int, *, seed: int) -> Candidates
 
     rng = np.random.default_rng(seed)
     positives = int(labels.sum())
+    _refuse_size(labels, size)
     if positives == 0:
         raise InputError("the window has no positive row, so no unbalanced pool can hold one; use another window")
     numbers = np.arange(1, min(size, positives) + 1)
@@ -54,7 +55,12 @@ def ranked(
 ) -> Candidates:
     """Rows drawn uniformly from the widen·size rows that an earlier-time scorer ranks first (ties: lowest row)."""
     rng = np.random.default_rng(seed)
-    if size * widen > labels.size:
+    if scores.shape != labels.shape:
+        raise InputError(f"there are {labels.size} labels and {scores.size} scores; give one score per row")
+    if np.isnan(scores).any():
+        raise InputError(f"the score of row {int(np.argmax(np.isnan(scores)))} is missing; every row needs one")
+    _refuse_size(labels, size)
+    if widen < 1 or size * widen > labels.size:
         raise InputError(
             f"cannot rank the first {widen} × {size} rows of a window of {labels.size}; use a smaller pool"
         )
@@ -65,13 +71,14 @@ def ranked(
 def reservoir(labels: NDArray[np.bool_], size: int, *, seed: int) -> Candidates:
     """What remains of the window's stream when each row that comes in may replace a random one that is held."""
     rng = np.random.default_rng(seed)
-    if size > labels.size:
-        raise InputError(f"a reservoir of {size} rows does not fill from a window of {labels.size}")
+    _refuse_size(labels, size)
     return _shuffled(labels, keep(range(labels.size), size, rng), rng)
 
 
 def keep(stream: Iterable[int], size: int, rng: Rng) -> NDArray[np.int64]:
     """A uniform sample of a stream of unknown length, held in memory for `size` items only."""
+    if size < 1:
+        raise InputError(f"a reservoir holds 1 item or more, got {size}")
     held = np.empty(size, dtype=np.int64)
     keys = np.full(size, np.inf)
     items = iter(stream)
@@ -85,9 +92,14 @@ def keep(stream: Iterable[int], size: int, rng: Rng) -> NDArray[np.int64]:
     return np.sort(held)
 
 
+def _refuse_size(labels: NDArray[np.bool_], size: int) -> None:
+    if not 1 <= size <= labels.size:
+        raise InputError(f"a pool of {size} rows cannot be drawn from a window of {labels.size}; use 1 to that many")
+
+
 def _mixed(labels: NDArray[np.bool_], size: int, k: int, rng: Rng) -> Candidates:
     positives, others = np.flatnonzero(labels), np.flatnonzero(~labels)
-    if not 0 <= k <= size:
+    if size < 1 or not 0 <= k <= size:
         raise InputError(f"a pool of {size} rows cannot hold {k} positives")
     for what, there, wanted in (("positive", positives.size, k), ("other", others.size, size - k)):
         if there < wanted:

@@ -7,6 +7,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,9 @@ from numpy.typing import NDArray
 from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import refuse_unsorted
 from biselect.errors import InputError, MissingDataError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 FOLDER = "BISELECT_DATA"
 FEATURES = tuple(f"V{j}" for j in range(1, 29))
@@ -59,7 +63,8 @@ def find_credit_card() -> Path:
 def load_credit_card(path: str | Path | None = None) -> CreditCard:
     """The table, from a path or from BISELECT_DATA; read once in a process.
 
-    A wrong checksum, a missing column, unsorted times, negative amounts and labels other than 0 and 1 are refused.
+    A wrong checksum, a missing column, missing or infinite entries, unsorted times, negative amounts and labels other
+    than 0 and 1 are refused.
     """
     return _load(Path(path) if path is not None else find_credit_card())
 
@@ -79,6 +84,7 @@ def _load(path: Path) -> CreditCard:
         amounts=columns["Amount"].to_numpy(),
         labels=flags(table, "Class", str(path)),
     )
+    _refuse_not_finite(columns, str(path))
     refuse_unsorted(found.times)
     if (found.amounts < 0).any():
         row = int(np.argmax(found.amounts < 0))
@@ -87,6 +93,14 @@ def _load(path: Path) -> CreditCard:
     for array in vars(found).values():
         array.flags.writeable = False
     return found
+
+
+def _refuse_not_finite(columns: pa.Table, where: str) -> None:
+    for name in columns.column_names:
+        finite = np.isfinite(columns[name].to_numpy())
+        if not finite.all():
+            row = int(np.argmin(finite))
+            raise InputError(f"{where}: column {name!r} is missing or infinite in row {row}; every entry is a number")
 
 
 def _refuse_other(path: Path) -> None:

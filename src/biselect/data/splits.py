@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -54,8 +55,11 @@ def split_rows(times: ArrayLike, percent: tuple[int, int, int]) -> TimeSplit:
     TimeSplit(reference=slice(0, 3, None), buffer=slice(3, 4, None), test=slice(4, 5, None))
     """
     moments = np.asarray(times)
-    if sum(percent) != 100 or min(percent) < 0:
-        raise InputError(f"the shares of reference, buffer and test must add up to 100 %, got {percent}")
+    whole = len(percent) == 3 and all(isinstance(share, Integral) for share in percent)
+    if not whole or sum(percent) != 100 or min(percent) < 0:
+        raise InputError(
+            f"the shares of reference, buffer and test must be three whole numbers that add up to 100 %, got {percent}"
+        )
     refuse_unsorted(moments)
     rows = moments.size
     first, second = (int(Fraction(share, 100) * rows) for share in (percent[0], percent[0] + percent[1]))
@@ -68,6 +72,11 @@ def split_rows(times: ArrayLike, percent: tuple[int, int, int]) -> TimeSplit:
 
 def refuse_unsorted(times: NDArray[Any]) -> None:
     """Rows that are not in the order of time cannot be cut in time."""
+    if times.ndim != 1:
+        raise InputError(f"times must be one per row, got an array of shape {times.shape}")
+    unknown = np.flatnonzero(times != times)  # NaN or NaT: it would hide a fall from its neighbours
+    if unknown.size:
+        raise InputError(f"the time of row {int(unknown[0])} is missing; every row needs one")
     falls = np.flatnonzero(times[1:] < times[:-1])
     if falls.size:
         row = int(falls[0]) + 1

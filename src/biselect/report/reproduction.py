@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -140,7 +141,9 @@ def _table(entries: Sequence[Entry]) -> dict[str, Any]:
 def _cell(entry: Entry) -> dict[str, str | None]:
     return {
         "ours": digits(entry.ours),
-        "interval": None if entry.low == entry.high else f"{digits(entry.low)} to {digits(entry.high)}",
+        "interval": None
+        if entry.low == entry.high or isnan(entry.low)
+        else f"{digits(entry.low)} to {digits(entry.high)}",
         "paper": None if entry.paper is None else digits(entry.paper),
         "mark": MARKS.get(entry.verdict, ""),
         "standing": standing(entry),

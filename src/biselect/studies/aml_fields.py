@@ -16,11 +16,14 @@ from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import TimeSplit, split_rows
 from biselect.data.stage1 import LogisticTrigger, risk, robust_z, windows
 from biselect.errors import MissingDataError
+from biselect.studies.detectors import DETECTORS, Scorer, fitted
 
 GENERATED = "generated"
+VARIANT = "HI-Small"
 SPLIT = (60, 20, 20)
 WEEK = 10_080
 NORMALS = 20_000  # that the supervised stage-2 scorer is fit on, beside all earlier positives
+DETECTOR_ROWS = 5_000  # that detectors are fit on; ECOD and COPOD go through all of them again for every pool
 REFERENCE = 100_000  # rows before the test window that label-free weights are fit on
 RISK_ROWS = 500
 M = 4  # features that stage 2 chooses
@@ -29,10 +32,10 @@ M = 4  # features that stage 2 chooses
 def source() -> str:
     """The published file where it is at hand, else the generator."""
     try:
-        find_transactions("HI-Small")
+        find_transactions(VARIANT)
     except MissingDataError:
         return GENERATED
-    return "HI-Small"
+    return VARIANT
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,6 +79,11 @@ class Scene:
         end = self.split.window(window).start
         return _conformal(self, max(0, end - REFERENCE), end)
 
+    def detector(self, name: str, window: str) -> Scorer:
+        """A label-free detector, fit on rows drawn from those right before a window; it scores a pool at a time."""
+        end = self.split.window(window).start
+        return _detector(self, name, max(0, end - REFERENCE), end)
+
     def windows(self, name: str) -> list[slice]:
         """Stage-1 windows inside reference, buffer or test."""
         return windows(self.split.window(name))
@@ -102,6 +110,12 @@ def scene(name: str, transactions: int) -> Scene:
     labels, minutes = found.frame["label"].to_numpy(), found.frame["minute"].to_numpy()
     refuse_label_copies(X, list(MEANINGS), labels)
     return Scene(X=X, labels=labels, minutes=minutes, split=split_rows(minutes, SPLIT))
+
+
+@lru_cache(maxsize=len(DETECTORS))
+def _detector(one: Scene, name: str, start: int, stop: int) -> Scorer:
+    rows = start + np.random.default_rng(0).permutation(stop - start)[:DETECTOR_ROWS]
+    return fitted(name, one.X[np.sort(rows)].astype(np.float64))
 
 
 @lru_cache(maxsize=2)

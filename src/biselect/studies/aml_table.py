@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 from biselect.core.inference import Comparison
-from biselect.studies.aml_fields import GENERATED, source
+from biselect.data.aml.schema import PUBLISHED, find_transactions, is_published
+from biselect.studies.aml_fields import GENERATED, VARIANT, source
 from biselect.studies.results import Entry, Findings, judge
 
 FULL, QUICK = 1_500_000, 500_000  # generated transactions: 15 and 5 test windows
@@ -24,9 +27,19 @@ def slices(quick: bool) -> int:
     return PAPER_SLICES if quick else SLICES
 
 
+def published() -> bool:
+    """Whether the transactions are those of the published file, not merely of its name."""
+    return source() != GENERATED and _published(find_transactions(VARIANT))
+
+
+@lru_cache(maxsize=1)
+def _published(path: Path) -> bool:
+    return is_published(path, VARIANT)
+
+
 def beside(one: Entry) -> Entry:
     """An entry whose printed figure is judged on the published file only."""
-    return one if one.paper is None or source() != GENERATED else replace(one, verdict="not compared")
+    return one if one.paper is None or published() else replace(one, verdict="not compared")
 
 
 def compared(row: str, column: str, found: Comparison, paper: float | None, decimals: int = 3) -> Entry:
@@ -39,7 +52,9 @@ def compared(row: str, column: str, found: Comparison, paper: float | None, deci
 
 def place(found: Findings) -> str:
     """What a figure says about where its data come from."""
-    return "generated data" if found.notes[0].startswith("GENERATED") else "HI-Small"
+    if found.notes[0].startswith("GENERATED"):
+        return "generated data"
+    return "HI-Small" if found.notes[0].startswith("Computed") else "another file than the published HI-Small"
 
 
 def where_from(quick: bool) -> str:
@@ -49,5 +64,11 @@ def where_from(quick: bool) -> str:
             f"GENERATED DATA: {origin(quick)['transactions']:,} AML-like transactions made by this package, as "
             "HI-Small_Trans.csv is not at hand. The paper's figures stand beside ours for orientation only; nothing "
             "here confirms or refutes them."
+        )
+    if not published():
+        rows, positives = PUBLISHED[VARIANT]
+        return (
+            f"NOT THE PUBLISHED FILE: {find_transactions(VARIANT).name} does not hold the {rows:,} transactions with "
+            f"{positives:,} of laundering that were published. The paper's figures are for orientation only."
         )
     return "Computed from HI-Small_Trans.csv, itself the output of a simulator (Altman et al. 2023)."

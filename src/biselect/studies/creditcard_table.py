@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.inference import Comparison, compare
+from biselect.core.inference import FEWEST_UNITS, Comparison, compare
 from biselect.data.creditcard import find_credit_card
 from biselect.errors import MissingDataError
 from biselect.studies.results import Entry
@@ -27,6 +27,7 @@ HEURISTICS = {
     "tabu": "Tabu",
 }
 PAPER_SLICES, SLICES = 25, 200
+LEVEL = 0.05
 BLOCK = 100  # few tasks a cell: each process that takes one must make the weights of a whole window
 
 
@@ -92,17 +93,26 @@ def comparison_entry(row: str, column: str, found: Comparison) -> Entry:
     return Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=None, verdict="-")
 
 
-def claim(text: str, found: Mapping[int, Comparison]) -> str:
-    """A claim of the form "this is above that", and by size whether it holds here, from the interval.
+def claim(text: str, found: Mapping[int, Comparison], adjusted: Mapping[int, float]) -> str:
+    """A claim of the form "this is above that", and by size whether it holds here.
 
-    >>> sure = Comparison(mean=0.1, low=0.02, high=0.2, p=0.01, units=75)
-    >>> claim("joint beats luck", {20: sure})
-    'Claim: joint beats luck. N = 20: holds (+0.100 [+0.020, +0.200]).'
+    Args:
+        text: the claim.
+        found: by size.
+        adjusted: their p-values after Holm's correction; interval and p-value must both be sure.
+
+    >>> one = Comparison(mean=0.1, low=0.02, high=0.2, p=0.01, units=75)
+    >>> claim("joint beats luck", {20: one}, {20: 0.03})
+    'Claim: joint beats luck. N = 20: holds (+0.100 [+0.020, +0.200], Holm p 0.030).'
+    >>> claim("joint beats luck", {20: one}, {20: 0.12})
+    'Claim: joint beats luck. N = 20: not sure (+0.100 [+0.020, +0.200], Holm p 0.120).'
     """
     lines = []
     for size, one in found.items():
-        word = "holds" if one.low > 0 else "does not hold here" if one.high < 0 else "not sure"
-        lines.append(f"N = {size}: {word} ({one.mean:+.3f} [{one.low:+.3f}, {one.high:+.3f}])")
+        sure = adjusted[size] <= LEVEL
+        word = "holds" if sure and one.low > 0 else "does not hold here" if sure and one.high < 0 else "not sure"
+        between = f"[{one.low:+.3f}, {one.high:+.3f}]" if one.units >= FEWEST_UNITS else f"{one.units} units only"
+        lines.append(f"N = {size}: {word} ({one.mean:+.3f} {between}, Holm p {adjusted[size]:.3f})")
     return f"Claim: {text}. {'; '.join(lines)}."
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SELECTORS = ("joint", "sequential")
+OLDER = "blocks 1 to 4"
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -41,30 +42,35 @@ def summarise(records: Records, quick: bool) -> Findings:
     from biselect.studies.experiments.creditcard_reference import WINDOW, lag_days
 
     cells: list[Entry] = []
-    gaps: dict[str, list[float]] = {"shrink": [], "lag": []}
+    smallest: list[float] = []
+    older = {}
     for size in table.SIZES:
-        points = [("shrink", part(f), sweeps.shrunk(records, size, f, quick)) for f in sweeps.FRACTIONS]
-        points += [("lag", age(b), sweeps.lagged(records, size, b)) for b in sweeps.BLOCKS]
-        for kind, column, values in points:
+        points = [(part(f), sweeps.shrunk(records, size, f, quick)) for f in sweeps.FRACTIONS]
+        points += [(age(b), sweeps.lagged(records, size, b)) for b in sweeps.BLOCKS]
+        for column, values in points:
             for selector in SELECTORS:
                 cells.append(entry(f"N = {size}, {selector}", column, values[selector]))
             gap = compare(values["joint"] - values["sequential"])
             cells.append(table.comparison_entry(f"N = {size}, joint − sequential", column, gap))
-            gaps[kind].append(gap.mean)
+            if column not in map(age, sweeps.BLOCKS):
+                smallest.append(gap.mean)
+        lagged = [sweeps.lagged(records, size, block) for block in sweeps.BLOCKS[1:]]
+        older[size] = compare(np.mean([values["joint"] - values["sequential"] for values in lagged], axis=0))
+        cells.append(table.comparison_entry(f"N = {size}, joint − sequential", OLDER, older[size]))
     fresh = []
     for size in table.SIZES:
         whole, newest = sweeps.shrunk(records, size, 1.0, quick), sweeps.lagged(records, size, 0)
         moves = (f"{np.mean(whole[s]):.3f} → {np.mean(newest[s]):.3f}" for s in reversed(SELECTORS))
         fresh.append(f"N = {size}: {', '.join(moves)}")
+    aged = [f"N = {size}: {one.mean:+.3f}" for size, one in older.items()]
     days = [lag_days(block) for block in sweeps.BLOCKS]
     oldest = sweeps.lagged(records, 50, sweeps.BLOCKS[-1])
     return Findings(
         seeds=sweeps.slices(quick),
         cells=tuple(cells),
         notes=(
-            f"Lowest mean gap over the reference-size sweep: {min(gaps['shrink']):+.3f}; over the lag sweep: "
-            f"{min(gaps['lag']):+.3f}. The paper says the first is at least 0 everywhere, and the second positive on "
-            "average.",
+            f"Lowest mean gap over the reference-size sweep: {min(smallest):+.3f} (paper: at least 0 everywhere). Mean "
+            f"gap over the older blocks, without the fresh block 0: {', '.join(aged)} (paper: positive on average).",
             f"Blocks of {WINDOW:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At N = "
             f"50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
             f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",

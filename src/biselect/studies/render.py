@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Sequence
+from math import isnan
 from pathlib import Path
 
 from biselect.errors import InputError, MissingDataError
@@ -67,7 +68,8 @@ def write(study: Study, results: Results, folder: Path) -> None:
 
 def shown(entry: Entry) -> str:
     """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
-    text = f"{digits(entry.ours)} [{digits(entry.low)}, {digits(entry.high)}]"
+    interval = "no interval" if isnan(entry.low) else f"{digits(entry.low)}, {digits(entry.high)}"
+    text = f"{digits(entry.ours)} [{interval}]"
     if entry.paper is None:
         return text
     bound = "≥ " if entry.verdict == "as stated" else ""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from math import sqrt
+from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core.metrics import bootstrap_interval, row_means
+
+ENDS = ("low", "high")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,11 +24,11 @@ class Entry:
         row: its row.
         column: its column.
         ours: what we measured.
-        low: lower end of our 95 % bootstrap interval.
+        low: lower end of our 95 % bootstrap interval; NaN where too few units were seen for one.
         high: its upper end.
         paper: what the paper prints, or None.
         verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
-            `as stated` or `differs` where theory promises a lower bound; `not compared` for times.
+            `as stated` or `differs` where theory promises a lower bound; `not compared` for times and without interval.
     """
 
     row: str
@@ -79,13 +81,17 @@ class Results(Findings):
         """`results.json`."""
         order = ("study", "title", "label", "quick", "seeds", "cells", "notes", "extra")
         content = asdict(self)
+        for cell in content["cells"]:  # NaN is no JSON
+            cell.update({end: None for end in ENDS if isnan(cell[end])})
         return json.dumps({name: content[name] for name in order}, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Results:
         """What `to_json` wrote."""
         content = json.loads(text)
-        cells = tuple(Entry(**cell) for cell in content.pop("cells"))
+        cells = tuple(
+            Entry(**{**cell, **{end: nan for end in ENDS if cell[end] is None}}) for cell in content.pop("cells")
+        )
         return cls(**{**content, "notes": tuple(content["notes"])}, cells=cells)
 
 
@@ -119,6 +125,8 @@ def judge(ours: float, low: float, high: float, paper: float | None, decimals: i
     if paper is None:
         return "-"
     rounding = 0.5 * 10.0**-decimals
+    if isnan(low):
+        return "not compared"
     apart = abs(ours - paper)
     if apart <= rounding * (1 + 1e-9):
         return "equal"

@@ -175,3 +175,14 @@ def test_generated_patterns_stand_out_in_the_features_they_should():
     values = features.to_numpy()
     assert np.isfinite(values).all() and features.dtypes == [pl.Float32] * 38
     assert features["pair_count"].to_numpy()[labels].mean() < 0.5 * features["pair_count"].to_numpy()[~labels].mean()
+
+
+def test_only_the_features_of_the_last_payment_depend_on_the_order_within_a_minute():
+    one = small(rows=400, minutes=2 * DAY, accounts=5)
+    numbered = one.frame.with_row_index("row")
+    turned = numbered.sort("minute", "row", descending=[False, True])
+    other = causal_features(Transactions(frame=turned.drop("row"), source="test", generated=True))
+    back = other[turned["row"].arg_sort()]
+    found = causal_features(one)
+    differ = {name for name in MEANINGS if not np.array_equal(found[name].to_numpy(), back[name].to_numpy())}
+    assert differ == {"format_switch", "currency_switch", "amount_match"}

@@ -5,7 +5,7 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from biselect.data.aml.generator import FORMATS, Market  # noqa: E402
+from biselect.data.aml.generator import CONTACTS, FORMATS, Market  # noqa: E402
 from biselect.data.aml.patterns import PATTERNS  # noqa: E402
 from biselect.data.aml.schema import COLUMNS, coded, find_transactions, load_transactions  # noqa: E402
 from biselect.errors import InputError, MissingDataError  # noqa: E402
@@ -42,6 +42,14 @@ def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
     assert load_transactions(tmp_path / "x.parquet").frame["paid"].to_list() == [0.02, 3697.34, 5.0]
 
 
+@pytest.mark.parametrize("label", [0.9, 1.9, float("nan")])
+def test_labels_that_are_no_labels_are_not_rounded_to_some(tmp_path, label):
+    table = pl.read_csv(written(tmp_path, *ROWS), infer_schema=False).rename({"Account_duplicated_0": "Account.1"})
+    table.with_columns(pl.Series("Is Laundering", [0.0, 1.0, label])).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="'Is Laundering' must hold 0 and 1 only"):
+        load_transactions(tmp_path / "x.parquet")
+
+
 @pytest.mark.parametrize(
     ("rows", "header", "message"),
     [
@@ -62,6 +70,8 @@ def test_parquet_with_the_second_account_named_as_by_pandas(tmp_path):
             "'Amount Received' is missing or unread",
         ),
         ((ROWS[0][:-1] + "2",), HEADER, "'Is Laundering' must hold 0 and 1 only"),
+        ((ROWS[0].replace("3697.34,US Dollar,3", "NaN,US Dollar,3"),), HEADER, "'Amount Received' is nan in row 0"),
+        ((ROWS[0].replace("3697.34,US Dollar,R", "inf,US Dollar,R"),), HEADER, "'Amount Paid' is inf in row 0"),
         ((), HEADER, "holds no transactions"),
     ],
 )
@@ -99,6 +109,19 @@ def test_the_generator_has_the_published_schema_rate_and_rhythm_and_says_what_it
         assert again[name].equals(made.frame[name])
     assert coded(market.table(seed=0).lazy(), source="", generated=True).frame["paid"].equals(made.frame["paid"])
     assert not market.table(seed=1)["Amount Paid"].equals(table["Amount Paid"])
+
+
+def test_generated_laundering_keeps_the_rhythm_and_bitcoin_its_currency():
+    table = Market(transactions=60_000, laundering=0.3).table(seed=0)
+    night = table["Timestamp"].dt.hour().is_in([0, 1, 2, 3]).to_numpy()
+    bad = table["Is Laundering"].to_numpy() == 1
+    assert night[bad].mean() == pytest.approx(night[~bad].mean(), rel=0.25)
+    by_format = table["Payment Format"] == "Bitcoin"
+    for name in ("Payment Currency", "Receiving Currency"):
+        assert by_format.equals(table[name] == "Bitcoin", check_names=False)
+    busiest = table.filter(pl.col("Account") == table["Account"].mode()[0], pl.col("Account") != pl.col("Account.1"))
+    counts = busiest["Account.1"].value_counts()["count"]
+    assert (counts > 0.05 * busiest.height).sum() == CONTACTS
 
 
 def test_impossible_markets_are_refused():

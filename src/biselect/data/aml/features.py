@@ -48,7 +48,7 @@ MEANINGS = {
     "sender_in_count_1d": "payments the sender received in the last day",
     "sender_in_amount_1d": "log(1 + sizes the sender received in the last day)",
     "sender_since_in": "log(1 + minutes) since the sender last received",
-    "pass_through": "log of (1 + sizes paid today, this one included) over (1 + sizes received in the last day)",
+    "pass_through": "log of (1 + sizes paid in the last day and now) over (1 + sizes received in the last day)",
     "amount_match": "|log of the size over the size the sender last received|, at most 8: near 0 in stacks and cycles",
     "in_count_1h": "payments the receiver got in the last hour",
     "in_count_1d": "payments the receiver got in the last day",

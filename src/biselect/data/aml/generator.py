@@ -24,7 +24,7 @@ FORMATS = ("Cheque", "Credit Card", "ACH", "Cash", "Wire", "Reinvestment", "Bitc
 FORMAT_SHARES = (0.37, 0.26, 0.12, 0.10, 0.04, 0.09, 0.02)
 LAUNDERING_SHARES = (0.06, 0.03, 0.82, 0.03, 0.03, 0.0, 0.03)  # mostly ACH, as published
 CURRENCIES = {"US Dollar": 1.0, "Euro": 0.9, "Yuan": 7.0, "Rupee": 75.0, "Yen": 110.0, "UK Pound": 0.8, "Bitcoin": 2e-5}
-CURRENCY_SHARES = (0.37, 0.23, 0.13, 0.10, 0.08, 0.06, 0.03)
+CURRENCY_SHARES = (0.40, 0.23, 0.13, 0.10, 0.08, 0.06, 0.0)  # of accounts; Bitcoin comes with its format alone
 FIRST_DAY = np.datetime64("2022-09-01T00:00", "m")
 MINUTES_A_DAY = 1440
 CONTACTS = 6
@@ -78,7 +78,7 @@ def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str,
     activity = rng.pareto(1.2, market.accounts) + 0.2
     ladder = np.cumsum(activity)
     sender = np.searchsorted(ladder, rng.random(count) * ladder[-1])
-    contact = (sender * 7919 + rng.integers(1, CONTACTS, count) * 104_729) % market.accounts
+    contact = (sender * 7919 + rng.integers(1, CONTACTS + 1, count) * 104_729) % market.accounts
     anyone = np.searchsorted(ladder, rng.random(count) * ladder[-1])
     receiver = np.where(rng.random(count) < 0.8, contact, anyone)
     usual = rng.choice(len(FORMATS), market.accounts, p=FORMAT_SHARES)
@@ -86,7 +86,7 @@ def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str,
     receiver = np.where(form == FORMATS.index("Reinvestment"), sender, receiver)
     wealth = rng.normal(6.0, 1.5, market.accounts)
     return {
-        "minute": _moments(market, rng, count),
+        "minute": _moments(market, rng.random(count)),
         "sender": sender,
         "receiver": receiver,
         "format": form,
@@ -96,7 +96,7 @@ def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str,
 
 
 def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-    """Patterns in turn until the wanted number of payments is reached."""
+    """Patterns in turn until the wanted number of payments is reached, with the rhythm of all other payments."""
     wanted = round(market.laundering * market.transactions)
     parts: list[dict[str, NDArray[np.generic]]] = []
     while sum(len(part["minute"]) for part in parts) < wanted:
@@ -105,12 +105,12 @@ def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[n
         members = rng.choice(market.accounts, 1 + int(edges[:, :2].max()), replace=False)
         step = rng.integers(10, 12 * 60)
         start = rng.integers(0, market.days * MINUTES_A_DAY)
-        moments = start + edges[:, 2] * step + rng.integers(0, step, len(edges))
-        inside = moments < market.days * MINUTES_A_DAY
+        shares = (start + edges[:, 2] * step + rng.integers(0, step, len(edges))) / (market.days * MINUTES_A_DAY)
+        inside = shares < 1
         amount = np.exp(rng.normal(7.2, 1.0)) * np.exp(rng.normal(0, 0.15, len(edges)))
         parts.append(
             {
-                "minute": moments[inside],
+                "minute": _moments(market, shares[inside]),
                 "sender": members[edges[:, 0]][inside],
                 "receiver": members[edges[:, 1]][inside],
                 "format": rng.choice(len(FORMATS), len(edges), p=LAUNDERING_SHARES)[inside],
@@ -123,13 +123,13 @@ def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[n
     return {name: np.concatenate([empty[name], *(part[name] for part in parts)])[:wanted] for name in names}
 
 
-def _moments(market: Market, rng: np.random.Generator, count: int) -> NDArray[np.int64]:
-    """Minutes since the first midnight: busy by day, quiet at night and on weekends."""
+def _moments(market: Market, shares: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Minutes by which such shares of all payments are made: busy by day, quiet at night and on weekends."""
     minute = np.arange(market.days * MINUTES_A_DAY)
     rhythm = 1.15 - np.cos(2 * np.pi * (minute % MINUTES_A_DAY) / MINUTES_A_DAY)
     weekday = (minute // MINUTES_A_DAY + 3) % 7  # the first day is a Thursday
     ladder = np.cumsum(rhythm * np.where(weekday >= 5, 0.5, 1.0))
-    return np.searchsorted(ladder, rng.random(count) * ladder[-1])
+    return np.searchsorted(ladder, shares * ladder[-1])
 
 
 def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.random.Generator) -> pl.DataFrame:
@@ -139,8 +139,10 @@ def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.ran
     sender, receiver, form = (rows[name][order].astype(np.int64) for name in ("sender", "receiver", "format"))
     count, accounts = len(order), market.accounts
     home = rng.choice(len(CURRENCIES), accounts, p=CURRENCY_SHARES)
-    paid_in = np.where(rng.random(count) < 0.97, home[sender], rng.integers(0, len(CURRENCIES), count))
+    bitcoin = list(CURRENCIES).index("Bitcoin")  # the last
+    paid_in = np.where(rng.random(count) < 0.97, home[sender], rng.integers(0, bitcoin, count))
     got_in = np.where(rng.random(count) < 0.03, home[receiver], paid_in)
+    paid_in, got_in = (np.where(form == FORMATS.index("Bitcoin"), bitcoin, kind) for kind in (paid_in, got_in))
     rates = np.array(list(CURRENCIES.values()))
     amount = rows["amount"][order].astype(np.float64)
     bank = pl.Series([f"{number:05d}" for number in rng.integers(1, 2 + accounts // 40, accounts)])

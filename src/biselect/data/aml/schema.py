@@ -29,6 +29,9 @@ COLUMNS = (
 )
 """As published; the second `Account` of the CSV goes by the name that pandas gives it."""
 
+PUBLISHED = {"HI-Small": (5_078_345, 5_177)}
+"""Transactions and laundering among them, of the files that the paper's figures are from."""
+
 TIME_FORMAT = "%Y/%m/%d %H:%M"
 MINUTE_BITS = 24  # of a key; the rest numbers accounts or pairs
 MOST_MINUTES = 1 << MINUTE_BITS
@@ -77,6 +80,15 @@ def find_transactions(variant: str = "HI-Small") -> Path:
     )
 
 
+def is_published(path: Path, variant: str) -> bool:
+    """Whether a file has as many transactions, and as many of laundering, as the published one."""
+    pl = polars()
+    lazy = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
+    label = pl.col("Is Laundering").cast(pl.Float64, strict=False)
+    found: tuple[int, float] = lazy.select(pl.len(), label.sum()).collect(engine="streaming").row(0)
+    return found == PUBLISHED.get(variant)
+
+
 def load_transactions(path: str | Path) -> Transactions:
     """Read a CSV or Parquet file in the published schema, as a stream."""
     pl = polars()
@@ -111,7 +123,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
             *(pl.col(name).cast(pl.String) for name in texts),
             *(pl.col(name).cast(pl.Float64, strict=False) for name in numbers),
             *(pl.col(name).cast(pl.Categorical) for name in names),
-            pl.col("Is Laundering").cast(pl.Int8, strict=False),
+            pl.col("Is Laundering").cast(pl.Float64, strict=False),
         )
         .sort("Timestamp", maintain_order=True, nulls_last=True)
         .collect(engine="streaming")
@@ -166,8 +178,12 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
                 f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
             )
     for name in ("Amount Received", "Amount Paid"):
+        if not table[name].is_finite().all():
+            row = table[name].is_finite().arg_min()
+            value = table[name].filter(~table[name].is_finite())[0]
+            raise InputError(f"{source}: {name!r} is {value} in row {row} by time; amounts are numbers")
         if (table[name] < 0).any():
             row = (table[name] < 0).arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
-    if not table["Is Laundering"].is_in(pl.Series([0, 1], dtype=pl.Int8).implode()).all():
+    if not table["Is Laundering"].is_in(pl.Series([0.0, 1.0]).implode()).all():  # before any cast: 0.9 is no label
         raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")

@@ -33,6 +33,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             kind, _, rest = method.partition(":")
             if kind == "rule":
                 chosen = RULES[rest](problem.coupling, problem.k, problem.m)
+            elif kind == "detector":
+                chosen = top(scene.detector(rest, cell["window"])(mine), problem.k)
             elif kind == "trigger":
                 chosen = top(scene.trigger.scores(mine), problem.k)
             elif kind == "budgeted":

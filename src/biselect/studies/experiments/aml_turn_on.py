@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from biselect.data.stage1 import caught
+from biselect.errors import InputError
 from biselect.studies import aml_fields as fields
 from biselect.studies.task import Cell, Values
 
@@ -15,6 +16,11 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     found = scene.windows("test")
     values: Values = {}
     for seed in seeds:
+        if seed >= len(found):
+            raise InputError(
+                f"{cell['source']}: the test part holds {len(found)} windows and window {seed} was asked for; it is "
+                "shorter than the published file. Give it another name, or download it again"
+            )
         rows = found[seed]
         labels = scene.labels[rows]
         values.setdefault("positives", []).append(int(labels.sum()))
