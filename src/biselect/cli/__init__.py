@@ -53,7 +53,10 @@ def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
     try:
-        app()
+        try:
+            app()
+        finally:
+            _flush_stdout()
     except InputError as error:
         fail(str(error), code=2)
     except InfeasibleError as error:
@@ -74,3 +77,12 @@ def _settle_stdout() -> None:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")
     elif isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def _flush_stdout() -> None:
+    """Write what is left while an error can still be told; Python would tell it at exit only, in its own words."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what cannot be written is given up
+        raise
