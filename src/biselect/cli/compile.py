@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 def compile_(
-    problem: Annotated[
-        Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
-    ],
+    problem: options.Problem,
     angles: Annotated[
         str | None,
         typer.Option(
@@ -49,11 +47,9 @@ def compile_(
     surrogate: Annotated[
         str, typer.Option(help="mask, or mean-field to keep the mean of dropped couplings in the fields.")
     ] = "mask",
-    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
-    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
-    ] = None,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    id_column: options.RowNames = None,
     exclude: options.Exclude = None,
     seed: options.Seed = 0,
     folder: Annotated[

@@ -8,6 +8,14 @@ import typer
 
 K = Annotated[int, typer.Option("-k", help="How many samples to choose.", show_default=False)]
 M = Annotated[int, typer.Option("-m", help="How many features to choose.", show_default=False)]
+Problem = Annotated[
+    Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
+]
+KOfTable = Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)]
+MOfTable = Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)]
+RowNames = Annotated[
+    str | None, typer.Option("--id-column", help="Column of a weight table that names its rows.", show_default=False)
+]
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[
     str,

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from biselect.cli import options
 from biselect.cli.answer import answer, reproduce
@@ -19,14 +17,10 @@ if TYPE_CHECKING:
 
 
 def solve(
-    problem: Annotated[
-        Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
-    ],
-    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
-    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
-    ] = None,
+    problem: options.Problem,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    id_column: options.RowNames = None,
     exclude: options.Exclude = None,
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,

@@ -21,14 +21,10 @@ GUESS = 2000  # evaluations that a training without a budget may take; decides w
 
 
 def train(
-    problem: Annotated[
-        Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
-    ],
-    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
-    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column of a weight table that names its rows.", show_default=False)
-    ] = None,
+    problem: options.Problem,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    id_column: options.RowNames = None,
     exclude: options.Exclude = None,
     depth: Annotated[int, typer.Option(min=1, help="p, the layers of the circuit.")] = 3,
     schedule: Annotated[

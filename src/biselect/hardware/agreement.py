@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.solvers import solve
 
@@ -46,7 +47,7 @@ def agreement(problem: SelectionProblem, surrogate: SelectionProblem, reference:
     _refuse_other_size(problem, surrogate)
     best = solve(problem, "exact").energy if reference is None else reference
     choice = sparse_optimum(surrogate)
-    mean, energy = random_mean(problem), problem.energy(*choice)
+    mean, energy = uniform_energy(problem)[0], problem.energy(*choice)
     span = mean - best
     return Agreement(
         choice=choice,
@@ -108,13 +109,6 @@ def diagonal_choice(problem: SelectionProblem) -> Choice:
     """The best k samples and m features by their marginals alone; ties go to the lowest index."""
     samples = np.argsort(-problem.sample_scores, kind="stable")[: problem.k]
     return np.sort(samples), np.sort(np.argsort(-problem.feature_scores, kind="stable")[: problem.m])
-
-
-def random_mean(problem: SelectionProblem) -> float:
-    """Ē_RF: the mean energy over all choices inside the budgets."""
-    marginals = problem.k * problem.sample_scores.mean() + problem.m * problem.feature_scores.mean()
-    pairs = problem.coupling_weight * problem.k * problem.m * problem.coupling.mean(dtype=np.float64)
-    return -float(marginals + pairs)
 
 
 def low_energy_overlap(problem: SelectionProblem, surrogate: SelectionProblem, states: int = 100) -> float:
