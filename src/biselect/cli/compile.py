@@ -33,7 +33,11 @@ def compile_(
         str, typer.Option(help="boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json).")
     ] = "boston",
     path: Annotated[
-        str, typer.Option(help="y-frame, opt3-cz, opt3-fractional, complete-cz, complete-fractional, strongest-qiskit.")
+        str,
+        typer.Option(
+            help="y-frame, y-frame-quiet (by recorded errors), opt3-cz, opt3-fractional, complete-cz, "
+            "complete-fractional, strongest-qiskit."
+        ),
     ] = "y-frame",
     depth: Annotated[
         int | None, typer.Option(min=1, help="p; known for angles from a file, else 2.", show_default=False)

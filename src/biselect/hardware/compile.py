@@ -17,6 +17,7 @@ from biselect.hardware.fold import fold_rzz
 from biselect.hardware.native import to_native
 from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
 from biselect.hardware.program import RZZ, XY, Program
+from biselect.hardware.quiet import quietest
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
@@ -96,6 +97,8 @@ def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, 
         ops = drop_unseen(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
+    if path.quiet:
+        gates = quietest(gates, layout, target)
     circuit = to_native(gates, layout, target)
     return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
 

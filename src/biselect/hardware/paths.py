@@ -48,16 +48,20 @@ class YFramePath:
         coloured: as in `QiskitPath`.
         propagate: use what is known of the start and of the measurement: known bits, phases that nobody sees.
             Without it the unitary is the program's; with it only the output distribution is.
+        quiet: take RZZ(π/2) for a CZ where the device recorded less error for it. Virtual rotations come in, so the
+            circuit counts as deeper, and takes no longer.
     """
 
     coloured: bool = True
     propagate: bool = True
+    quiet: bool = False
 
     @property
     def name(self) -> str:
         """For people and files."""
         parts = ["y-frame", "coloured" if self.coloured else "recorded"]
-        return "-".join(parts if self.propagate else [*parts, "unitary"])
+        parts += [] if self.propagate else ["unitary"]
+        return "-".join([*parts, "quiet"] if self.quiet else parts)
 
 
 Path = QiskitPath | YFramePath
@@ -68,6 +72,7 @@ COMPLETE_CZ = QiskitPath(fractional=False, fused=True, coloured=True, late=True)
 COMPLETE_FRACTIONAL = QiskitPath(fractional=True, fused=True, coloured=True, late=True)
 STRONGEST_QISKIT = QiskitPath(fractional=True, fused=True, coloured=True, late=False, clean=True)
 Y_FRAME = YFramePath()
+QUIET = YFramePath(quiet=True)
 
 PATHS: dict[str, Path] = {
     "opt3-cz": OPT3_CZ,
@@ -76,6 +81,7 @@ PATHS: dict[str, Path] = {
     "complete-fractional": COMPLETE_FRACTIONAL,
     "strongest-qiskit": STRONGEST_QISKIT,
     "y-frame": Y_FRAME,
+    "y-frame-quiet": QUIET,
 }
 """Paths that have a name."""
 
