@@ -1,7 +1,8 @@
 """Circuits of the Y-frame against Qiskit's, on the 26 width-depth points of the paper and two devices.
 
 Same patch, retained edges, angles and random feasible start for all; a seed fixes the recorded order, the start and the
-transpiler. Prints the smallest, median and largest cut for every claim, and the time of a whole compilation.
+transpiler. Prints the smallest, median and largest cut for every claim, and the time of a whole compilation. A run over
+all widths writes its cuts to benchmarks/results/compile.json.
 
     python benchmarks/bench_compile.py                   # seed 0
     python benchmarks/bench_compile.py --seeds 0 1 2
@@ -9,8 +10,10 @@ transpiler. Prints the smallest, median and largest cut for every claim, and the
 """
 
 import argparse
+import json
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -21,6 +24,7 @@ from biselect.hardware.placement import place
 from biselect.studies.compile_points import DEPTHS, DEVICES, WIDTHS
 from biselect.studies.experiments.compile_case import angles, dense_problem, device, patch, recorded_program, retained
 
+RESULTS = Path(__file__).parent / "results" / "compile.json"
 PATHS = {
     "opt3-cz": OPT3_CZ,
     "opt3-cz coloured": replace(OPT3_CZ, coloured=True),
@@ -56,8 +60,9 @@ def resources(name: str, registers: str, width: int, depth: int, seed: int) -> d
     }
 
 
-def report(name: str, registers: str, seed: int, widths: list[int]) -> None:
+def report(name: str, registers: str, seed: int, widths: list[int]) -> list[dict]:
     """Cuts on one device."""
+    cut: list[dict] = []
     found = [resources(name, registers, width, depth, seed) for width in widths for depth in DEPTHS]
     print(f"\n{name}, {registers}, seed {seed}: cuts in %, {len(found)} points")
     for claim, (ours, theirs, measure, everywhere, middle) in CLAIMS.items():
@@ -72,6 +77,9 @@ def report(name: str, registers: str, seed: int, widths: list[int]) -> None:
         )
         verdict = f"   promised {promise}: {'met' if met else 'MISSED'}" if promise else ""
         print(f"  {claim:38s} {median:5.1f} [{low:5.1f}, {high:5.1f}]{verdict}", flush=True)
+        where = {"device": name, "registers": registers, "seed": seed, "claim": claim}
+        cut.append({**where, "low": low, "median": median, "high": high})
+    return cut
 
 
 def whole_compilation() -> None:
@@ -104,7 +112,12 @@ if __name__ == "__main__":
     parser.add_argument("--widths", type=int, nargs="+", default=list(WIDTHS))
     options = parser.parse_args()
     whole_compilation()
-    for chosen in options.seeds:
-        for kind in ("trees", "paths"):
-            for where in DEVICES:
-                report(where, kind, chosen, options.widths)
+    cuts = [
+        cut
+        for chosen in options.seeds
+        for kind in ("trees", "paths")
+        for where in DEVICES
+        for cut in report(where, kind, chosen, options.widths)
+    ]
+    if options.widths == list(WIDTHS):
+        RESULTS.write_text(json.dumps(cuts, indent=1) + "\n")
