@@ -37,7 +37,7 @@ $(READY): pyproject.toml constraints.txt
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-# Peers have an environment of their own; results go to benchmarks/results/ and docs/benchmarks-solvers.md.
+# Peers have an environment of their own; results go to benchmarks/results/ and docs/reference/benchmarks-solvers.md.
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
