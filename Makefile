@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-slow test-gpu lint bench bench-gpu clean
+.PHONY: demo test test-slow test-gpu lint docs linkcheck bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -30,6 +30,14 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
+
+# The site lies in docs/_build/html and needs no server: open index.html.
+docs: $(READY)
+	$(VENV)/bin/sphinx-build -q -W --keep-going docs docs/_build/html
+
+# Asks every address outside; not part of the tests.
+linkcheck: $(READY)
+	$(VENV)/bin/sphinx-build -q -b linkcheck docs docs/_build/linkcheck
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
@@ -58,4 +66,4 @@ $(BENCH_READY): pyproject.toml constraints.txt
 	touch $(BENCH_READY)
 
 clean:
-	rm -rf $(VENV) $(BENCH) demo-report
+	rm -rf $(VENV) $(BENCH) demo-report docs/_build

@@ -67,7 +67,8 @@ def benchmark(
     """The synthetic benchmark of Table joint_vs_sequential_practical.
 
     Entries are N(0, 0.5²). On k samples and (1 - ν)·D informative features they are N(±3, 0.3²) instead, each cell
-    with a sign of its own. Z uses mean and standard deviation of the pool itself, which planted cells inflate; W = |Z|.
+    with a sign of its own. Z uses mean and standard deviation of the pool itself, which planted cells inflate;
+    `W = |Z|`.
 
     Args:
         n_samples: N.

@@ -1,0 +1,46 @@
+"""The documentation site: Sphinx reads the Markdown pages, the docstrings and the command line itself."""
+
+import logging
+import sys
+from pathlib import Path
+
+from biselect import __version__
+
+sys.path.append(str(Path(__file__).parent / "extensions"))
+
+logging.getLogger("qiskit").setLevel(logging.WARNING)  # it tells of every pass that it builds
+
+project = "biselect"
+version = release = __version__
+copyright = "the biselect authors, Apache-2.0"
+html_title = "biselect"
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "public_names"]
+exclude_patterns = ["_build"]
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 3
+
+autodoc_member_order = "bysource"
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
+napoleon_google_docstring = True
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True
+napoleon_use_rtype = False
+default_role = "literal"  # single backticks in docstrings are code, as in Markdown
+python_use_unqualified_type_names = True
+
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
+
+html_theme = "furo"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+html_show_search_summary = False  # summaries are fetched, which a page opened from disk may not do
+html_last_updated_fmt = None
+html_theme_options = {"top_of_page_buttons": []}
+pygments_style = "a11y-high-contrast-light"
+pygments_dark_style = "a11y-high-contrast-dark"
+linkcheck_timeout = 20
