@@ -1,0 +1,85 @@
+"""Tutorials run from top to bottom as a reader types them, Python and shell in one folder, and print what they show."""
+
+import doctest
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+ROOT = Path(__file__).parents[2]
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+PROMPT = "$ "
+
+
+def blocks(page: Path) -> list[tuple[str, str]]:
+    """Language and text of every block of code; indented ones have no language."""
+    tokens = MarkdownIt().parse(page.read_text(encoding="utf-8"))
+    return [(token.info.strip(), token.content) for token in tokens if token.type in ("fence", "code_block")]
+
+
+WITH_SHELL = [
+    page for page in sorted((ROOT / "docs").rglob("*.md")) if any(kind == "console" for kind, _ in blocks(page))
+]
+
+
+def commands(text: str) -> list[tuple[str, str]]:
+    """Every command after a prompt, a backslash continuing it, with the output shown below it."""
+    found: list[tuple[str, str]] = []
+    for line in text.splitlines(keepends=True):
+        if line.startswith(PROMPT):
+            found.append((line.removeprefix(PROMPT), ""))
+        else:
+            command, shown = found[-1]
+            found[-1] = (command + line, shown) if command.endswith("\\\n") else (command, shown + line)
+    return found
+
+
+def run_shell(command: str, folder: Path) -> str:
+    """What a command prints on stdout; `biselect` and `python` are those of this interpreter."""
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
+    done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, f"$ {command}{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def check_shell(text: str, folder: Path) -> None:
+    for command, shown in commands(text):
+        printed = run_shell(command, folder)
+        assert not shown or doctest.OutputChecker().check_output(shown, printed, FLAGS), f"$ {command}{printed}"
+
+
+def check_python(text: str, page: Path, names: dict) -> None:
+    test = doctest.DocTestParser().get_doctest(text, names, page.name, str(page), 0)
+    said: list[str] = []
+    failed = doctest.DocTestRunner(optionflags=FLAGS).run(test, out=said.append, clear_globs=False).failed
+    names.update(test.globs)
+    assert not failed, "".join(said)
+
+
+@pytest.mark.parametrize("page", WITH_SHELL, ids=lambda page: page.stem)
+def test_a_page_with_a_shell_runs_from_top_to_bottom(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names: dict = {}
+    for kind, text in blocks(page):
+        if kind == "console":
+            check_shell(text, tmp_path)
+        elif kind == "python":
+            check_python(text, page, names)
+
+
+def test_every_tutorial_is_among_them():
+    for page in (ROOT / "docs" / "tutorials").glob("*.md"):
+        if page.stem != "index":
+            assert any(kind in ("console", "python") for kind, _ in blocks(page)), page
+
+
+def test_a_command_that_prints_something_else_is_caught(tmp_path):
+    check_shell("$ echo one \\\n    two\none ...\n", tmp_path)
+    with pytest.raises(AssertionError, match="three"):
+        check_shell("$ echo three\nfour\n", tmp_path)
+    with pytest.raises(AssertionError, match="false"):
+        check_shell("$ false\n", tmp_path)
