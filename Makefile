@@ -33,7 +33,7 @@ lint: $(READY)
 
 # The site lies in docs/_build/html and needs no server: open index.html.
 docs: $(READY)
-	$(VENV)/bin/sphinx-build -q -W --keep-going docs docs/_build/html
+	$(VENV)/bin/sphinx-build -q -E -W --keep-going docs docs/_build/html
 
 # Asks every address outside; not part of the tests.
 linkcheck: $(READY)

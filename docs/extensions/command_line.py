@@ -1,5 +1,6 @@
 """The directive `command NAME`: usage, arguments and options of a command, as the command line itself declares them."""
 
+import re
 from typing import Any
 
 from docutils import nodes
@@ -32,6 +33,11 @@ def default(parameter: Any) -> str:
     return f"`{' '.join(map(str, value)) if isinstance(value, tuple | list) else value}`"
 
 
+def marked(text: str) -> str:
+    """Options named in a text as code; their dashes would become one otherwise."""
+    return re.sub(r"(?<![\w`-])--[a-z][a-z-]*", r"`\g<0>`", text)
+
+
 def row(*cells: str) -> str:
     """A row of a Markdown table."""
     return "| " + " | ".join(cell.replace("|", r"\|") for cell in cells) + " |"
@@ -42,15 +48,15 @@ def page(name: str) -> list[str]:
     command = COMMANDS[name]
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    lines = ["```text", usage(name, command.params), "```", "", *command.help.splitlines(), ""]
+    lines = ["```text", usage(name, command.params), "```", "", *marked(command.help).splitlines(), ""]
     if arguments:
         lines += [row("argument", ""), row("---", "---")]
-        lines += [row(f"`{parameter.name.upper()}`", parameter.help) for parameter in arguments]
+        lines += [row(f"`{parameter.name.upper()}`", marked(parameter.help)) for parameter in arguments]
         lines += [""]
     lines += [row("option", "", "default"), row("---", "---", "---")]
     for option in options:
         spelled = ", ".join(f"`{text}`" for text in [*option.opts, *option.secondary_opts])
-        lines.append(row(spelled, option.help, default(option)))
+        lines.append(row(spelled, marked(option.help), default(option)))
     return lines
 
 

@@ -4,14 +4,17 @@ A name that several packages offer is described once, in the one nearest to the 
 """
 
 import inspect
+import re
 from importlib import import_module
 from types import ModuleType
 from typing import Any
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from numpy.typing import ArrayLike
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import stringify_annotation
 
 MODULES = (  # in the order of their pages; the first that offers a name describes it
     "biselect",
@@ -53,6 +56,9 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
 )
 
 
+NDARRAY = re.compile(r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.dtype\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\]")
+
+
 def public_names(module: ModuleType) -> list[str]:
     """What `__all__` lists, else the functions and classes that the module itself defines."""
     if listed := getattr(module, "__all__", None):
@@ -85,6 +91,14 @@ def describe(full_name: str, thing: Any) -> list[str]:
     shown = ", ".join(map(str, thing)) if isinstance(thing, dict | tuple) else repr(thing)
     module, _, name = full_name.rpartition(".")
     return [f".. py:data:: {name}", f"   :module: {module}", "", f"   ``{shown}``", ""]
+
+
+def shorten(signature: str | None) -> str | None:
+    """Array types by the names that they are written with, instead of what these stand for."""
+    if signature is None:
+        return None
+    written_out = stringify_annotation(ArrayLike, "smart")
+    return NDARRAY.sub(r"~numpy.typing.NDArray[\1]", signature.replace(written_out, "~numpy.typing.ArrayLike"))
 
 
 class PublicNames(SphinxDirective):
@@ -122,4 +136,5 @@ class PublicNames(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Offer the directive."""
     app.add_directive("public-names", PublicNames)
+    app.connect("autodoc-process-signature", lambda *event: (shorten(event[-2]), shorten(event[-1])))
     return {"parallel_read_safe": True}

@@ -52,8 +52,8 @@ def main() -> None:
     """Draw it."""
     with drawing("y-frame.svg", 8.6, 4.5) as axes:
         for place, (title, basis) in enumerate(BASES.items()):
-            wires(axes, 3.75 - 1.5 * place, title, theirs(basis), SKY)
-        wires(axes, 0.75, "the Y-frame", ours(), "#f3b48f")
+            wires(axes, 3.85 - 1.5 * place, title, theirs(basis), SKY)
+        wires(axes, 0.85, "the Y-frame", ours(), "#f3b48f")
         axes.text(
             2.6,
             0.49,

@@ -83,3 +83,36 @@ def test_a_command_that_prints_something_else_is_caught(tmp_path):
         check_shell("$ echo three\nfour\n", tmp_path)
     with pytest.raises(AssertionError, match="false"):
         check_shell("$ false\n", tmp_path)
+
+
+def test_the_commands_of_the_readme_run(tmp_path):
+    """In a folder with the files that they name; `make` is what runs these tests."""
+    prepare(tmp_path)
+    lines = [line for _, text in blocks(ROOT / "README.md") for line in text.replace("\\\n", " ").splitlines()]
+    ours = [line.removeprefix(PROMPT).removeprefix(".venv/bin/") for line in lines]
+    ours = [line for line in ours if line.startswith("biselect ")]
+    assert {"select", "train", "compile"} <= {line.split()[1] for line in ours}
+    for command in ours:
+        run_shell(command, tmp_path)
+
+
+def prepare(folder: Path) -> None:
+    """Small tables and a problem under the names that the README uses."""
+    import numpy as np
+    import pyarrow as pa
+    from pyarrow.csv import write_csv
+    from pyarrow.parquet import write_table
+
+    from biselect import SelectionProblem
+
+    rng = np.random.default_rng(0)
+    names = ["id", "time", *"abcdef"]
+    rows = {name: np.arange(200) if name in ("id", "time") else rng.normal(size=200) for name in names}
+    table = pa.table(rows)
+    write_table(table, folder / "all.parquet")
+    write_csv(table, folder / "all.csv")
+    write_csv(table.drop_columns("time").slice(0, 120), folder / "normal.csv")
+    write_csv(table.drop_columns("time").slice(120), folder / "pool.csv")
+    weights = {"drug": [f"d{i}" for i in range(8)], **{f"t{j}": rng.exponential(size=8) for j in range(5)}}
+    write_csv(pa.table(weights), folder / "weights.csv")
+    SelectionProblem(coupling=rng.normal(size=(5, 3)), k=2, m=1).save(folder / "problem.npz")
