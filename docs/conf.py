@@ -1,8 +1,11 @@
 """The documentation site: Sphinx reads the Markdown pages, the docstrings and the command line itself."""
 
 import logging
+import re
 import sys
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 from biselect import __version__
 
@@ -45,3 +48,13 @@ html_theme_options = {"top_of_page_buttons": [], "light_css_variables": {"code-f
 pygments_style = "a11y-high-contrast-light"
 pygments_dark_style = "a11y-high-contrast-dark"
 linkcheck_timeout = 20
+
+
+def close_blocks(app: Sphinx, page: str, source: list[str]) -> None:
+    """Take away the blank line that doctest needs at the end of a block."""
+    source[0] = re.sub(r"\n\n```$", "\n```", source[0], flags=re.MULTILINE)
+
+
+def setup(app: Sphinx) -> None:
+    """Read pages that way."""
+    app.connect("source-read", close_blocks)

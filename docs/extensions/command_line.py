@@ -11,7 +11,7 @@ from typer.main import get_command
 
 from biselect.cli import app
 
-COMMANDS: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
+COMMANDS: dict[str, Any] = get_command(app).commands
 
 
 def usage(name: str, parameters: list[Any]) -> str:

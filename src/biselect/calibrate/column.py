@@ -28,7 +28,7 @@ class Column:
 
     @property
     def size(self) -> int:
-        """N."""
+        """How many entries, n."""
         return int(self.counts[-1])
 
     @property

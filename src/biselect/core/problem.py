@@ -93,12 +93,12 @@ class SelectionProblem:
 
     @property
     def n_samples(self) -> int:
-        """N."""
+        """How many samples, N."""
         return int(self.coupling.shape[0])
 
     @property
     def n_features(self) -> int:
-        """D."""
+        """How many features, D."""
         return int(self.coupling.shape[1])
 
     @cached_property

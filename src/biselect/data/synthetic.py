@@ -38,7 +38,7 @@ class Planted:
 
     Attributes:
         residuals: Z, standardised values.
-        weights: W.
+        weights: W, N × D.
         samples: S*, ascending.
         features: F*, ascending; may be more or fewer than a selector's m.
     """
@@ -71,8 +71,8 @@ def benchmark(
     `W = |Z|`.
 
     Args:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: planted samples.
         noise_fraction: ν, the share of features without signal.
         seed: fixes the instance.
@@ -114,8 +114,8 @@ def planted_block(
     """The planted model of the recovery theory: Z = μ·1[S*×F*] + noise, W = Z.
 
     Args:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: planted samples.
         m: planted features.
         signal: μ.

@@ -57,7 +57,7 @@ class Layers:
 
     @property
     def depth(self) -> int:
-        """P."""
+        """How many layers, p."""
         return len(self.mixing)
 
 
