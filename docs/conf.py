@@ -31,10 +31,11 @@ napoleon_numpy_docstring = False
 napoleon_use_ivar = True
 napoleon_attr_annotations = False  # the signature has them
 napoleon_use_rtype = False
-default_role = "literal"  # single backticks in docstrings are code, as in Markdown
+default_role = "py:obj"  # single backticks in docstrings are code, and links where a name is known
 python_use_unqualified_type_names = True
 
 nitpicky = True
+nitpick_ignore = [("py:obj", "biselect.studies.experiments")]  # described by the studies
 nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
 
 html_theme = "furo"
