@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test test-slow test-gpu lint bench bench-gpu clean
+.PHONY: demo test test-slow test-gpu lint docs linkcheck bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -31,13 +31,21 @@ lint: $(READY)
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/mypy
 
+# The site lies in docs/_build/html and needs no server: open index.html.
+docs: $(READY)
+	$(VENV)/bin/sphinx-build -q -E -W --keep-going docs docs/_build/html
+
+# Asks every address outside; not part of the tests.
+linkcheck: $(READY)
+	$(VENV)/bin/sphinx-build -q -b linkcheck docs docs/_build/linkcheck
+
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)
 
-# Peers have an environment of their own; results go to benchmarks/results/ and docs/benchmarks-solvers.md.
+# Peers have an environment of their own; results go to benchmarks/results/ and docs/reference/benchmarks-solvers.md.
 BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
@@ -58,4 +66,4 @@ $(BENCH_READY): pyproject.toml constraints.txt
 	touch $(BENCH_READY)
 
 clean:
-	rm -rf $(VENV) $(BENCH) demo-report
+	rm -rf $(VENV) $(BENCH) demo-report docs/_build

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parent
-PAGE = ROOT.parent / "docs" / "benchmarks-solvers.md"
+PAGE = ROOT.parent / "docs" / "reference" / "benchmarks-solvers.md"
 
 
 @dataclass(frozen=True, kw_only=True)

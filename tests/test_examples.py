@@ -49,7 +49,7 @@ def test_it_is_short_and_prints_a_proof(script, capsys):
 
 
 def test_the_docs_show_what_the_scripts_print(capsys):
-    page = (FOLDER.parent / "docs" / "examples.md").read_text()
+    page = (FOLDER.parent / "docs" / "how-to" / "examples.md").read_text()
     shown = re.findall(r"\$ python examples/(\w+)\.py\n((?:    .*\n)+)", page)
     assert len(shown) == 2
     for script, lines in shown:

@@ -138,7 +138,7 @@ class Calibrator:
         `facts.rank_error` bounds how wrong any of them can be.
 
         Args:
-            blocks: tables with the same columns, such as `biselect.calibrate.parquet_blocks(path)`.
+            blocks: tables with the same columns, such as those of `biselect.calibrate.parquet_blocks`.
             memory: bytes that the sketches may hold.
         """
         if self.map == "auto" or make_map(self.map).needs_labels:

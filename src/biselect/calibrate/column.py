@@ -28,7 +28,7 @@ class Column:
 
     @property
     def size(self) -> int:
-        """N."""
+        """How many entries, n."""
         return int(self.counts[-1])
 
     @property
@@ -80,7 +80,7 @@ class Column:
         )
 
     def folded(self, center: float) -> Column:
-        """The distribution of |x - center|; a count there is a difference of two counts here."""
+        """The distribution of `|x - center|`; a count there is a difference of two counts here."""
         distances = np.abs(self.values - center)
         order = np.argsort(distances, kind="stable")
         weights = self.weights

@@ -79,7 +79,7 @@ class Drift:
         features: names, in the order of `parts.feature`; only those that vary in both references.
         parts: the difference in global, row, feature and residual parts.
         spread: standard deviation of the newer weights, the unit of `relative`.
-        tilt: largest |column mean - grand mean| of the older weights on the pool: a stale reference shows here
+        tilt: largest `|column mean - grand mean|` of the older weights on the pool: a stale reference shows here
             without any newer one at hand.
         feature_first: lead in column sums over the whole pool, and the 2Nη that feature drift η can take.
         joint: lead per chosen sample at the joint choice, the features' own scores included, and the 2η that

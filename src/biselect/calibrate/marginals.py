@@ -13,7 +13,7 @@ def marginals(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Sample scores a and feature scores b of a pool.
 
-    - `paper`: a_i = max_j W_ij, b_j = Var_i |Z_ij|. Raw residuals are unbounded, so one heavy-tailed feature can
+    - `paper`: a_i = max_j W_ij, `b_j = Var_i |Z_ij|`. Raw residuals are unbounded, so one heavy-tailed feature can
       hold nearly the whole score.
     - `bounded`: the same a; b_j = std_i W_ij, in the units of W and at most half the cap.
     - `none`: zeros, the core bilinear objective.

@@ -49,7 +49,7 @@ MODES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] = 
 def perturb(
     W: NDArray[np.float64], mode: str, eta: float, *, cap: float, seed: int | np.random.Generator | None
 ) -> NDArray[np.float64]:
-    """clip(W + Δ, 0, w_max) with one of `MODES` and |Δ_ij| ≤ η; clipping never takes a cell further than η.
+    """`clip(W + Δ, 0, w_max)` with one of `MODES` and `|Δ_ij| ≤ η`; clipping never takes a cell further than η.
 
     >>> perturb(np.array([[1.0, 2.0]]), "feature", 0.5, cap=10.0, seed=0).round(2).tolist()
     [[1.14, 1.77]]

@@ -49,12 +49,12 @@ def super_uniform_noise(count: int, delta: float) -> float:
 
 
 def coupling_bound(cap: float, coupling_weight: float = 1.0) -> float:
-    """The largest |J_ij| that weights up to `cap` can give: λ w_max / 4 (Lemma bounded-weights)."""
+    """The largest `|J_ij|` that weights up to `cap` can give: λ w_max / 4 (Lemma bounded-weights)."""
     return abs(conventions.COUPLING_OF_PRODUCT) * coupling_weight * cap
 
 
 def angle_bound(gamma: ArrayLike, cap: float, coupling_weight: float = 1.0) -> NDArray[np.float64]:
-    """The largest R_ZZ angle of a cost layer: |γ| λ w_max / 2 (Lemma bounded-weights)."""
+    """The largest R_ZZ angle of a cost layer: `|γ| λ w_max / 2` (Lemma bounded-weights)."""
     return conventions.rzz_angle(np.abs(gamma), coupling_bound(cap, coupling_weight))
 
 

@@ -10,7 +10,7 @@ BATCH_VALUES = 4_000_000  # resampled values held at once
 
 
 def f1_at_k(chosen: Collection[int], positive: Collection[int]) -> float:
-    """Set F1, 2|Ŝ∩S⁺| / (|Ŝ| + |S⁺|); the hit fraction where both have k items.
+    """Set F1, `2|Ŝ∩S⁺| / (|Ŝ| + |S⁺|)`; the hit fraction where both have k items.
 
     >>> f1_at_k([1, 2, 3], [2, 3, 4])
     0.6666666666666666

@@ -26,7 +26,7 @@ ABSENT: Any = None  # a score vector that was not given; zeros take its place
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SelectionProblem:
-    """Maximise Σ_{i∈S} a_i + Σ_{j∈F} b_j + λ Σ_{i∈S, j∈F} W_ij with |S| = k and |F| = m.
+    """Maximise Σ_{i∈S} a_i + Σ_{j∈F} b_j + λ Σ_{i∈S, j∈F} W_ij with `|S| = k` and `|F| = m`.
 
     Arrays are copied and read-only. A coupling that is already read-only is shared instead of copied, which
     is how a very large one is passed without doubling it; float32 stays float32.
@@ -93,12 +93,12 @@ class SelectionProblem:
 
     @property
     def n_samples(self) -> int:
-        """N."""
+        """How many samples, N."""
         return int(self.coupling.shape[0])
 
     @property
     def n_features(self) -> int:
-        """D."""
+        """How many features, D."""
         return int(self.coupling.shape[1])
 
     @cached_property

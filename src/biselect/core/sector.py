@@ -43,12 +43,12 @@ class Sector:
 
     @property
     def size(self) -> int:
-        """|Ω| = C(N, k)·C(D, m), as an exact integer."""
+        """`|Ω| = C(N, k)·C(D, m)`, as an exact integer."""
         return self.sample_subsets * self.feature_subsets
 
     @property
     def chance(self) -> float:
-        """p_chance = |Ω| / 2^(N+D): how often a uniform bitstring meets both budgets."""
+        """`p_chance = |Ω| / 2^(N+D)`: how often a uniform bitstring meets both budgets."""
         return float(self.size / 2 ** (self.n_samples + self.n_features))
 
 

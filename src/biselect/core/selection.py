@@ -46,7 +46,7 @@ class Selection:
 
     @property
     def gap(self) -> float:
-        """(energy - bound) / |energy|: how much of the score could still be missing; 0 when proven."""
+        """`(energy - bound) / |energy|`: how much of the score could still be missing; 0 when proven."""
         if self.proven_optimal:
             return 0.0
         return max(0.0, self.energy - self.bound) / max(abs(self.energy), np.finfo(float).tiny)

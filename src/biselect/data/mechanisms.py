@@ -33,8 +33,8 @@ class Mechanism:
         name: `shared-support`: all anomalies stand out in the same few features, the other features have spikes in
             rows of their own, more often than in the reference. `redundant-decoys`: besides, three of the others are
             near copies of one another. `proxy-burden`: besides, some of the others follow an active feature.
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: anomalies.
         active: features in which they stand out.
         shift: by how much, in nominal standard deviations.

@@ -44,7 +44,7 @@ def planted_problem(
         seed: fixes the instance.
         mode: `residual` or `mixed`, see `planted_block`.
         place: `random` or `first`, see `planted_block`.
-        absolute: whether W = |Z| instead of Z.
+        absolute: whether `W = |Z|` instead of Z.
         couplings: how many of the heaviest couplings are kept; None for all. Marginals are those of all of them.
         degree: how many kept couplings a sample or a feature may have.
 
@@ -69,7 +69,7 @@ def depth_problem(signal: float, mode: str, *, seed: Seed, size: Size = DEPTH_SI
 
 
 def panel_problem(*, seed: Seed, size: Size = PANEL_SIZE, signal: float = 3.0) -> SelectionProblem:
-    """An instance of the best-known-threshold panel: W = |Z|, a random block, ten couplings of degree two at most."""
+    """An instance of the best-known-threshold panel: `W = |Z|`, a random block, ten couplings of degree two at most."""
     return planted_problem(size, signal, seed=seed, absolute=True, couplings=PANEL_COUPLINGS, degree=PANEL_DEGREE)
 
 

@@ -38,7 +38,7 @@ class Planted:
 
     Attributes:
         residuals: Z, standardised values.
-        weights: W.
+        weights: W, N × D.
         samples: S*, ascending.
         features: F*, ascending; may be more or fewer than a selector's m.
     """
@@ -67,11 +67,12 @@ def benchmark(
     """The synthetic benchmark of Table joint_vs_sequential_practical.
 
     Entries are N(0, 0.5²). On k samples and (1 - ν)·D informative features they are N(±3, 0.3²) instead, each cell
-    with a sign of its own. Z uses mean and standard deviation of the pool itself, which planted cells inflate; W = |Z|.
+    with a sign of its own. Z uses mean and standard deviation of the pool itself, which planted cells inflate;
+    `W = |Z|`.
 
     Args:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: planted samples.
         noise_fraction: ν, the share of features without signal.
         seed: fixes the instance.
@@ -113,8 +114,8 @@ def planted_block(
     """The planted model of the recovery theory: Z = μ·1[S*×F*] + noise, W = Z.
 
     Args:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: planted samples.
         m: planted features.
         signal: μ.

@@ -140,7 +140,7 @@ def compile_problem(
         problem: the dense problem.
         target: as `load_target` takes it.
         angles: the free angles of the schedule; None to train them for this very circuit, where its sector is small.
-        depth: p.
+        depth: p, how many layers.
         schedule: name of the angle schedule.
         path: name of the compilation path, one of `PATHS`.
         registers: `trees` or `paths`.

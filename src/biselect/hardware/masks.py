@@ -26,14 +26,14 @@ def hardware_mask(patch: Patch) -> Mask:
 
 
 def threshold_mask(problem: SelectionProblem, threshold: float) -> Mask:
-    """Couplings of |W| ≥ τ; what is left out obeys Eq. sparsification_bound."""
+    """Couplings of `|W| ≥ τ`; what is left out obeys Eq. sparsification_bound."""
     if not threshold >= 0:
         raise InputError(f"the threshold must be a number, 0 or more, got {threshold}")
     return np.abs(problem.coupling) >= threshold
 
 
 def top_mask(problem: SelectionProblem, count: int) -> Mask:
-    """The `count` couplings of largest |W|; ties go to the lowest index."""
+    """The `count` couplings of largest `|W|`; ties go to the lowest index."""
     cells = problem.coupling.size
     if not 0 <= count <= cells:
         raise InputError(f"the mask must keep between 0 and {cells} couplings, got {count}")

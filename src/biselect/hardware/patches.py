@@ -48,12 +48,12 @@ class Patch:
 
     @property
     def n_samples(self) -> int:
-        """N."""
+        """How many samples, N."""
         return len(self.samples)
 
     @property
     def n_features(self) -> int:
-        """D."""
+        """How many features, D."""
         return len(self.features)
 
     @property
@@ -118,8 +118,8 @@ def choose_patch(
 
     Args:
         target: the device.
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         registers: `trees`, for as many cross edges as can be had; or `paths`, for mixers of two colours.
         seed: fixes the walks.
     """

@@ -46,8 +46,8 @@ class Program:
     """A constraint-preserving circuit.
 
     Attributes:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         k: ones among the samples.
         m: ones among the features.
         bits: the basis state it starts from, samples first; None for the tensor-Dicke state.
@@ -136,7 +136,7 @@ def build_program(
 
     Args:
         problem: the problem, or the masked surrogate whose phases are run.
-        depth: p.
+        depth: p, how many layers.
         schedule: a name or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair of names, edge lists (coloured here) or class lists. A list of
             classes is kept in its order, so classes of one edge each record any order.

@@ -90,7 +90,7 @@ class WideShots:
 
     Args:
         problem: the dense problem, in placed order.
-        depth: p.
+        depth: p, how many layers.
         schedule: a name or a Schedule.
         mixer: as for Ansatz.
         groups: the sparse cost, see `surrogate`.

@@ -32,7 +32,7 @@ class Ansatz:
 
     Args:
         problem: whose energy is measured.
-        depth: p.
+        depth: p, how many layers.
         schedule: a name (see `Schedule.named`) or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists or class lists.
         start: see `biselect.qaoa.starts.start_state`.

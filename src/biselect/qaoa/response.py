@@ -61,7 +61,7 @@ def _one_side(
 
 
 def grouping_gain(response: NDArray[np.float64]) -> float:
-    """√G‖r‖ - |1·r|: how much more descent free group phases predict than tied ones of equal norm, over ε².
+    """`√G‖r‖ - |1·r|`: how much more descent free group phases predict than tied ones of equal norm, over ε².
 
     Zero exactly where r is collinear with (1, …, 1) (Cor. grouped-equal-norm-descent).
     """

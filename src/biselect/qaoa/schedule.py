@@ -68,7 +68,7 @@ class Schedule:
 
     @property
     def depth(self) -> int:
-        """P."""
+        """How many layers, p."""
         return self.matrix.shape[0]
 
     @property

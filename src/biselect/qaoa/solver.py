@@ -56,7 +56,7 @@ def qaoa(
     Args:
         problem: what to solve.
         run: seed, deadline, progress.
-        depth: p.
+        depth: p, how many layers.
         schedule: see `Schedule.named`.
         mixer: ring, path or complete.
         start: dicke, canonical or random.

@@ -20,7 +20,7 @@ def start_state(problem: SelectionProblem, start: Start, seed: int | np.random.G
     """The start as a C(N, k) × C(D, m) matrix, or None for the uniform one, which backends write by themselves.
 
     - `dicke`: the tensor-Dicke state, uniform over the sector (Eq. init_state).
-    - `canonical`: |1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩.
+    - `canonical`: `|1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩`.
     - `random`: a random feasible basis state, fixed by the seed.
     - a Selection, or a pair (samples, features): that basis state, a warm start.
     - a matrix: any state, normalised already.

@@ -45,7 +45,7 @@ def wide_circuit(
     Args:
         problem: whose budgets it keeps.
         angles: of the schedule.
-        depth: p.
+        depth: p, how many layers.
         schedule: a name or a Schedule.
         mixer: as for Ansatz; every edge is a gate.
         start: `canonical`, `random`, a Selection, or a pair (samples, features).

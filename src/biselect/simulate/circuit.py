@@ -41,7 +41,7 @@ class Register:
 class Layers:
     """p layers; each is a diagonal phase and then mixing on both registers.
 
-    The phase of layer l multiplies |S, F⟩ by exp(i(Σ_{i∈S} sample + Σ_{j∈F} feature + Σ_{i∈S,j∈F} pair)).
+    The phase of layer l multiplies `|S, F⟩` by exp(i(Σ_{i∈S} sample + Σ_{j∈F} feature + Σ_{i∈S,j∈F} pair)).
 
     Attributes:
         sample: (p, N).
@@ -57,7 +57,7 @@ class Layers:
 
     @property
     def depth(self) -> int:
-        """P."""
+        """How many layers, p."""
         return len(self.mixing)
 
 

@@ -53,8 +53,8 @@ class GateCircuit:
     """A circuit that keeps both budgets.
 
     Attributes:
-        n_samples: N.
-        n_features: D.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
         start: the bits of the basis state it starts from, N + D of them.
         gates: in the order in which they act.
 

@@ -20,10 +20,11 @@ from biselect.solvers.response import top
 def penalties(problem: SelectionProblem) -> tuple[float, float]:
     """Weights of (Σs - k)² and (Σf - m)² that make every ground state meet both budgets.
 
-    Let R be the largest |a_i| + λ·(sum of the m largest |W_ij| of row i), C the largest |b_j| + λ·(sum of the k largest
-    |W_ij| of column j), and M = λ·max|W|. A state that is c samples and e features off its budgets becomes feasible
-    by adding or dropping |c| samples and |e| features; that changes the energy by at most |c|·(R + |e|·M) + |e|·C, and
-    saves c²·P_s + e²·P_f. With P_s > R + M/2 and P_f > C + M/2 the saving is larger, as |c·e| ≤ (c² + e²)/2.
+    Let R be the largest `|a_i|` + λ·(sum of the m largest `|W_ij|` of row i), C the largest `|b_j|` + λ·(sum of the k
+    largest `|W_ij|` of column j), and `M = λ·max|W|`. A state that is c samples and e features off its budgets becomes
+    feasible by adding or dropping `|c|` samples and `|e|` features; that changes the energy by at most
+    `|c|·(R + |e|·M) + |e|·C`, and saves c²·P_s + e²·P_f. With P_s > R + M/2 and P_f > C + M/2 the saving is larger, as
+    `|c·e| ≤ (c² + e²)/2`.
     """
     weights = problem.coupling_weight * np.abs(problem.coupling.astype(np.float64))
     rows = np.take_along_axis(weights, top(weights, problem.m), axis=1).sum(axis=1) + np.abs(problem.sample_scores)

@@ -58,7 +58,7 @@ class SubGaussian:
 
 @dataclass(frozen=True, kw_only=True)
 class Bernstein:
-    """Independent entries with E exp(tε) ≤ exp(t²v²/2) for |t| < 1/b (Lemma entrywise-bernstein-signed-sums).
+    """Independent entries with E exp(tε) ≤ exp(t²v²/2) for `|t| < 1/b` (Lemma entrywise-bernstein-signed-sums).
 
     Attributes:
         v: variance proxy, as a standard deviation.
@@ -76,8 +76,8 @@ class Bernstein:
     def of_bounded(cls, deviation: float, largest: float) -> Bernstein:
         """Centred entries with this standard deviation and absolute value at most `largest`.
 
-        Bernstein's inequality bounds the moment-generating function by exp(t²s²/2 / (1 - |t|B/3)); for
-        |t| ≤ 3/(2B) the bracket is at least ½, hence v = √2·s and b = 2B/3.
+        Bernstein's inequality bounds the moment-generating function by `exp(t²s²/2 / (1 - |t|B/3))`; for
+        `|t| ≤ 3/(2B)` the bracket is at least ½, hence v = √2·s and b = 2B/3.
         """
         return cls(v=sqrt(2) * deviation, b=2 * largest / 3)
 

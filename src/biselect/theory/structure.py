@@ -86,9 +86,9 @@ class SparsificationBound:
     Attributes:
         omitted: how many couplings are left out.
         retained_mass: share of Σ|W| that stays, ρ_SF.
-        largest_omitted: τ, the largest |W_ij| left out.
-        paper: λkmτ, the paper's bound on |E - Ẽ|.
-        tight: λ times the sum of the km largest |W_ij| left out; valid for any mask and never above `paper`.
+        largest_omitted: τ, the largest `|W_ij|` left out.
+        paper: λkmτ, the paper's bound on `|E - Ẽ|`.
+        tight: λ times the sum of the km largest `|W_ij|` left out; valid for any mask and never above `paper`.
     """
 
     omitted: int

@@ -30,8 +30,8 @@ class Burden:
 
     Attributes:
         error: η, the largest error of any coefficient after calibration (a clipping bias ρ adds to it).
-        sample_bound: A_max / λ, the largest |a_i| in units of W.
-        feature_bound: B_max / λ, the largest |b_j| in units of W.
+        sample_bound: A_max / λ, the largest `|a_i|` in units of W.
+        feature_bound: B_max / λ, the largest `|b_j|` in units of W.
     """
 
     error: float = 0.0

@@ -22,7 +22,7 @@ class Stage:
 
     Attributes:
         schedule: name.
-        depth: p.
+        depth: p, how many layers.
         angles: free angles of that schedule.
         value: the objective there; infinite, and null in JSON, where no evaluation gave a number.
     """
@@ -40,7 +40,7 @@ class Training:
     Attributes:
         problem_hash: the problem's digest.
         schedule: name of the schedule.
-        depth: p.
+        depth: p, how many layers.
         angle_names: what each angle is.
         angles: the free angles.
         objective: parts and weights, threshold and share.

@@ -1,0 +1,29 @@
+"""Draws docs/images/payments-report.png: runs the analyst's tutorial up to its first command, and takes a picture."""
+
+import doctest
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+from report_page import IMAGES, photograph
+
+TUTORIAL = Path(__file__).parents[1] / "tutorials" / "analyst.md"
+
+
+def main() -> None:
+    """Make the tables and the report as the page says."""
+    text = TUTORIAL.read_text(encoding="utf-8")
+    tables, command = re.search(r"```python\n(.*?)```.*?```console\n\$ (.*?)\n", text, re.DOTALL).groups()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        names: dict = {}
+        for example in doctest.DocTestParser().get_examples(tables):
+            exec(example.source, names)
+        subprocess.run(command, shell=True, check=True)
+        photograph(Path("answer/report.html").absolute(), IMAGES / "payments-report.png", 1100, 1220)
+
+
+if __name__ == "__main__":
+    main()
