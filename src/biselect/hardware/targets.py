@@ -69,7 +69,7 @@ def snapshot(source: Any) -> dict[str, Any]:
     properties = target.qubit_properties or [None] * target.num_qubits
     content = {
         "format": FORMAT,
-        "name": target.description or "",
+        "name": target.description or str(getattr(source, "name", "")),  # services leave the description out
         "qubits": target.num_qubits,
         "dt": target.dt,
         "t1": [_number(qubit and qubit.t1) for qubit in properties],

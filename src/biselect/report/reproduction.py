@@ -99,7 +99,7 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
 
 def _found(results: Results) -> dict[str, Any]:
     counts = Counter({name: 0 for name in STANDINGS})
-    counts.update(standing(entry) for entry in results.cells)
+    counts.update(standing(entry) for entry in results.cells if not isnan(entry.ours))
     printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
     whole = len(results.cells) <= OPEN
     shown = [entry for entry in results.cells if whole or entry.row in printed]
@@ -140,7 +140,7 @@ def _table(entries: Sequence[Entry]) -> dict[str, Any]:
 
 def _cell(entry: Entry) -> dict[str, str | None]:
     return {
-        "ours": digits(entry.ours),
+        "ours": entry.verdict if isnan(entry.ours) else digits(entry.ours),
         "interval": None
         if entry.low == entry.high or isnan(entry.low)
         else f"{digits(entry.low)} to {digits(entry.high)}",
