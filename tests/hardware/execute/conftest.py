@@ -105,6 +105,7 @@ class RecordedService:
     fates: list = field(default_factory=list)
     queue: list = field(default_factory=list)
     submissions: int = 0
+    reason: str = f"circuit not accepted, token={TOKEN}"
 
     def active_account(self):
         return {"token": TOKEN, "url": "https://service.example", "instance": "crn:planted-instance"}
@@ -129,7 +130,7 @@ class RecordedService:
                 if fate == "lost-before":
                     raise lost
                 if fate == "refused":
-                    raise ValueError(f"circuit not accepted, token={TOKEN}")
+                    raise ValueError(service.reason)
                 tags = options["environment"]["job_tags"]
                 job = RecordedJob(len(service.queue), tags, shots, circuits[0].num_clbits, fate)
                 service.queue.append(job)

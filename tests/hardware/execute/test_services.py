@@ -6,6 +6,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from qiskit.transpiler import Target
 from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError, MissingDependencyError
@@ -164,6 +165,9 @@ def test_the_callers_session_is_used_and_none_is_opened(service, backend, stored
 
 class Iqm:
     """IQM's backend: jobs without tags."""
+
+    name = "recorded"
+    target = Target(num_qubits=12)
 
     def __init__(self, fate):
         self.fate = fate
@@ -346,3 +350,54 @@ def test_plain_words_are_left_alone():
 def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):
     monkeypatch.setenv("IQM_TOKEN", "abcdefgh")
     assert scrubbed("xxabcdefghyy, and a plain word") == "xx***yy, and a plain word"
+
+
+@pytest.mark.parametrize("name", ["IQM_TOKEN", "QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE"])
+def test_a_services_own_variable_is_masked_however_short_and_plain(monkeypatch, name):
+    monkeypatch.setenv(name, "tok")
+    assert scrubbed("refused: tok, token=sEcr3t") == "refused: ***, ***en=***"
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "true")  # a variable that only looks like one
+    assert "true" in scrubbed("true")
+
+
+@pytest.mark.parametrize("spelt", ["{}", "{!r}", "https://h/?q=a%2Fb%2Bc%26%22d+e", "https://h/a%2Fb%2Bc%26%22d%20e"])
+def test_a_known_secret_is_masked_as_addresses_and_json_spell_it(spelt):
+    secret = 'a/b+c&"d e'
+    text = spelt.format(secret)
+    for said in (text, json.dumps(text)):
+        left = scrubbed(said, [secret])
+        assert "b+c" not in left and "%2Bc" not in left and "d e" not in left
+
+
+@pytest.mark.parametrize(
+    "content", ['{"access_token": "open", "refresh_token": "again", "auth_server_url": "https://a.example"}', "open\n"]
+)
+def test_the_tokens_of_iqms_file_are_masked(monkeypatch, tmp_path, stored, content):
+    path = tmp_path / "tokens.json"
+    path.write_text(content)
+    monkeypatch.setenv("IQM_TOKENS_FILE", str(path))
+
+    class Talkative(Iqm):
+        def run(self, circuit, shots):
+            raise RuntimeError("401 for open at https://a.example")
+
+    with pytest.raises(ServiceError, match=r"401 for \*\*\* at https://a.example"):
+        IqmSampling(Talkative("done"), "https://iqm.example").sample(stored.compiled, 7, 0)
+    path.unlink()
+    assert scrubbed("open") == "open"  # nothing is known any more
+
+
+def test_a_web_token_is_masked_wherever_it_stands():
+    assert scrubbed("got eyJhbGciOi.eyJzdWIiOiI.c2ln-nature; a key") == "got ***; a key"
+
+
+def test_all_stored_accounts_are_masked_while_a_job_is_asked_for(fixed, service, tmp_path, monkeypatch):
+    """Short lower-case tokens of an account that is not even the active one."""
+    stored = {"old": {"token": "swan", "instance": "lake"}, "empty": {"token": "reed"}}
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService.saved_accounts", lambda: stored)
+    strict = service(["refused"])
+    with pytest.raises(ServiceError) as caught:
+        strict.reason = "swan of lake, reed"
+        execute(fixed(tmp_path, ON), strict.sampling())
+    assert "*** of ***, ***" in str(caught.value)
+    assert "swan" not in (tmp_path / JOBS).read_text()

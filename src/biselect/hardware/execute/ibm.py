@@ -64,7 +64,7 @@ class IbmSampling:
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error, _stored_tokens())}; store an account with "
+                f"no access to ibm:{device}: {scrubbed(error, _stored_secrets())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)
@@ -119,12 +119,14 @@ class IbmSampling:
 
     def _said(self, error: Exception) -> str:
         account = self._service.active_account() or {}
-        return scrubbed(error, [str(account[name]) for name in ("token", "instance") if account.get(name)])
+        active = [str(account[name]) for name in ("token", "instance") if account.get(name)]
+        return scrubbed(error, [*active, *_stored_secrets()])
 
 
-def _stored_tokens() -> list[str]:
-    """Tokens of the account store, which messages about a refused account may repeat."""
+def _stored_secrets() -> list[str]:
+    """Tokens and instances of the account store, which messages may repeat."""
     try:
-        return [str(account["token"]) for account in QiskitRuntimeService.saved_accounts().values()]
+        accounts = list(QiskitRuntimeService.saved_accounts().values())
     except Exception:  # a store that cannot be read has none to give away
         return []
+    return [str(account[name]) for account in accounts for name in ("token", "instance") if account.get(name)]
