@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from biselect.cli.console import Steps, fail, out, printable
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from rich.text import Text
 
     from biselect.studies import OnDevice, Results
@@ -149,42 +150,47 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 
 
 def _show(results: Results) -> None:
-    from rich.table import Table
     from rich.text import Text
-
-    from biselect.studies.render import axes
 
     console = out()
     if not results.cells:
         console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
         return
-    compared = [entry for entry in results.cells if entry.paper is not None]
-    labels = tuple(device["label"] for device in results.extra.get("devices", ()))
-    of_devices = [entry for entry in results.cells if labels and entry.column.endswith(labels)]
-    if len(results.cells) <= READABLE:
-        entries = list(results.cells)
-    else:
-        entries = [entry for entry in compared if entry not in of_devices][:READABLE] + of_devices
-    rows, columns = axes(entries)
-    title = f"{results.title} ({results.seeds} seeds)"
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    table.add_column("")
-    for column in columns:
-        table.add_column(Text(column), justify="right")
-    known = {(entry.row, entry.column): entry for entry in entries}
-    for row in rows:
-        found = (known.get((row, column)) for column in columns)
-        table.add_row(Text(row), *(_cell(entry) for entry in found))
-    console.print(table)
+    labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
+    ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
+    compared = [entry for entry in ours if entry.paper is not None]
+    entries = ours if len(ours) <= READABLE else compared[:READABLE]
+    console.print(_table(f"{results.title} ({results.seeds} seeds)", entries))
+    for label in labels:  # the columns of a device are a table of their own, which a terminal has room for
+        measured = [entry for entry in results.cells if entry.column.endswith(label)]
+        console.print(_table(f"The same{label}", measured, label))
     console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
-    if len(entries) < len(results.cells):
-        console.print(f"{len(results.cells) - len(entries)} further numbers are in table.md and figure.png.")
+    if len(entries) < len(ours):
+        console.print(f"{len(ours) - len(entries)} further numbers are in table.md and figure.png.")
     if compared:
         judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
     for note in results.notes:
         console.print(Text(f"- {note}"))
+
+
+def _table(title: str, entries: Sequence[Entry], label: str = "") -> Table:
+    """Rows and columns of entries; a label that the title has already is left out of the headings."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from biselect.studies.render import axes
+
+    rows, columns = axes(entries)
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    table.add_column("")
+    for column in columns:
+        table.add_column(Text(column.removesuffix(label)), justify="right")
+    known = {(entry.row, entry.column): entry for entry in entries}
+    for row in rows:
+        table.add_row(Text(row), *(_cell(known.get((row, column))) for column in columns))
+    return table
 
 
 def _cell(entry: Entry | None) -> Text:
