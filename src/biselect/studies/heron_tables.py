@@ -113,7 +113,7 @@ def dots(found: Findings, columns: Sequence[str], label: str) -> Figure:
                     panel.plot([entry.paper], [place], "x", color=PAPER)
         panel.set_title(column if not labels else stem)
         panel.set_yticks(range(len(rows)), rows)
-    axes[0, 0].invert_yaxis()
+        panel.set_ylim(len(rows) - 0.5, -0.5)
     for number, (_, name) in enumerate(series):
         axes[0, 0].plot([], [], MARKERS[number], color=COLOURS[number], label=name)
     axes[0, 0].plot([], [], "x", color=PAPER, label="paper, hardware")
