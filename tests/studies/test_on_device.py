@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,13 +12,13 @@ import pytest
 pytest.importorskip("qiskit_aer")
 
 from biselect.errors import InputError
-from biselect.hardware.analysis import exact_interval
+from biselect.hardware.analysis import Range, exact_interval
 from biselect.hardware.execute.store import RESULTS, RunStore
 from biselect.report.reproduction import write_reproduction
 from biselect.studies import OnDevice, load
 from biselect.studies.experiments import heron_replay
 from biselect.studies.heron_tables import ideal_hit_rate
-from biselect.studies.on_device import RUNS, measured
+from biselect.studies.on_device import RUNS, Measured, measured
 from biselect.studies.render import CELLS, write
 from biselect.studies.results import Results
 from biselect.studies.runner import _write
@@ -235,6 +236,51 @@ def test_pages_and_tables_show_devices_and_what_is_pending(service, tmp_path):
     measure(tmp_path)
     write(study, results(REPLAY, tmp_path), tmp_path / REPLAY)
     assert "pending" not in (tmp_path / REPLAY / "table.md").read_text()
+
+
+def outcome(name):
+    """A finished run without its shots; a warm start comes closer."""
+    gap = 2.0 if "warm" in name else 10.0
+    strict = SimpleNamespace(
+        hit_rate=Range(0.02, 0.01, 0.03),
+        hit_rate_by_repeat=Range(0.02, 0.0, 0.05),
+        feasible_rate=Range(0.5, 0.4, 0.6),
+        chance=0.001,
+        dense_gap=gap,
+        best_energy_by_repeat=None if "random" in name else Range(-98 + gap, -100 + gap, -90 + gap),
+    )
+    run = SimpleNamespace(
+        reference=lambda objective: -100.0, circuit=SimpleNamespace(manifest={"retained_share": 0.03})
+    )
+    content = {"strict": {"shots": 10}}
+    return SimpleNamespace(strict=strict, run=run, repaired=SimpleNamespace(band_1_gap=0.5), to_dict=lambda: content)
+
+
+@pytest.mark.parametrize("study", [REPLAY, PANEL, DETAILS, SUMMARY])
+def test_full_tables_have_a_number_or_its_absence_in_every_device_cell(study, monkeypatch):
+    """The paper's figure stands beside the device's, the first circuit is pending, and nothing is judged."""
+    for module in ("creditcard_bilinear_cg_best_known_replay", "panel_on_chip"):
+        monkeypatch.setattr(f"biselect.studies.{module}.ideal_hit_rate", lambda found: 0.03)
+    made = load(study)
+    first, *rest = made.device.circuits(False)
+    device = Measured(on=ON, kind="hardware", outcomes={first: None, **{each: outcome(each.name) for each in rest}})
+    found = made.device.entries(device, records(study, False), False)
+    assert {entry.verdict for entry in found} <= {"pending", "none", "-", "not compared"}
+    assert len({(entry.row, entry.column) for entry in found}) == len(found)
+    waiting = {entry.row for entry in found if entry.verdict == "pending"}
+    assert len(waiting) == 1
+    cells = {(entry.row, entry.column.partition(" on ")[0]): entry for entry in found}
+    if study == SUMMARY:
+        closed = cells["64 qubits, p = 2", "warm gap closed %"]
+        assert (closed.ours, closed.paper) == (pytest.approx(80.0), 78.1)
+    if study == DETAILS:
+        gap = cells["64 qubits, p = 2, Warm-start", "dense gap"]
+        assert (gap.ours, gap.low, gap.high, gap.paper) == (2.0, 2.0, 12.0, 18.6)
+        assert cells["64 qubits, p = 2, Random-feasible", "dense gap"].verdict == "none"
+        assert cells["64 qubits, p = 2, Warm-start", "band-1 gap"].paper == 13.4
+    if study == PANEL:
+        hits = [entry for entry in found if entry.column.startswith("hits in 40,960")]
+        assert len(hits) == 8 and {entry.ours for entry in hits if entry.verdict != "pending"} == {819.2}
 
 
 def test_full_forms_ask_for_the_papers_shots_on_hardware():

@@ -110,9 +110,8 @@ def _built(content: Mapping[str, Any]) -> Target:
         properties = {
             tuple(qubits): InstructionProperties(duration=duration, error=error) for qubits, duration, error in entries
         }
-        target.add_instruction(
-            known[name], None if gate["qubits"] is None else properties, angle_bounds=gate["angle_bounds"]
-        )
+        bounds = {} if gate["angle_bounds"] is None else {"angle_bounds": gate["angle_bounds"]}  # Qiskit 2.1 knows none
+        target.add_instruction(known[name], None if gate["qubits"] is None else properties, **bounds)
     return target
 
 

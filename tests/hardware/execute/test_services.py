@@ -194,6 +194,11 @@ class Iqm:
         return self.jobs[name]
 
 
+def test_iqm_tells_what_its_device_can_do():
+    content = IqmSampling(Iqm("done"), "https://iqm.example").snapshot()
+    assert (content["name"], content["qubits"]) == ("recorded", 12)
+
+
 def test_iqm_jobs_run_and_fail(stored):
     good = IqmSampling(Iqm("done"), "https://iqm.example")
     assert good.sample(stored.compiled, 7, 0).counts.tolist() == [7]
