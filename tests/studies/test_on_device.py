@@ -231,7 +231,7 @@ def test_pages_and_tables_show_devices_and_what_is_pending(service, tmp_path):
     table = (tmp_path / REPLAY / "table.md").read_text()
     assert column in table and "| pending |" in table and "Pending: creditcard-13" in table
     page = write_reproduction(tmp_path).read_text()
-    assert column in page and "pending" in page
+    assert column in page and "pending" in page and "--quick --device ibm:recorded" in page
     busy.finish()
     measure(tmp_path)
     write(study, results(REPLAY, tmp_path), tmp_path / REPLAY)
