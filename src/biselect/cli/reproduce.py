@@ -167,8 +167,8 @@ def _show(results: Results) -> None:
     console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
     if len(entries) < len(ours):
         console.print(f"{len(ours) - len(entries)} further numbers are in table.md and figure.png.")
-    if compared:
-        judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+    judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+    if judged:
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
     for note in results.notes:
