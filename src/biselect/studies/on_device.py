@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
-    from qiskit.transpiler import Target
-
     from biselect.hardware.execute import Outcome, Run, StoredCircuit
     from biselect.hardware.execute.remote import Service
     from biselect.hardware.execute.samplers import Sampler
@@ -169,7 +167,7 @@ class OnDevice:
         return sampler_for(self.on)
 
     @cached_property
-    def _target(self) -> Target:
+    def _target(self) -> Any:
         """The device as it is now."""
         from biselect.hardware.execute.remote import Service
         from biselect.hardware.targets import from_snapshot, load_target

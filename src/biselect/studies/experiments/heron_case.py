@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -19,9 +19,6 @@ from biselect.hardware.placement import Placement
 from biselect.qaoa.groups import CostGroup, components
 from biselect.qaoa.thresholds import Threshold
 from biselect.studies.experiments.compile_case import device
-
-if TYPE_CHECKING:
-    from qiskit.transpiler import Target
 
 DEVICE = "boston"
 IN_ORDER = replace(Y_FRAME, coloured=False)  # the patch's classes are the order already; another is another ansatz
@@ -43,13 +40,13 @@ class Case:
 
     Attributes:
         problem: the dense problem in its own order.
-        target: the device.
+        target: the device, a Qiskit Target.
         patch: the qubits.
         placement: who sits where.
     """
 
     problem: SelectionProblem
-    target: Target
+    target: Any
     patch: Patch
     placement: Placement
 
@@ -104,7 +101,7 @@ class Prepared:
 
 
 @cache
-def case(kind: str, width: int, instance: int, target: Target | None = None) -> Case:
+def case(kind: str, width: int, instance: int, target: Any = None) -> Case:
     """A `creditcard` or `planted` instance, placed on the best patch of its width."""
     dense = problem(kind, width, instance)
     patch = best_patch(width, target)
@@ -112,7 +109,7 @@ def case(kind: str, width: int, instance: int, target: Target | None = None) -> 
 
 
 @cache
-def best_patch(width: int, target: Target | None = None) -> Patch:
+def best_patch(width: int, target: Any = None) -> Patch:
     """The patch that calibration chooses."""
     n, d, _, _ = SIZES[width]
     return choose_patch(target or device(DEVICE), n, d)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,9 +19,6 @@ from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
 from biselect.studies.experiments.heron_case import IN_ORDER, Case, Prepared, case
 from biselect.studies.task import Cell, Values
-
-if TYPE_CHECKING:
-    from qiskit.transpiler import Target
 
 EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keeps 67 % of them inside the budgets
 PATHS: dict[str, Path] = {"ours": IN_ORDER, "paper": replace(COMPLETE_FRACTIONAL, coloured=False)}
@@ -76,18 +73,18 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     return values
 
 
-def prepare(cell: Cell, target: Target) -> Prepared:
+def prepare(cell: Cell, target: Any) -> Prepared:
     """The circuit of a cell for a device, with angles trained for the patch that it gets there."""
     made = _trained(cell, target)
     return Prepared(bundle=made.case.compiled(made.program, made.schedule, made.angles), threshold=made.threshold)
 
 
-def _trained(cell: Cell, target: Target | None = None) -> Trained:
+def _trained(cell: Cell, target: Any = None) -> Trained:
     return trained(cell["kind"], cell["width"], cell["instance"], cell["p"], cell["schedule"], target)
 
 
 @cache
-def trained(kind: str, width: int, instance: int, depth: int, schedule: str, target: Target | None = None) -> Trained:
+def trained(kind: str, width: int, instance: int, depth: int, schedule: str, target: Any = None) -> Trained:
     """E_BK from the tied circuit at π/4, then the paper's search for the schedule's angles."""
     found = case(kind, width, instance, target)
     options: dict[str, Any] = {"mixer": found.mixer, "start": "canonical", "groups": found.groups}

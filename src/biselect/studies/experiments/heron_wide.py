@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,9 +17,6 @@ from biselect.qaoa.angle_selection import AngleSelection, WideShots, select_by_p
 from biselect.qaoa.protocols import Choice, canonical_start, fixed_angles, random_start, warm_starts
 from biselect.studies.experiments.heron_case import Case, Prepared, case
 from biselect.studies.task import Cell, Values
-
-if TYPE_CHECKING:
-    from qiskit.transpiler import Target
 
 SCHEDULE = "bilinear"
 CONTROL_SEED = 1  # of the random feasible start
@@ -49,7 +46,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     return values
 
 
-def prepare(cell: Cell, target: Target) -> Prepared:
+def prepare(cell: Cell, target: Any) -> Prepared:
     """The circuit of a condition for a device, with angles selected for the patch that it gets there."""
     return Prepared(bundle=_compiled(case("creditcard", cell["width"], 0, target), cell))
 
