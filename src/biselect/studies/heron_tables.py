@@ -95,7 +95,8 @@ def dots(found: Findings, columns: Sequence[str], label: str) -> Figure:
 
     labels = [device["label"] for device in found.extra.get("devices", ())]
     series = [("", label), *((f" {name}", name) for name in labels)]
-
+    looks = [(COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)]) for number in range(len(series))]
+    step = min(0.2, 0.8 / len(series))
     rows = list(dict.fromkeys(entry.row for entry in found.cells))
     figure, axes = panels(1, len(columns), width=3.0, height=max(2.0, 0.28 * len(rows) + 1.0), sharey=True)
     for panel, column in zip(axes[0], columns, strict=True):
@@ -106,16 +107,16 @@ def dots(found: Findings, columns: Sequence[str], label: str) -> Figure:
             for place, row in enumerate(rows):
                 if row not in cells:
                     continue
-                entry, height = cells[row], place + 0.2 * number
-                panel.plot([entry.low, entry.high], [height] * 2, color=COLOURS[number])
-                panel.plot([entry.ours], [height], MARKERS[number], color=COLOURS[number])
+                entry, height, (colour, marker) = cells[row], place + step * number, looks[number]
+                panel.plot([entry.low, entry.high], [height] * 2, color=colour)
+                panel.plot([entry.ours], [height], marker, color=colour)
                 if entry.paper is not None and not suffix:
                     panel.plot([entry.paper], [place], "x", color=PAPER)
         panel.set_title(column if not labels else stem)
         panel.set_yticks(range(len(rows)), rows)
         panel.set_ylim(len(rows) - 0.5, -0.5)
-    for number, (_, name) in enumerate(series):
-        axes[0, 0].plot([], [], MARKERS[number], color=COLOURS[number], label=name)
+    for (_, name), (colour, marker) in zip(series, looks, strict=True):
+        axes[0, 0].plot([], [], marker, color=colour, label=name)
     axes[0, 0].plot([], [], "x", color=PAPER, label="paper, hardware")
     figure.legend(loc="outside lower center", ncols=2)
     return figure
