@@ -2,7 +2,10 @@ import os
 import shutil
 import sys
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -68,3 +71,14 @@ def chromium():
     if found is None:
         pytest.skip("needs Chromium on the PATH to render pages")
     return found
+
+
+@pytest.fixture
+def ibm(monkeypatch):
+    """IBM's service without a network; see `recorded_ibm`. Gives its module and a maker of services."""
+    pytest.importorskip("qiskit_ibm_runtime")
+    place = Path(__file__).parent / "recorded_ibm.py"
+    spec = spec_from_file_location("recorded_ibm", place)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return SimpleNamespace(module=module, make=partial(module.RecordedIbm, monkeypatch))

@@ -1,5 +1,6 @@
 import json
 from math import inf, pi
+from types import SimpleNamespace
 
 import pytest
 from qiskit import QuantumCircuit, transpile
@@ -117,3 +118,11 @@ def test_unknown_names_are_refused_with_the_known_ones():
         load_target("emerald")
     with pytest.raises(InputError, match="how many qubits"):
         snapshot(Target())
+
+
+def test_a_backend_lends_its_name_to_a_target_without_one():
+    """Services leave the description out, and a circuit must say what it was compiled for."""
+    content = {name: value for name, value in snapshot(load_target("iqm-54")).items() if name != "hash"}
+    backend = SimpleNamespace(target=from_snapshot({**content, "name": ""}), name="garnet")
+    assert snapshot(backend)["name"] == "garnet" and snapshot(backend.target)["name"] == ""
+    assert snapshot(from_snapshot(snapshot(backend))) == snapshot(backend)

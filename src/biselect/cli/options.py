@@ -37,6 +37,12 @@ Neighbours = Annotated[
     ),
 ]
 NEIGHBOURS = (2, 1)
+Wait = Annotated[
+    float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
+]
+Resubmit = Annotated[
+    bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
+]
 Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 

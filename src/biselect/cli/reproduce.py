@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, fail, out
+from biselect.cli.console import Steps, fail, out, printable
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from rich.table import Table
     from rich.text import Text
 
-    from biselect.studies import Results
+    from biselect.studies import OnDevice, Results
     from biselect.studies.results import Entry
 
 READABLE = 60  # of more entries than this a terminal shows only those that the paper prints too
@@ -32,15 +35,28 @@ def reproduce(
         "reproduction"
     ),
     on: Annotated[str, typer.Option(help="Where to run: local, dask://HOST:PORT, ray or ray://HOST:PORT.")] = "local",
+    device: Annotated[
+        str | None,
+        typer.Option(
+            help="Measure the hardware columns there: ibm:NAME, iqm:ADDRESS, noisy:FakeBoston or local:FakeBoston.",
+            show_default=False,
+        ),
+    ] = None,
+    wait: options.Wait = None,
+    resubmit: options.Resubmit = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="With --device: say what would be submitted and how long; run nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each results.json instead of tables.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Reproduce tables and figures: NAMES, or --all of them; index.html in --out shows all that is there.
 
-    A run that is interrupted, however roughly, continues where it was when started again with the same --out.
+    A run that is interrupted, however roughly, continues where it was when started again with the same --out. So do
+    measurements on a --device: jobs that were handed in are taken up, not paid for again.
     """
     from biselect.report.reproduction import write_reproduction
-    from biselect.studies import load, study_names
+    from biselect.studies import OnDevice, load, study_names
 
     if list_all:
         for name in study_names():
@@ -49,12 +65,21 @@ def reproduce(
     if bool(names) == everything:
         raise InputError("name the studies to run, or give --all; --list shows their names")
     wanted = study_names() if everything else names or []
-    for name in wanted:
-        load(name)  # refuses a wrong name before hours are spent on the right ones
+    studies = [load(name) for name in wanted]  # refuses a wrong name before hours are spent on the right ones
+    if device is None and (dry_run or resubmit or wait is not None):
+        raise InputError("--dry-run, --wait and --resubmit say how to run on a device; name it with --device")
     steps = Steps(quiet)
+    measuring: dict[str, OnDevice] = {}
+    if device is not None:
+        measuring = {
+            study.name: OnDevice(study, folder, device, quick=quick, wait=wait, resubmit=resubmit, say=steps.say)
+            for study in studies
+        }
     try:
+        if dry_run:
+            return _forecast(measuring, as_json)
         for name in wanted:
-            results = _run(name, folder, quick, on, steps, skipping=everything)
+            results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
             if as_json:
                 typer.echo(results.to_json(), nl=False)
             else:
@@ -62,9 +87,15 @@ def reproduce(
         steps.say(f"wrote {write_reproduction(folder)}")
     except KeyboardInterrupt:
         fail("interrupted; finished work is kept, the same command goes on from there", code=130)
+    owed = {circuit: why for each in measuring.values() for circuit, why in each.pending.items()}
+    if owed:
+        reasons = "".join(f"\n  {circuit}: {why}" for circuit, why in owed.items())
+        fail(f"{len(owed)} circuits are pending on {device}; the same command goes on from there{reasons}", code=1)
 
 
-def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps, *, skipping: bool) -> Results:
+def _run(
+    name: str, folder: Path, quick: bool, on: str, steps: Steps, device: OnDevice | None, *, skipping: bool
+) -> Results:
     """One study; of --all, those that lack a table or a package say so in their results instead."""
     from biselect.studies import reproduce as run_study
     from biselect.studies import skip
@@ -76,7 +107,7 @@ def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps, *, skippin
             status.update(f"{name}: {done} of {total}")
 
         try:
-            results = run_study(name, folder, quick=quick, on=on, progress=progress)
+            results = run_study(name, folder, quick=quick, on=on, progress=progress, device=device)
         except (MissingDataError, MissingDependencyError) as error:
             if not skipping:
                 raise
@@ -85,38 +116,81 @@ def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps, *, skippin
     return results
 
 
-def _show(results: Results) -> None:
+def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
+    """What would be submitted, circuit by circuit, and how long it takes in all; shared circuits count once."""
     from rich.table import Table
-    from rich.text import Text
 
-    from biselect.studies.render import axes
+    from biselect.hardware.execute.devices import kind_of
+
+    plans = {each["circuit"]: each for device in measuring.values() for each in device.forecast()}
+    on = next(iter(measuring.values())).on
+    times = [each["estimated_device_seconds"] for each in plans.values()]
+    seconds = None if None in times else sum(times)
+    if as_json:
+        content = {"on": on, "kind": kind_of(on), "circuits": list(plans.values()), "estimated_device_seconds": seconds}
+        typer.echo(json.dumps(content, indent=1))
+        return
+    table = Table(title=printable(f"Would run on {on} ({kind_of(on)}); nothing was submitted"), title_justify="left")
+    table.add_column("circuit", no_wrap=True)
+    for heading in ("qubits", "depth", "2q gates", "repeats × shots", "done", "handed in", "seconds"):
+        table.add_column(heading, justify="right")
+    for each in plans.values():
+        took = each["estimated_device_seconds"]
+        table.add_row(
+            each["circuit"],
+            *(str(each[name]) for name in ("qubits", "depth", "two_qubit_gates")),
+            f"{each['repeats']} × {each['shots']}",
+            *(str(each[name]) for name in ("repeats_done", "repeats_handed_in")),
+            "unknown" if took is None else f"{took:.1f}",
+        )
+    console = out()
+    console.print(table)
+    total = "unknown: the device tells no durations" if seconds is None else f"{seconds:.1f} s"
+    console.print(f"Estimated time on the device for what is left, all circuits together, without queue: {total}")
+
+
+def _show(results: Results) -> None:
+    from rich.text import Text
 
     console = out()
     if not results.cells:
         console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
         return
-    compared = [entry for entry in results.cells if entry.paper is not None]
-    entries = results.cells if len(results.cells) <= READABLE else compared[:READABLE]
-    rows, columns = axes(entries)
-    title = f"{results.title} ({results.seeds} seeds)"
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    table.add_column("")
-    for column in columns:
-        table.add_column(Text(column), justify="right")
-    known = {(entry.row, entry.column): entry for entry in entries}
-    for row in rows:
-        found = (known.get((row, column)) for column in columns)
-        table.add_row(Text(row), *(_cell(entry) for entry in found))
-    console.print(table)
+    labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
+    ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
+    compared = [entry for entry in ours if entry.paper is not None]
+    entries = ours if len(ours) <= READABLE else compared[:READABLE]
+    console.print(_table(f"{results.title} ({results.seeds} seeds)", entries))
+    for label in labels:  # the columns of a device are a table of their own, which a terminal has room for
+        measured = [entry for entry in results.cells if entry.column.endswith(label)]
+        console.print(_table(f"The same{label}", measured, label))
     console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
-    if len(entries) < len(results.cells):
-        console.print(f"{len(results.cells) - len(entries)} further numbers are in table.md and figure.png.")
-    if compared:
-        judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+    if len(entries) < len(ours):
+        console.print(f"{len(ours) - len(entries)} further numbers are in table.md and figure.png.")
+    judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+    if judged:
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
     for note in results.notes:
         console.print(Text(f"- {note}"))
+
+
+def _table(title: str, entries: Sequence[Entry], label: str = "") -> Table:
+    """Rows and columns of entries; a label that the title has already is left out of the headings."""
+    from rich.table import Table
+    from rich.text import Text
+
+    from biselect.studies.render import axes
+
+    rows, columns = axes(entries)
+    table = Table(title=Text(title), title_justify="left", title_style="bold")
+    table.add_column("")
+    for column in columns:
+        table.add_column(Text(column.removesuffix(label)), justify="right")
+    known = {(entry.row, entry.column): entry for entry in entries}
+    for row in rows:
+        table.add_row(Text(row), *(_cell(known.get((row, column))) for column in columns))
+    return table
 
 
 def _cell(entry: Entry | None) -> Text:

@@ -47,12 +47,8 @@ def run(
             show_default=False,
         ),
     ] = None,
-    wait: Annotated[
-        float | None, typer.Option(min=0, help="Seconds to wait for each job of a service.", show_default=False)
-    ] = None,
-    resubmit: Annotated[
-        bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
-    ] = False,
+    wait: options.Wait = None,
+    resubmit: options.Resubmit = False,
     output: Annotated[
         Path | None,
         typer.Option("--out", help="Folder of the run; else one beside the manifest.", show_default=False),
@@ -71,10 +67,9 @@ def run(
     """
     from biselect.hardware.execute.circuit_files import circuit_of, read_json
     from biselect.hardware.execute.devices import kind_of, sampler_for
-    from biselect.hardware.execute.findings import outcome
+    from biselect.hardware.execute.findings import conclude
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
     from biselect.hardware.execute.runner import execute
-    from biselect.report.files import write_text
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -109,11 +104,9 @@ def run(
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
     with steps.step("Measuring"):
         readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
-    found = outcome(fixed_run, readouts)
-    text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
-    write_text(fixed_run.folder / "analysis.json", text)
+    found = conclude(fixed_run, readouts)
     if as_json:
-        sys.stdout.write(text)
+        sys.stdout.write(json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
     else:
         _show(found)
     steps.say(f"kept in {fixed_run.folder}")

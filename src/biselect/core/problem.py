@@ -6,10 +6,11 @@ import hashlib
 import json
 import zipfile
 from collections.abc import Iterable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -209,8 +210,8 @@ class SelectionProblem:
 
     # Storage: one .npz without pickle, or a JSON-ready dictionary
 
-    def save(self, path: str | Path) -> None:
-        """Write one `.npz`; `load` reads it back."""
+    def save(self, path: str | Path | BinaryIO) -> None:
+        """Write one `.npz`, to a path or an open file; `load` reads it back."""
         rest = {
             "format": FORMAT,
             "k": self.k,
@@ -227,7 +228,7 @@ class SelectionProblem:
             "feature_scores": self.feature_scores,
             "header": header,
         }
-        with open(path, "wb") as file:
+        with open(path, "wb") if isinstance(path, str | Path) else nullcontext(path) as file:
             np.savez_compressed(file, **arrays)
 
     @classmethod

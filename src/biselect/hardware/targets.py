@@ -69,7 +69,7 @@ def snapshot(source: Any) -> dict[str, Any]:
     properties = target.qubit_properties or [None] * target.num_qubits
     content = {
         "format": FORMAT,
-        "name": target.description or "",
+        "name": target.description or str(getattr(source, "name", "")),  # services leave the description out
         "qubits": target.num_qubits,
         "dt": target.dt,
         "t1": [_number(qubit and qubit.t1) for qubit in properties],
@@ -110,9 +110,8 @@ def _built(content: Mapping[str, Any]) -> Target:
         properties = {
             tuple(qubits): InstructionProperties(duration=duration, error=error) for qubits, duration, error in entries
         }
-        target.add_instruction(
-            known[name], None if gate["qubits"] is None else properties, angle_bounds=gate["angle_bounds"]
-        )
+        bounds = {} if gate["angle_bounds"] is None else {"angle_bounds": gate["angle_bounds"]}  # Qiskit 2.1 knows none
+        target.add_instruction(known[name], None if gate["qubits"] is None else properties, **bounds)
     return target
 
 

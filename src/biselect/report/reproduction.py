@@ -79,7 +79,7 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
     known = {"name": study.name, "title": study.title, "label": study.label, "in_paper": study.label in LABELS}
     try:
         results = Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
-        found = _found(results)
+        found, commands = _found(results), _commands(command, results)
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -91,15 +91,21 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
         **known,
         **found,
         "state": "done",
-        "command": command + (" --quick" if results.quick else ""),
+        "command": "\n".join(commands),
         "seeds": _seeds(study, results.quick),
         "figure": _figure(folder / "figure.png"),
     }
 
 
+def _commands(command: str, results: Results) -> list[str]:
+    """What gives the results again: one line, and one for each device."""
+    plain = command + (" --quick" if results.quick else "")
+    return [plain, *(f"{plain} --device {device['on']}" for device in results.extra.get("devices", ()))]
+
+
 def _found(results: Results) -> dict[str, Any]:
     counts = Counter({name: 0 for name in STANDINGS})
-    counts.update(standing(entry) for entry in results.cells)
+    counts.update(standing(entry) for entry in results.cells if not isnan(entry.ours))
     printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
     whole = len(results.cells) <= OPEN
     shown = [entry for entry in results.cells if whole or entry.row in printed]
@@ -140,7 +146,7 @@ def _table(entries: Sequence[Entry]) -> dict[str, Any]:
 
 def _cell(entry: Entry) -> dict[str, str | None]:
     return {
-        "ours": digits(entry.ours),
+        "ours": entry.verdict if isnan(entry.ours) else digits(entry.ours),
         "interval": None
         if entry.low == entry.high or isnan(entry.low)
         else f"{digits(entry.low)} to {digits(entry.high)}",

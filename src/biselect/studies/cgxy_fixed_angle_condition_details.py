@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biselect.studies import wide_conditions as shared
-from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, beside, dots
+from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, beside, dots, on_device
+from biselect.studies.on_device import Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
-from biselect.studies.study import Study
+from biselect.studies.study import DeviceColumns, Study
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -16,12 +17,29 @@ if TYPE_CHECKING:
 RETAINED, MASS, DENSE, SPARSE = "retained %", "exact-budget %, noise model", "dense gap, ideal", "sparse gap, ideal"
 
 
+DEVICE_COLUMNS = ("retained %", "exact-budget %", "dense gap", "band-1 gap")  # in the order of the paper's figures
+
+
+def row_name(condition: shared.Condition) -> str:
+    """The row of a condition."""
+    width, depth, name = condition
+    return f"{width} qubits, p = {depth}, {shared.CONDITIONS[name]}"
+
+
+def device_entries(device: Measured, records: Records, quick: bool) -> list[Entry]:
+    """The same figures on a device, those after repair among them."""
+    made: list[Entry] = []
+    for condition in shared.conditions(quick):
+        paper = dict(zip(DEVICE_COLUMNS, shared.PAPER[condition], strict=True))
+        made += on_device(device, row_name(condition), shared.device_figures(device, condition, quick), paper)
+    return made
+
+
 def summarise(records: Records, quick: bool) -> Findings:
     """Retained mass, exact-budget mass and energy gaps of every condition."""
     cells: list[Entry] = []
     for condition in shared.conditions(quick):
-        width, depth, name = condition
-        row = f"{width} qubits, p = {depth}, {shared.CONDITIONS[name]}"
+        row = row_name(condition)
         retained, mass, dense, sparse = shared.PAPER[condition]
         found = shared.ideal(records, condition, quick)
         cells += [
@@ -57,4 +75,8 @@ STUDY = Study(
     tasks=shared.tasks,
     summarise=summarise,
     draw=draw,
+    device=DeviceColumns(
+        circuits=lambda quick: [shared.circuit(condition, quick) for condition in shared.conditions(quick)],
+        entries=device_entries,
+    ),
 )

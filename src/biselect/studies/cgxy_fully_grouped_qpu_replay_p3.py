@@ -11,7 +11,7 @@ from biselect.studies import panel_on_chip as chip
 from biselect.studies import threshold_tables as panel
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
-from biselect.studies.study import Study
+from biselect.studies.study import DeviceColumns, Study
 from biselect.studies.task import Task
 
 if TYPE_CHECKING:
@@ -108,4 +108,5 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    device=DeviceColumns(circuits=chip.circuits, entries=chip.device_entries),
 )

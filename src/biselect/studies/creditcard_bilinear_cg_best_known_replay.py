@@ -6,10 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, beside, dots, of_cell
+from biselect.studies.heron_tables import (
+    NOT_HARDWARE,
+    RANGES,
+    TWIRLED,
+    Figures,
+    beside,
+    dots,
+    ideal_hit_rate,
+    of_cell,
+    on_device,
+    replay_circuit,
+    scaled,
+)
+from biselect.studies.on_device import Circuit, Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
-from biselect.studies.study import Study
+from biselect.studies.study import DeviceColumns, Study
 from biselect.studies.task import Task, tasks_for
 
 if TYPE_CHECKING:
@@ -26,7 +39,7 @@ PAPER = {  # exact-budget mass and BK hit rate of the device, per cent
 }
 UNIFORM, IDEAL, NOISY = "BK %, uniform feasible", "BK %, ideal", "BK %, noise model"
 MASS, OURS, THEIRS = "exact-budget %, noise model", "the same, registers, our path", "the same, registers, paper's path"
-SHOTS, REPEATS = 512, 10
+SHOTS, PAPER_SHOTS, REPEATS = 512, 4096, 10
 
 
 def cell(depth: int, schedule: str, quick: bool, *, exact: bool) -> dict[str, Any]:
@@ -55,11 +68,42 @@ def tasks(quick: bool) -> list[Task]:
     return found
 
 
+def circuit(depth: int, schedule: str, quick: bool) -> Circuit:
+    """A condition as a device runs it: the paper's shots on hardware."""
+    setting = cell(depth, schedule, quick, exact=False)
+    repeats = 2 if quick else REPEATS
+    return replay_circuit(setting, (repeats, 64 if quick else PAPER_SHOTS), (repeats, setting["shots"]))
+
+
+def device_entries(device: Measured, records: Records, quick: bool) -> list[Entry]:
+    """Hit rate and mass of every condition on a device."""
+    made: list[Entry] = []
+    for depth, schedule in conditions(quick):
+        mass, hits = (None, None) if quick else PAPER[depth, schedule]
+        found = device.outcomes[circuit(depth, schedule, quick)]
+        figures: Figures = None
+        if found is not None:
+            figures = {
+                "BK % without errors": 100 * ideal_hit_rate(found),
+                "BK %": scaled(found.strict.hit_rate, 100),
+                "BK % by repeat": scaled(found.strict.hit_rate_by_repeat, 100),
+                "exact-budget %": scaled(found.strict.feasible_rate, 100),
+            }
+        paper = {"BK % without errors": None, "BK %": hits, "BK % by repeat": None, "exact-budget %": mass}
+        made += on_device(device, row_name(depth, schedule), figures, paper)
+    return made
+
+
+def row_name(depth: int, schedule: str) -> str:
+    """The row of a condition."""
+    return f"p = {depth}, {VARIANTS[schedule]}"
+
+
 def summarise(records: Records, quick: bool) -> Findings:
     """Hit rates and exact-budget masses beside the device's."""
     cells: list[Entry] = []
     for depth, schedule in conditions(quick):
-        row = f"p = {depth}, {VARIANTS[schedule]}"
+        row = row_name(depth, schedule)
         shots = of_cell(records, cell(depth, schedule, quick, exact=False))
         exact = of_cell(records, cell(depth, schedule, quick, exact=True))
         mass, hits = (None, None) if quick else PAPER[depth, schedule]
@@ -101,4 +145,7 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    device=DeviceColumns(
+        circuits=lambda quick: [circuit(*condition, quick) for condition in conditions(quick)], entries=device_entries
+    ),
 )

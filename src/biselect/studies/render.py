@@ -9,6 +9,7 @@ from math import isnan
 from pathlib import Path
 
 from biselect.errors import InputError, MissingDataError
+from biselect.studies.on_device import OnDevice, measured
 from biselect.studies.results import Entry, Results
 from biselect.studies.runner import Progress, collect, run
 from biselect.studies.study import Study, load
@@ -18,23 +19,34 @@ CELLS = "cells"
 
 
 def reproduce(
-    name: str, folder: Path, *, quick: bool = False, on: str = "local", progress: Progress | None = None
+    name: str,
+    folder: Path,
+    *,
+    quick: bool = False,
+    on: str = "local",
+    progress: Progress | None = None,
+    device: OnDevice | None = None,
 ) -> Results:
     """Run what is missing of a study, then write its files.
 
     Args:
         name: one of `study_names()`.
-        folder: holds `cells/`, which studies share, and one folder per study.
+        folder: holds `cells/` and `runs/`, which studies share, and one folder per study.
         quick: the short form.
         on: where to run, see `runner.run`; a study that measures time stays on this machine.
         progress: called with the number of finished and of all tasks.
+        device: the device to measure the hardware columns on; what it still owes is in its `pending` then.
     """
     study = load(name)
     if reason := study.absent():
         raise MissingDataError(reason)
     tasks = study.tasks(quick)
+    if device is not None:
+        device.hand_in()  # a queue may pass while the rest is simulated
     run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=progress)
-    results = study.results(collect(tasks, folder / CELLS), quick)
+    if device is not None:
+        device.collect()
+    results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))
     write(study, results, folder / name)
     return results
 
@@ -68,6 +80,8 @@ def write(study: Study, results: Results, folder: Path) -> None:
 
 def shown(entry: Entry) -> str:
     """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
+    if isnan(entry.ours):
+        return entry.verdict
     interval = "no interval" if isnan(entry.low) else f"{digits(entry.low)}, {digits(entry.high)}"
     text = f"{digits(entry.ours)} [{interval}]"
     if entry.paper is None:

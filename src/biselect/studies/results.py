@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core.metrics import bootstrap_interval, row_means
 
-ENDS = ("low", "high")
+NUMBERS = ("ours", "low", "high")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +23,7 @@ class Entry:
     Attributes:
         row: its row.
         column: its column.
-        ours: what we measured.
+        ours: what we measured; NaN where there is no number, and the verdict says why, such as `pending`.
         low: lower end of our 95 % bootstrap interval; NaN where too few units were seen for one.
         high: its upper end.
         paper: what the paper prints, or None.
@@ -82,7 +82,7 @@ class Results(Findings):
         order = ("study", "title", "label", "quick", "seeds", "cells", "notes", "extra")
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
-            cell.update({end: None for end in ENDS if isnan(cell[end])})
+            cell.update({name: None for name in NUMBERS if isnan(cell[name])})
         return json.dumps({name: content[name] for name in order}, indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
@@ -90,7 +90,7 @@ class Results(Findings):
         """What `to_json` wrote."""
         content = json.loads(text)
         cells = tuple(
-            Entry(**{**cell, **{end: nan for end in ENDS if cell[end] is None}}) for cell in content.pop("cells")
+            Entry(**{**cell, **{name: nan for name in NUMBERS if cell[name] is None}}) for cell in content.pop("cells")
         )
         return cls(**{**content, "notes": tuple(content["notes"])}, cells=cells)
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from biselect.errors import InputError
-from biselect.studies.results import Findings, Results
+from biselect.studies.on_device import Circuit, Measured, device_note
+from biselect.studies.results import Entry, Findings, Results
 from biselect.studies.runner import Records
 from biselect.studies.task import Task
 
@@ -58,6 +59,19 @@ NAMES = (
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeviceColumns:
+    """The columns of a table that a device can fill.
+
+    Attributes:
+        circuits: of the quick (True) or full form.
+        entries: numbers from what a device measured, beside the finished work; the last argument as for `summarise`.
+    """
+
+    circuits: Callable[[bool], Sequence[Circuit]]
+    entries: Callable[[Measured, Records, bool], Sequence[Entry]]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Study:
     """A table or figure of the paper.
 
@@ -70,6 +84,7 @@ class Study:
         draw: the figure, from the numbers alone.
         timed: whether it measures clock time: then one task runs at a time, on this machine.
         absent: why it cannot run here, such as a table that is not at hand; None where it can.
+        device: columns that a device can fill; None where there are none.
     """
 
     name: str
@@ -80,11 +95,20 @@ class Study:
     draw: Callable[[Findings], Figure]
     timed: bool = False
     absent: Callable[[], str | None] = lambda: None
+    device: DeviceColumns | None = None
 
-    def results(self, records: Records, quick: bool) -> Results:
-        """The numbers under the study's name."""
-        found = vars(self.summarise(records, quick))
-        return Results(**found, study=self.name, title=self.title, label=self.label, quick=quick)
+    def results(self, records: Records, quick: bool, measured: Sequence[Measured] = ()) -> Results:
+        """The numbers under the study's name, those of devices last."""
+        found = self.summarise(records, quick)
+        if self.device is not None:
+            cells = [entry for device in measured for entry in self.device.entries(device, records, quick)]
+            found = replace(
+                found,
+                cells=(*found.cells, *cells),
+                notes=(*found.notes, device_note(measured)),
+                extra={**found.extra, "devices": [device.to_dict() for device in measured]},
+            )
+        return Results(**vars(found), study=self.name, title=self.title, label=self.label, quick=quick)
 
     def skipped(self, reason: str, quick: bool) -> Results:
         """No numbers, and why."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from biselect.studies.heron_tables import of_cell
+from biselect.hardware.analysis import Range
+from biselect.studies.heron_tables import Figures, of_cell, scaled
+from biselect.studies.on_device import Circuit, Measured
 from biselect.studies.runner import Records
 from biselect.studies.task import Task, tasks_for
 
@@ -50,11 +52,44 @@ def cell(condition: Condition, quick: bool, *, noisy: bool) -> dict[str, Any]:
     return {"width": width, "p": depth, "condition": name, "noisy": noisy, "shots": shots}
 
 
+def circuit(condition: Condition, quick: bool) -> Circuit:
+    """A condition as a device runs it: the paper's shots on hardware."""
+    width, depth, name = condition
+    return Circuit(
+        name=f"wide-{width}-p{depth}-{name}",
+        experiment="heron_wide",
+        cell=(("condition", name), ("p", depth), ("width", width)),
+        hardware=(repeats_of(condition, quick), cell(condition, quick, noisy=False)["shots"]),
+        model=(1, cell(condition, quick, noisy=True)["shots"]),
+    )
+
+
+def repeats_of(condition: Condition, quick: bool) -> int:
+    """Repeats in the paper; one in the quick form."""
+    return 3 if condition[0] in REPEATED and not quick else 1
+
+
+def device_figures(device: Measured, condition: Condition, quick: bool) -> Figures:
+    """What a device found of a condition; None while it is pending."""
+    found = device.outcomes[circuit(condition, quick)]
+    if found is None:
+        return None
+    strict, bests, reference = found.strict, found.strict.best_energy_by_repeat, found.run.reference("dense")
+    gap = None if bests is None else Range(bests.low - reference, bests.low - reference, bests.high - reference)
+    return {
+        "retained %": 100 * float(found.run.circuit.manifest["retained_share"]),
+        "exact-budget %": scaled(strict.feasible_rate, 100),
+        "exact/chance": scaled(strict.feasible_rate, 1 / strict.chance),
+        "dense gap": gap,
+        "band-1 gap": found.repaired.band_1_gap,
+    }
+
+
 def tasks(quick: bool) -> list[Task]:
     """Every condition, ideally and under the noise model."""
     found = []
     for condition in conditions(quick):
-        repeats = 3 if condition[0] in REPEATED and not quick else 1
+        repeats = repeats_of(condition, quick)
         found += tasks_for("heron_wide", cell(condition, quick, noisy=False), repeats, block=repeats)
         found += tasks_for("heron_wide", cell(condition, quick, noisy=True), 1, block=1)
     return found

@@ -6,7 +6,8 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from qiskit_ibm_runtime import Batch
+from qiskit.transpiler import Target
+from qiskit_ibm_runtime import Batch, SamplerV2
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.execute.devices import kind_of, sampler_for
@@ -41,13 +42,14 @@ def test_every_repeat_is_a_job_whose_id_is_kept_before_anyone_waits(fixed, servi
     with pytest.raises(StillWaitingError, match="job-0"):
         execute(fixed(tmp_path / "run", ON), busy.sampling(), wait=0.0)
     assert events(tmp_path / "run") == [(r, e) for r in range(3) for e in ("submitting", "submitted")]
+    busy.finish()
     assert len(execute(fixed(tmp_path / "run", ON), busy.sampling())) == 3
     assert busy.submissions == 3
     assert (tmp_path / "run" / RESULTS).read_bytes() == uninterrupted(fixed, service, tmp_path / "other")
 
 
-@pytest.mark.parametrize("fate", ["lost-after", "lost-before", "lost-while-waiting"])
-@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("fate", ["lost-after", "lost-before", "lost-while-waiting", "gateway"])
+@pytest.mark.parametrize("place", [0, 2])
 def test_a_lost_connection_loses_and_repeats_nothing(fixed, service, tmp_path, fate, place):
     shaky = service([*["done"] * place, fate])
     with pytest.raises(ConnectionLostError):
@@ -78,14 +80,15 @@ def test_a_torn_calibration_is_written_again(fixed, service, tmp_path):
     assert kept.read_bytes() == whole
 
 
-def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path):
-    unlucky = service(["done", "failed"])
+@pytest.mark.parametrize("fate", ["failed", "too-long", "cancelled"])
+def test_a_failed_job_is_submitted_anew_and_the_others_are_kept(fixed, service, tmp_path, fate):
+    unlucky = service(["done", fate])
     run = fixed(tmp_path, ON)
     with pytest.raises(JobFailedError, match="repeat 2: job job-1 failed"):
         execute(run, unlucky.sampling())
     assert len((tmp_path / RESULTS).read_text().splitlines()) == 1
     assert len(execute(run, unlucky.sampling())) == 3
-    assert [job.asked for job in unlucky.queue] == [1, 1, 1, 1]
+    assert [job["id"] for job in unlucky.queue] == [f"job-{number}" for number in range(4)]
 
 
 @pytest.mark.parametrize("fate", ["gone", "narrow"])
@@ -143,20 +146,22 @@ def test_a_partial_result_is_kept_and_counted_as_what_it_is(fixed, service, tmp_
     assert outcome(run, readouts).strict.shots == 100
 
 
-def test_the_callers_session_is_used_and_none_is_opened(service, backend, stored):
+def test_the_callers_session_is_used_and_none_is_opened(service, stored):
+    connected = service().sampling()
+    backend = connected._backend
+
     class Mine(Batch):
         def __init__(self):
             self._backend = backend
 
     seen = []
-    recorded = service()
 
     def make(mode, options):
         seen.append(mode)
-        return recorded.make_sampler(mode, options)
+        return SamplerV2(mode=backend, options=options)
 
     session = Mine()
-    sampling = IbmSampling(session, recorded, make)
+    sampling = IbmSampling(session, connected._service, make)
     assert isinstance(sampling, Service) and sampling.name == ON
     assert sampling.sample(stored.compiled, 10, 0).shots == 10
     assert seen == [session]
@@ -164,6 +169,9 @@ def test_the_callers_session_is_used_and_none_is_opened(service, backend, stored
 
 class Iqm:
     """IQM's backend: jobs without tags."""
+
+    name = "recorded"
+    target = Target(num_qubits=12)
 
     def __init__(self, fate):
         self.fate = fate
@@ -184,6 +192,11 @@ class Iqm:
 
     def retrieve_job(self, name):
         return self.jobs[name]
+
+
+def test_iqm_tells_what_its_device_can_do():
+    content = IqmSampling(Iqm("done"), "https://iqm.example").snapshot()
+    assert (content["name"], content["qubits"]) == ("recorded", 12)
 
 
 def test_iqm_jobs_run_and_fail(stored):
@@ -208,7 +221,8 @@ def test_a_job_whose_id_was_being_written_is_found_again(fixed, service, tmp_pat
     """Killed after the last job was handed in, with none or only part of its id on disk."""
     busy = service(["queued"])
     with pytest.raises(StillWaitingError):
-        execute(fixed(tmp_path, ON), busy.sampling())
+        execute(fixed(tmp_path, ON), busy.sampling(), wait=0.0)
+    busy.finish()
     *lines, last = (tmp_path / JOBS).read_bytes().splitlines(keepends=True)
     (tmp_path / JOBS).write_bytes(b"".join(lines) + last[:left])
     assert len(execute(fixed(tmp_path, ON), busy.sampling())) == 3
@@ -260,13 +274,14 @@ def test_an_iqm_device_is_named_by_its_address(monkeypatch, secret):
 
 
 @pytest.mark.parametrize("fate", ["lost-before", "lost-after", "lost-while-waiting", "failed", "refused", "queued"])
-def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, secret, caplog, monkeypatch, fate):
-    caplog.set_level(logging.DEBUG)
-    monkeypatch.setenv("QISKIT_IBM_TOKEN", secret)
+def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, secret, caplog, fate):
+    caplog.set_level(logging.INFO)  # below that Qiskit Runtime logs all that the service says, for who asks for it
+    caplog.set_level(logging.DEBUG, logger="biselect")
     said = []
     shaky = service([fate])
     with pytest.raises(ServiceError) as caught:
-        execute(fixed(tmp_path, ON), shaky.sampling(), say=said.append)
+        execute(fixed(tmp_path, ON), shaky.sampling(), wait=0.0, say=said.append)
+    shaky.finish()
     execute(fixed(tmp_path, ON), shaky.sampling(), say=said.append)
     seen = [str(caught.value), repr(caught.value.__cause__), caplog.text, *said]
     seen += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
@@ -346,3 +361,54 @@ def test_plain_words_are_left_alone():
 def test_secrets_of_the_environment_are_masked_wherever_they_stand(monkeypatch):
     monkeypatch.setenv("IQM_TOKEN", "abcdefgh")
     assert scrubbed("xxabcdefghyy, and a plain word") == "xx***yy, and a plain word"
+
+
+@pytest.mark.parametrize("name", ["IQM_TOKEN", "QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE"])
+def test_a_services_own_variable_is_masked_however_short_and_plain(monkeypatch, name):
+    monkeypatch.setenv(name, "tok")
+    assert scrubbed("refused: tok, token=sEcr3t") == "refused: ***, ***en=***"
+    monkeypatch.setenv("TOKENIZERS_PARALLELISM", "true")  # a variable that only looks like one
+    assert "true" in scrubbed("true")
+
+
+@pytest.mark.parametrize("spelt", ["{}", "{!r}", "https://h/?q=a%2Fb%2Bc%26%22d+e", "https://h/a%2Fb%2Bc%26%22d%20e"])
+def test_a_known_secret_is_masked_as_addresses_and_json_spell_it(spelt):
+    secret = 'a/b+c&"d e'
+    text = spelt.format(secret)
+    for said in (text, json.dumps(text)):
+        left = scrubbed(said, [secret])
+        assert "b+c" not in left and "%2Bc" not in left and "d e" not in left
+
+
+@pytest.mark.parametrize(
+    "content", ['{"access_token": "open", "refresh_token": "again", "auth_server_url": "https://a.example"}', "open\n"]
+)
+def test_the_tokens_of_iqms_file_are_masked(monkeypatch, tmp_path, stored, content):
+    path = tmp_path / "tokens.json"
+    path.write_text(content)
+    monkeypatch.setenv("IQM_TOKENS_FILE", str(path))
+
+    class Talkative(Iqm):
+        def run(self, circuit, shots):
+            raise RuntimeError("401 for open at https://a.example")
+
+    with pytest.raises(ServiceError, match=r"401 for \*\*\* at https://a.example"):
+        IqmSampling(Talkative("done"), "https://iqm.example").sample(stored.compiled, 7, 0)
+    path.unlink()
+    assert scrubbed("open") == "open"  # nothing is known any more
+
+
+def test_a_web_token_is_masked_wherever_it_stands():
+    assert scrubbed("got eyJhbGciOi.eyJzdWIiOiI.c2ln-nature; a key") == "got ***; a key"
+
+
+def test_all_stored_accounts_are_masked_while_a_job_is_asked_for(fixed, service, tmp_path, monkeypatch):
+    """Short lower-case tokens of an account that is not even the active one."""
+    stored = {"old": {"token": "swan", "instance": "lake"}, "empty": {"token": "reed"}}
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService.saved_accounts", lambda: stored)
+    strict = service(["refused"])
+    with pytest.raises(ServiceError) as caught:
+        strict.reason = "swan of lake, reed"
+        execute(fixed(tmp_path, ON), strict.sampling())
+    assert "*** of ***, ***" in str(caught.value)
+    assert "swan" not in (tmp_path / JOBS).read_text()

@@ -1,4 +1,4 @@
-"""A compiled circuit from the files that `biselect compile` wrote, checked against their manifest."""
+"""The files of a compiled circuit: what goes into them, and the circuit from them, checked against their manifest."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.bundle import FORMAT, layout_of
-from biselect.hardware.colouring import recoloured
+from biselect.hardware.bundle import FORMAT, Bundle, layout_of
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.masks import hardware_mask, masked
 from biselect.hardware.patches import Patch
@@ -23,8 +22,9 @@ from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
-from biselect.hardware.seal import check_seal
+from biselect.hardware.seal import check_seal, seal
 from biselect.hardware.surrogates import mean_field
+from biselect.hardware.targets import snapshot
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
@@ -61,6 +61,29 @@ def read_json(path: Path) -> Any:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
 
+def circuit_contents(made: Bundle, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+    """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
+
+    Args:
+        made: the compiled circuit with all that led to it.
+        more: further files that the manifest is to vouch for.
+    """
+    from biselect.hardware.circuits import qasm3_text, qpy_bytes
+
+    circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+    problem = io.BytesIO()
+    made.problem.save(problem)
+    contents = {
+        "circuit.qpy": qpy_bytes(circuit),
+        "circuit.qasm": qasm3_text(circuit).encode(),
+        "target.json": _json(snapshot(made.target)),
+        "problem.npz": problem.getvalue(),
+        **(more or {}),
+    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    return {**contents, "manifest.json": _json(seal({**made.manifest(), "files": hashes}))}
+
+
 def load_circuit(folder: str | Path) -> StoredCircuit:
     """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
@@ -81,7 +104,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
         surrogate = _surrogate(placement.placed(problem), patch, manifest)
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
-            program=_program(surrogate, patch, manifest),
+            program=_program(surrogate, manifest),
             path=_path(manifest["path"]),
             target=manifest["target"]["name"],
             seed=manifest["seed"],
@@ -116,17 +139,15 @@ def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, An
     return found
 
 
-def _program(surrogate: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> Program:
+def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
+    """The recorded circuit: mixer edges in the order in which they were compiled."""
     bits = manifest["start"]
     start: Any = "dicke"
     if bits is not None:
         n = surrogate.n_samples
         start = (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
-    program = build_program(
-        surrogate, manifest["depth"], manifest["schedule"], (patch.sample_edges, patch.feature_edges), start
-    )
-    wanted = recoloured(program) if manifest["path"]["coloured"] else program
-    return wanted.bind(manifest["angles"])
+    mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
+    return build_program(surrogate, manifest["depth"], manifest["schedule"], mixer, start).bind(manifest["angles"])
 
 
 def _path(content: Mapping[str, Any]) -> QiskitPath | YFramePath:
@@ -144,3 +165,7 @@ def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
     return circuits[0]
+
+
+def _json(content: Any) -> bytes:
+    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -23,6 +23,7 @@ from biselect.hardware.targets import snapshot
 
 try:
     from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session
+    from qiskit_ibm_runtime.api.exceptions import RequestsApiError
     from qiskit_ibm_runtime.exceptions import (
         RuntimeInvalidStateError,
         RuntimeJobFailureError,
@@ -64,7 +65,7 @@ class IbmSampling:
             backend = service.backend(device, use_fractional_gates=True)
         except Exception as error:
             raise InputError(
-                f"no access to ibm:{device}: {scrubbed(error, _stored_tokens())}; store an account with "
+                f"no access to ibm:{device}: {scrubbed(error, _stored_secrets())}; store an account with "
                 "QiskitRuntimeService.save_account or set QISKIT_IBM_TOKEN"
             ) from None
         return cls(backend, service)
@@ -112,19 +113,36 @@ class IbmSampling:
             raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
         except (RuntimeJobFailureError, RuntimeJobMaxTimeoutError, RuntimeInvalidStateError) as error:
             raise JobFailedError(f"job {job} failed: {self._said(error)}") from None
-        except (RequestException, OSError) as error:
-            raise ConnectionLostError(f"{self.name}, while {doing}: {self._said(error)}; {GO_ON}") from None
         except Exception as error:
-            raise ServiceError(f"{self.name}, while {doing}: {self._said(error)}") from None
+            said = f"{self.name}, while {doing}: {self._said(error)}"
+            if _unanswered(error):
+                raise ConnectionLostError(f"{said}; {GO_ON}") from None
+            raise ServiceError(said) from None
 
     def _said(self, error: Exception) -> str:
         account = self._service.active_account() or {}
-        return scrubbed(error, [str(account[name]) for name in ("token", "instance") if account.get(name)])
+        active = [str(account[name]) for name in ("token", "instance") if account.get(name)]
+        return scrubbed(error, [*active, *_stored_secrets()])
 
 
-def _stored_tokens() -> list[str]:
-    """Tokens of the account store, which messages about a refused account may repeat."""
+def _unanswered(error: BaseException) -> bool:
+    """Whether the service said nothing, so that what it was asked may be done all the same.
+
+    Qiskit Runtime wraps what its connection raises with the code of the answer, -1 without any, and hides that in
+    errors of its own.
+    """
+    seen: BaseException | None = error
+    while seen is not None and not isinstance(seen, RequestsApiError):
+        seen = seen.__cause__ or seen.__context__
+    if seen is None:
+        return isinstance(error, RequestException | OSError)
+    return not 0 <= seen.status_code < 500
+
+
+def _stored_secrets() -> list[str]:
+    """Tokens and instances of the account store, which messages may repeat."""
     try:
-        return [str(account["token"]) for account in QiskitRuntimeService.saved_accounts().values()]
+        accounts = list(QiskitRuntimeService.saved_accounts().values())
     except Exception:  # a store that cannot be read has none to give away
         return []
+    return [str(account[name]) for account in accounts for name in ("token", "instance") if account.get(name)]

@@ -20,6 +20,7 @@ from biselect.hardware.execute.remote import (
 )
 from biselect.hardware.execute.samplers import HARDWARE
 from biselect.hardware.execute.scrub import plain_address, scrubbed
+from biselect.hardware.targets import snapshot
 
 WAIT = 3600.0
 
@@ -86,8 +87,9 @@ class IqmSampling:
             return read_shots(job, result.get_counts())
 
     def snapshot(self) -> dict[str, Any] | None:
-        """IQM names its calibration in the job itself."""
-        return None
+        """Lattice and gates, and of the calibration what the client tells; IQM names it in the job itself."""
+        with self._guarded("reading the device"):
+            return snapshot(self._backend)
 
     @contextmanager
     def _guarded(self, doing: str, job: str | None = None) -> Iterator[None]:

@@ -74,6 +74,16 @@ def execute(
         return store.readouts()
 
 
+def standing(run: Run) -> tuple[int, int]:
+    """How many repeats of a run are done, and how many more are with a service; asks nobody."""
+    store = RunStore(run)
+    with locked(run.folder):
+        store.repair()
+        done = len(store.readouts())
+        jobs = store.jobs()
+    return done, sum(jobs.get(repeat, {}).get("event") == "submitted" for repeat in range(done, len(run.seeds)))
+
+
 def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
     """Hand in a job for every repeat that has none. What might be in the queue already is looked for first."""
     jobs = store.jobs()

@@ -1,17 +1,26 @@
-"""Nothing secret may reach a file, a log or a screen: services put tokens and addresses into their messages."""
+"""Nothing secret may reach a file, a log or a screen: services put tokens and addresses into their messages.
+
+What an account store, a service's variables and its file of tokens hold is known, and goes wherever it stands and
+whatever it looks like. Beyond that, what looks like a secret goes too.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Iterable
-from urllib.parse import urlsplit
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, quote_plus, urlsplit
 
 from biselect.errors import InputError
 
 MASK = "***"
+VARIABLES = ("QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE", "IQM_TOKEN")  # where services look for an account
+TOKENS_FILE = "IQM_TOKENS_FILE"
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
-_SHORTEST = 6  # shorter values are words that occur by chance
+_SHORTEST = 6  # shorter values of other variables are words that occur by chance
 # A password may hold '/' and '@': with a user before it, all up to the last '@' goes. Too much masked does no harm.
 _IN_ADDRESS = re.compile(r"(?<=://)(?:[^\s/@:]*:\S*|[^/\s]+)@")
 _QUOTED = r"""\\*"(?:\\.|[^"\\\n])*"?|\\*'(?:\\.|[^'\\\n])*'?"""
@@ -24,6 +33,7 @@ _SHAPES = (
         re.IGNORECASE,
     ),
     re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE),
+    re.compile(r"()\beyJ[\w-]+(?:\.[\w-]*)+"),  # a JSON web token, which IQM's are
     # after these words only what no plain word looks like: `the token expired` stays as it is
     re.compile(
         r"((?i:\b(?:token|apikey|key|basic|secret|password)\s+[\"']?))"
@@ -37,19 +47,54 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
 
     Args:
         message: an error or a text.
-        secrets: values known to be secret, beside those of the environment.
+        secrets: values known to be secret, beside those of the environment and the file that it names.
 
-    >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401")
-    'GET https://***@example.org/jobs?token=*** failed: 401'
+    >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
+    'GET https://***@example.org/jobs?token=*** failed: 401; ***'
     """
-    text = str(message)
-    found = [value for name, value in os.environ.items() if _SECRET_NAMES.search(name)]
-    for secret in sorted({*found, *secrets}, key=len, reverse=True):
-        if len(secret) >= _SHORTEST:
-            text = text.replace(secret, MASK)
+    known = _spellings({*secrets, *_held()})
+    guessed = {value for name, value in os.environ.items() if _SECRET_NAMES.search(name) and len(value) >= _SHORTEST}
+    text = _without(str(message), (secret for secret in known | guessed if len(secret) >= _SHORTEST))
     text = _IN_ADDRESS.sub(f"{MASK}@", text)
     for shape in _SHAPES:
         text = shape.sub(lambda match: f"{match[1]}{MASK}", text)
+    return _without(text, known)  # short ones last: a part of a word like `token` would hide a shape
+
+
+def _held() -> set[str]:
+    """What the services' own variables and file of tokens hold."""
+    found = {os.environ.get(name, "") for name in VARIABLES}
+    if path := os.environ.get(TOKENS_FILE):
+        try:
+            found |= _tokens(Path(path).read_text(encoding="utf-8", errors="replace"))
+        except OSError:  # a file that cannot be read gives nothing away
+            pass
+    return found
+
+
+def _tokens(text: str) -> set[str]:
+    """The tokens in a file of IQM's; all of one that is not as it should be."""
+    try:
+        content: Any = json.loads(text)
+    except ValueError:
+        content = None
+    if not isinstance(content, dict):
+        return {text.strip()}
+    return {value for name, value in content.items() if isinstance(value, str) and _SECRET_NAMES.search(name)}
+
+
+def _spellings(secrets: Iterable[str]) -> set[str]:
+    """Each secret as it is, as addresses spell it, and as JSON and Python do."""
+    found: set[str] = set()
+    for secret in secrets:
+        found |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
+        found |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
+    return {each for each in found if each.strip()}
+
+
+def _without(text: str, secrets: Iterable[str]) -> str:
+    for secret in sorted(secrets, key=len, reverse=True):
+        text = text.replace(secret, MASK)
     return text
 
 
