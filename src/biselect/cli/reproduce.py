@@ -89,6 +89,8 @@ def _show(results: Results) -> None:
     from rich.table import Table
     from rich.text import Text
 
+    from biselect.studies import load
+    from biselect.studies.readings import UNEXPLAINED, read
     from biselect.studies.render import axes
 
     console = out()
@@ -115,6 +117,10 @@ def _show(results: Results) -> None:
         judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
+    for reading, entries in read(results.cells, load(results.study).readings):
+        why = UNEXPLAINED if reading is None else reading.text
+        more = f" and {len(entries) - 1} more" if len(entries) > 1 else ""
+        console.print(Text(f"≠ {entries[0].row}, {entries[0].column}{more}: {why}"))
     for note in results.notes:
         console.print(Text(f"- {note}"))
 
