@@ -25,6 +25,7 @@ MARKS = {"equal": "=", "within noise": "≈", "as stated": "≥", "differs": "�
 PNG = b"\x89PNG\r\n\x1a\n"
 SCALE = 0.65  # points on the page for one of a picture's 160 per inch
 STANDINGS = ("matches", "differs", "not compared", "ours alone")
+FEWER = "The quick form has fewer seeds or smaller sizes than the paper: see whether the full one differs too."
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -134,7 +135,7 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
             {
                 "letter": letter,
                 "cause": UNEXPLAINED if reading is None else reading.cause,
-                "text": "" if reading is None else reading.text,
+                "text": reading.text if reading is not None else FEWER if results.quick else "",
                 "command": None if reading is None else reading.command,
                 "cells": [_difference(entry) for entry in entries],
             }
