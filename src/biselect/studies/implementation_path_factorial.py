@@ -67,7 +67,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"{registers}: {row}",
             column,
             points.cut(records, registers, quick, path.name, against.name, measure),
-            PAPER.get(row, {}).get(measure),
+            None if quick else PAPER.get(row, {}).get(measure),  # a single small point is none of the paper's
         )
         for registers in REGISTERS
         for row, (path, against) in CONTRASTS.items()
@@ -102,10 +102,11 @@ def draw(found: Findings) -> Figure:
             error = [[cell.ours - cell.low], [cell.high - cell.ours]]
             panel.errorbar(cell.ours, position, xerr=error, color=COLOURS[style], marker=MARKERS[style])
             if cell.paper is not None:
-                panel.plot(cell.paper, position, "x", color="black", label="paper" if position == 0 else None, zorder=5)
+                panel.plot(cell.paper, position, "x", color="black", zorder=5)
         panel.set_yticks(range(len(CONTRASTS)), list(CONTRASTS))
         panel.set(title=registers, xlabel="depth cut, %")
     axes[0, 0].invert_yaxis()
+    axes[0, 0].plot([], [], "x", color="black", label="paper")
     axes[0, 0].legend(loc="lower right")
     return figure
 
