@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 from qiskit.primitives import BitArray, DataBin, PrimitiveResult, SamplerPubResult
-from qiskit_ibm_runtime.utils.json import RuntimeDecoder, RuntimeEncoder
+from qiskit_ibm_runtime import RuntimeDecoder, RuntimeEncoder
 from requests import ConnectionError as NoConnection
 from requests import Response
 

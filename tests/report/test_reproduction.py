@@ -57,9 +57,36 @@ def test_every_number_is_counted_once(folder):
     studies = by_name(summary)
     assert studies[MATCHED]["verdict"] == "the one printed number matches"
     assert studies[DIFFERING]["verdict"] == "1 of 1 differ"
-    (difference,) = studies[DIFFERING]["differences"]
+    (found,) = studies[DIFFERING]["differences"]
+    assert found["cause"] == "not explained yet" and "see whether the full one" in found["text"]  # a quick form
+    (difference,) = found["cells"]
     assert (difference["ours"], difference["paper"], difference["apart"]) == ("0.250", "0.750", "-0.500")
     assert json.loads(json.dumps(summary)) == summary
+
+
+def test_a_difference_leads_to_its_reading_and_one_without_is_counted(tmp_path):
+    """A study's own readings: one covers two cells and is shown once, a third cell has none."""
+    name = "penalty-x-vs-strict-feasible-qaoa"
+    cells = [
+        entry("(4, 4, 2, 2), p = 1", "λ/c_Q", [0.5, 0.5], paper=0.9),
+        entry("(4, 4, 2, 2), p = 2", "λ/c_Q", [0.5, 0.5], paper=0.9),
+        entry("(4, 4, 2, 2), p = 1", "another <column>", [0.5, 0.5], paper=0.9),
+        entry("(4, 4, 2, 2), p = 1", "same", [0.5, 0.5], paper=0.5),
+    ]
+    put(tmp_path, results(name, *cells, notes=["Mind."]))
+    summary = summarise_reproduction(tmp_path)
+    study = by_name(summary)[name]
+    read, unread = study["differences"]
+    assert [len(one["cells"]) for one in (read, unread)] == [2, 1]
+    assert read["text"] == load(name).readings[0].text
+    assert (unread["cause"], unread["text"]) == (summary["unexplained"], "")
+    counts = {one["cause"]: one["count"] for one in summary["causes"]}
+    assert counts["left open"] == 2 and counts["not explained yet"] == 1 and sum(counts.values()) == 3
+    page = html.unescape(render_reproduction(summary))
+    assert page.count(read["text"]) == 1 and page.count(f'href="#{name}-a"') == 2
+    assert f'id="{name}-b"' in page and study["choices"][0] in page
+    table = {cell["note"] for row in study["table"]["rows"] for cell in row["cells"] if cell}
+    assert table == {"a", "b", None}
 
 
 @pytest.mark.parametrize(
@@ -76,6 +103,17 @@ def test_every_number_is_counted_once(folder):
 )
 def test_how_a_number_stands_to_the_paper(cell, expected):
     assert standing(cell) == expected
+
+
+@pytest.mark.parametrize("quick", [False, True])
+@pytest.mark.parametrize("name", study_names())
+def test_every_figure_stands_beside_its_command_and_its_seeds(name, quick, tmp_path):
+    put(tmp_path, results(name, entry("row", "c", [0.5]), quick=quick))
+    (study,) = (one for one in summarise_reproduction(tmp_path)["studies"] if one["state"] == "done")
+    assert study["figure"] is not None and study["command"] == f"biselect reproduce {name}" + " --quick" * quick
+    drawn = {(task.experiment, seed) for task in load(name).tasks(quick) for seed in range(task.first, task.stop)}
+    said = {(one["experiment"], seed) for one in study["seeds"] for seed in range(one["first"], one["last"] + 1)}
+    assert drawn and drawn == said  # no seed is left out, none is claimed that was not drawn
 
 
 def test_each_study_names_its_command_and_its_seeds(folder):

@@ -3,10 +3,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
 
 from biselect.errors import InputError
 from biselect.studies import Results, load, reproduce, study_names
 from biselect.studies import synthetic_calibration_robustness as robustness
+from biselect.studies.readings import Reading
 from biselect.studies.render import markdown, write
 from biselect.studies.results import at_least, entry, judge
 from biselect.studies.runner import collect, run
@@ -19,7 +23,9 @@ def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
     tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
     run(tasks, tmp_path / "cells", on="alone")
     results = study.results(collect(tasks, tmp_path / "cells"), True)
-    write(study, results, tmp_path / name)
+    figures = []
+    write(replace(study, draw=lambda found: figures.append(study.draw(found)) or figures[0]), results, tmp_path / name)
+    assert_readable_in_grey(figures[0])
     stored = Results.from_json((tmp_path / name / "results.json").read_text())
     assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
     assert {"row", "column", "ours", "low", "high", "paper", "verdict"} == set(
@@ -30,6 +36,25 @@ def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
     table = (tmp_path / name / "table.md").read_text()
     assert results.cells[0].row in table and all(note in table for note in results.notes)
     assert (tmp_path / name / "figure.png").stat().st_size > 8_000
+
+
+def assert_readable_in_grey(figure):
+    """What a legend names differs in more than colour, and no letter is smaller than 7 points."""
+    for axes in figure.axes:
+        looks = [_look(handle) for handle in axes.get_legend_handles_labels()[0]]
+        assert len(set(looks)) == len(looks), (axes.get_title(), axes.get_legend_handles_labels()[1], looks)
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 7
+
+
+def _look(handle):
+    if isinstance(handle, ErrorbarContainer):
+        handle = handle.lines[0]
+    if isinstance(handle, BarContainer):
+        return handle.patches[0].get_hatch()
+    if isinstance(handle, Line2D):
+        hollow = handle.get_markerfacecolor() == "white"
+        return handle.get_marker(), handle.get_linestyle(), hollow, handle.get_linewidth()
+    return type(handle).__name__, handle.get_linestyle(), handle.get_hatch()
 
 
 @pytest.mark.parametrize("name", study_names())
@@ -106,16 +131,19 @@ def test_verdicts_weigh_noise_and_rounding():
 def test_tables_mark_what_differs():
     cells = (entry("row", "here", [0.5, 0.5], paper=0.9), entry("row", "there", [0.5, 0.5], paper=0.5))
     results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=cells, notes=("Mind.",))
-    lines = markdown(results).splitlines()
+    reading = Reading(cause="chance", text="Luck.", columns=("here",))
+    study = replace(load("circuit"), choices=("Ours.",), readings=(reading,))
+    lines = markdown(study, results).splitlines()
     row = next(line for line in lines if line.startswith("| row"))
     assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 |"
-    assert lines[-1] == "- Mind."
+    assert {"- row, here: Luck. (chance)", "- Ours.", "- Mind."} <= set(lines)
+    assert "- row, here: not explained yet" in markdown(replace(study, readings=()), results)
 
 
 def test_numbers_without_an_interval_are_stored_and_shown_as_such():
     one = replace(entry("row", "here", [0.5, 0.5]), low=np.nan, high=np.nan)
     results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=(one,))
-    assert "| row | 0.500 [no interval] |" in markdown(results)
+    assert "| row | 0.500 [no interval] |" in markdown(load("circuit"), results)
     text = results.to_json()
     assert "NaN" not in text and Results.from_json(text).to_json() == text
 

@@ -152,6 +152,9 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 def _show(results: Results) -> None:
     from rich.text import Text
 
+    from biselect.studies import load
+    from biselect.studies.readings import UNEXPLAINED, read
+
     console = out()
     if not results.cells:
         console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
@@ -171,6 +174,10 @@ def _show(results: Results) -> None:
     if judged:
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
+    for reading, entries in read(results.cells, load(results.study).readings):
+        why = UNEXPLAINED if reading is None else reading.text
+        more = f" and {len(entries) - 1} more" if len(entries) > 1 else ""
+        console.print(Text(f"≠ {entries[0].row}, {entries[0].column}{more}: {why}"))
     for note in results.notes:
         console.print(Text(f"- {note}"))
 

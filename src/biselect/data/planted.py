@@ -63,7 +63,7 @@ def planted_problem(
 def depth_problem(signal: float, mode: str, *, seed: Seed, size: Size = DEPTH_SIZE) -> SelectionProblem:
     """An instance of the depth family: W = Z, and the block is the first k samples and m features.
 
-    A block at random places gives the same α but a far higher probability of the optimum.
+    A block at random places gives a higher α and a far higher probability of the optimum.
     """
     return planted_problem(size, signal, seed=seed, mode=mode, place="first")
 

@@ -14,16 +14,19 @@ from biselect.report.files import write_text
 from biselect.report.render import render_page
 from biselect.studies import Results, Study, load, study_names
 from biselect.studies.paper import LABELS, NO_RESULT, study_name
+from biselect.studies.readings import CAUSES, UNEXPLAINED, read
 from biselect.studies.render import axes, digits
 from biselect.studies.results import Entry
 
-FORMAT = "biselect-reproduction-1"
+FORMAT = "biselect-reproduction-2"
 PAGE = "index.html"
 OPEN = 60  # a table of no more numbers than this is shown whole; of a longer one the rows that the paper prints too
 MARKS = {"equal": "=", "within noise": "≈", "as stated": "≥", "differs": "≠", "not compared": "beside"}
 PNG = b"\x89PNG\r\n\x1a\n"
 SCALE = 0.65  # points on the page for one of a picture's 160 per inch
 STANDINGS = ("matches", "differs", "not compared", "ours alone")
+FEWER = "The quick form has fewer seeds or smaller sizes than the paper: see whether the full one differs too."
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 def write_reproduction(folder: Path) -> Path:
@@ -54,6 +57,8 @@ def summarise_reproduction(folder: Path) -> dict[str, Any]:
         "title": "The paper's tables and figures, beside ours",
         "totals": {standing: sum(study["counts"][standing] for study in done) for standing in STANDINGS},
         "states": dict(Counter(study["state"] for study in studies)),
+        "causes": _causes(done),
+        "unexplained": UNEXPLAINED,
         "quick": sum(study["quick"] for study in done),
         "studies": studies,
         "without": [
@@ -79,7 +84,7 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
     known = {"name": study.name, "title": study.title, "label": study.label, "in_paper": study.label in LABELS}
     try:
         results = Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
-        found, commands = _found(results), _commands(command, results)
+        found, commands = _found(study, results), _commands(command, results)
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
@@ -103,21 +108,46 @@ def _commands(command: str, results: Results) -> list[str]:
     return [plain, *(f"{plain} --device {device['on']}" for device in results.extra.get("devices", ()))]
 
 
-def _found(results: Results) -> dict[str, Any]:
+def _causes(done: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """How many differences have which cause; the unexplained come last, even where there are none."""
+    counts = Counter({cause: 0 for cause in (*CAUSES, UNEXPLAINED)})
+    for study in done:
+        for one in study["differences"]:
+            counts[one["cause"]] += len(one["cells"])
+    return [{"cause": cause, "meaning": CAUSES.get(cause, ""), "count": count} for cause, count in counts.items()]
+
+
+def _found(study: Study, results: Results) -> dict[str, Any]:
     counts = Counter({name: 0 for name in STANDINGS})
     counts.update(standing(entry) for entry in results.cells if not isnan(entry.ours))
     printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
     whole = len(results.cells) <= OPEN
     shown = [entry for entry in results.cells if whole or entry.row in printed]
     folded = [entry for entry in results.cells if not (whole or entry.row in printed)]
+    differences = read(results.cells, study.readings)
+    notes = {
+        (entry.row, entry.column): letter
+        for letter, (_, entries) in zip(LETTERS, differences, strict=False)
+        for entry in entries
+    }
     return {
         "quick": bool(results.quick),
         "repeats": int(results.seeds),
         "counts": dict(counts),
         "verdict": _verdict(counts),
-        "table": _table(shown),
-        "folded": _table(folded),
-        "differences": [_difference(entry) for entry in results.cells if standing(entry) == "differs"],
+        "table": _table(shown, notes),
+        "folded": _table(folded, notes),
+        "differences": [
+            {
+                "letter": letter,
+                "cause": UNEXPLAINED if reading is None else reading.cause,
+                "text": reading.text if reading is not None else FEWER if results.quick else "",
+                "command": None if reading is None else reading.command,
+                "cells": [_difference(entry) for entry in entries],
+            }
+            for letter, (reading, entries) in zip(LETTERS, differences, strict=False)
+        ],
+        "choices": list(study.choices),
         "notes": [str(note) for note in results.notes],
     }
 
@@ -133,10 +163,12 @@ def _verdict(counts: Mapping[str, int]) -> str:
     return "the paper prints no numbers here"
 
 
-def _table(entries: Sequence[Entry]) -> dict[str, Any]:
-    """Rows of cells; None where a row has no number in a column."""
+def _table(entries: Sequence[Entry], notes: Mapping[tuple[str, str], str]) -> dict[str, Any]:
+    """Rows of cells, those that differ with the letter of their reading; None where a row has no number in a column."""
     rows, columns = axes(entries)
-    known = {(entry.row, entry.column): _cell(entry) for entry in entries}
+    known = {
+        (entry.row, entry.column): {**_cell(entry), "note": notes.get((entry.row, entry.column))} for entry in entries
+    }
     return {
         "columns": columns,
         "rows": [{"name": row, "cells": [known.get((row, column)) for column in columns]} for row in rows],

@@ -58,7 +58,6 @@ def summarise(records: Records, quick: bool) -> Findings:
             shared.FEW,
             "Ideal shots all meet the budgets, so there is nothing to repair: the sparse gap is of strict shots, "
             "beside the paper's band-1 repaired one.",
-            shared.SETTING,
         ),
     )
 
@@ -79,4 +78,5 @@ STUDY = Study(
         circuits=lambda quick: [shared.circuit(condition, quick) for condition in shared.conditions(quick)],
         entries=device_entries,
     ),
+    choices=(shared.SETTING,),
 )

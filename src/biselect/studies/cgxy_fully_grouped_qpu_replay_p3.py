@@ -63,10 +63,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             "The instances are not the paper's, so rows are ordered by XY-QAOA's hit rate on either side and not "
             f"compared; the last row, geometric means over all {len(columns[panel.UNIFORM])} of ours and the paper's "
             "eight, is.",
-            panel.FAMILY,
-            panel.PROTOCOL,
             panel.left_out(records),
-            panel.BUDGET + " All columns but two are by the paper's search.",
+            "All columns but two are by the paper's search.",
             "Layerwise XY-QAOA, our search and uniform feasible sampling are ours to add; classical search is in "
             "cgxy-best-known-threshold-summary-p3.",
             *chip.NOTES,
@@ -109,4 +107,10 @@ STUDY = Study(
     summarise=summarise,
     draw=draw,
     device=DeviceColumns(circuits=chip.circuits, entries=chip.device_entries),
+    choices=(
+        panel.FAMILY,
+        panel.PROTOCOL,
+        panel.BUDGET,
+    ),
+    readings=(panel.FROM_TIED,),
 )

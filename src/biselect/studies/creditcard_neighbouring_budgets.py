@@ -116,5 +116,9 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The paper names neither its rules for the budgets nor its pools: both are ours, so only the "
+        "trade-off can be compared.",
+    ),
     absent=table.absent,
 )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -54,7 +55,7 @@ def summarise(records: Records, quick: bool) -> Findings:
                 found.append(_entry(_row(*point), f"{column}, {cost}", low, middle, high, None))
                 if cost != "dense":
                     cuts[cost].append(100 * (1 - middle / dense))
-        found += [entry for cost, found_cuts in cuts.items() for entry in _cuts(cost, measure, found_cuts)]
+        found += [entry for cost, found_cuts in cuts.items() for entry in _cuts(cost, measure, found_cuts, quick)]
     return Findings(
         seeds=seeds(quick),
         cells=tuple(found),
@@ -62,15 +63,13 @@ def summarise(records: Records, quick: bool) -> Findings:
             "Medians with quartiles, not an interval, over transpiler seeds, each with its random feasible start. "
             "Dense and aligned go through the same Qiskit path, optimisation level 3 on the native basis; the y-frame "
             "is ours on the aligned cost.",
-            "The paper does not name its widths, nor its mixer's edges. Ours are the patch's own, which need no "
-            "routing: the dense cost alone pays for it, so cuts are larger than the paper's.",
         ),
     )
 
 
-def _cuts(cost: str, measure: str, cuts: list[float]) -> list[Entry]:
-    """Smallest, median and largest cut of a cell's median; the paper prints the outer two."""
-    smallest, largest = PAPER[measure] if cost == "aligned" else (None, None)
+def _cuts(cost: str, measure: str, cuts: list[float], quick: bool) -> list[Entry]:
+    """Smallest, median and largest cut of a cell's median; the paper prints the outer two, of more cells than quick."""
+    smallest, largest = PAPER[measure] if cost == "aligned" and not quick else (None, None)
     papers = {"smallest": smallest, "median": None, "largest": largest}
     values = np.quantile(cuts, [0, 0.5, 1]).tolist()
     return [
@@ -136,4 +135,19 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The paper names neither its widths nor its mixer's edges. Ours are 8 to 24 qubits and the "
+        "patch's own edges, which need no routing. Couplings are of normal data with a nudged block; "
+        "the square lattice is a model of 54 qubits.",
+    ),
+    readings=(
+        Reading(
+            cause="left open",
+            rows=("*cut against dense, aligned",),
+            text="Our mixer lies on the device's own edges, so the dense cost alone pays for routing. With a ring as "
+            "the mixer both circuits pay, and cuts come out nearly as in the paper: 55 to 82 % of the count and "
+            "55 to 87 % of the depth, against 42 to 83 and 55 to 85.",
+            shown_by="ring",
+        ),
+    ),
 )

@@ -100,7 +100,6 @@ def summarise(records: Records, quick: bool) -> Findings:
             "A warm start that the mixer leaves where it is in a single shot closes its whole gap by itself: what is "
             "closed says more of the start than of the circuit.",
             "The sparse gap is of strict shots, beside the paper's band-1 repaired one.",
-            shared.SETTING,
         ),
     )
 
@@ -118,4 +117,5 @@ STUDY = Study(
     summarise=summarise,
     draw=draw,
     device=DeviceColumns(circuits=circuits, entries=device_entries),
+    choices=(shared.SETTING,),
 )

@@ -16,6 +16,7 @@ from biselect.hardware.paths import (
     YFramePath,
 )
 from biselect.studies import compile_points as points
+from biselect.studies.readings import Reading
 from biselect.studies.results import Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -66,7 +67,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"{registers}: {row}",
             column,
             points.cut(records, registers, quick, path.name, against.name, measure),
-            PAPER.get(row, {}).get(measure),
+            None if quick else PAPER.get(row, {}).get(measure),  # a single small point is none of the paper's
         )
         for registers in REGISTERS
         for row, (path, against) in CONTRASTS.items()
@@ -80,8 +81,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"Medians with the observed range, not an interval, over {count} width-depth points of the devices "
             f"{', '.join(points.DEVICES[: 1 if quick else 2])}; a seed fixes the recorded order, the random feasible "
             "start and the transpiler.",
-            "The paper's recorded order is not given; ours is random. Recorded and coloured order are different "
-            "circuits, so rows of the same order say what compilation alone saves.",
+            "Recorded and coloured order are different circuits, so rows of the same order say what compilation alone "
+            "saves.",
             "The paper's 2Q count cut of 1.4 to 3.6 % is that of exposing the fractional target. The Y-frame knows "
             "the start: its count depends on where the ones lie.",
             "Duration includes 2200 ns of readout, which no path shortens.",
@@ -101,10 +102,11 @@ def draw(found: Findings) -> Figure:
             error = [[cell.ours - cell.low], [cell.high - cell.ours]]
             panel.errorbar(cell.ours, position, xerr=error, color=COLOURS[style], marker=MARKERS[style])
             if cell.paper is not None:
-                panel.plot(cell.paper, position, "x", color="black", label="paper" if position == 0 else None, zorder=5)
+                panel.plot(cell.paper, position, "x", color="black", zorder=5)
         panel.set_yticks(range(len(CONTRASTS)), list(CONTRASTS))
         panel.set(title=registers, xlabel="depth cut, %")
     axes[0, 0].invert_yaxis()
+    axes[0, 0].plot([], [], "x", color="black", label="paper")
     axes[0, 0].legend(loc="lower right")
     return figure
 
@@ -116,4 +118,23 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The recorded order of the mixer's edges is not given; ours is random. Nor are patches, "
+        "couplings and the Qiskit version: ours are the best patches of two recorded calibrations, with "
+        "registers that are trees or paths, and normal data with a nudged block.",
+        "What is done with single-qubit gates after the RZZ angles have been folded is open; ours are "
+        "left as folding writes them, in every condition of the paper.",
+    ),
+    readings=(
+        Reading(
+            cause="left open",
+            rows=("*: Opt-3 fractional / Opt-3 CZ",),
+            text="Exposing the fractional target leaves single-qubit gates behind, by folding and by Qiskit's own "
+            "synthesis, and these decide both cuts: left as they are the depth is cut by 23 % and the duration "
+            "grows by 5 %, merged once more at the end 50 % and 13 % are cut. The paper's 31.2 and 4.1 lie "
+            "between; it does not say what it merges. Binding late, which leaves fewer, cuts 33 % of the depth. "
+            "The order of the mixer's edges moves the depth cut by 5 points at most.",
+            shown_by="fractional",
+        ),
+    ),
 )

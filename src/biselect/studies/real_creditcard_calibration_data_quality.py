@@ -115,5 +115,11 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The paper prints an order but no figures here. Its subwindows and blocks are not given: a smaller "
+        "reference here is a random part of the reference window, five drawn for each slice; the blocks of "
+        "the drift sweep are 40,000 rows each, end to end, the last of them right before the test window.",
+        "Joint is the exact optimum, sequential the sum; columns and maps as in joint-vs-sequential-real-creditcard.",
+    ),
     absent=table.absent,
 )

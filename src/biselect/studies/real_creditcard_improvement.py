@@ -146,5 +146,9 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "Not in the paper: which rows calibrate, by which map and on how many features is chosen on the "
+        "buffer window, then frozen and held against the paper's form and plain baselines on later slices.",
+    ),
     absent=table.absent,
 )

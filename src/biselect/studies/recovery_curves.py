@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 SETTINGS = ((8, 6, 2, 2), (12, 8, 2, 2), (16, 8, 3, 2), (20, 6, 2, 2))
 DELTA = 0.1
+CHOICE = (
+    "The paper states this for every size and δ. Sizes, δ = 0.1 and the number of trials are ours, and so is the noise "
+    "within what the statement allows; the planted block has the signal that the statement asks for, no more."
+)
 MULTIPLES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 BLOCK = 100
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from biselect.errors import InputError, MissingDataError
 from biselect.studies.on_device import OnDevice, measured
+from biselect.studies.readings import UNEXPLAINED, Reading, read
 from biselect.studies.results import Entry, Results
 from biselect.studies.runner import Progress, collect, run
 from biselect.studies.study import Study, load
@@ -65,7 +66,7 @@ def write(study: Study, results: Results, folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
             (Path(staging) / "results.json").write_text(results.to_json(), encoding="utf-8")
-            (Path(staging) / "table.md").write_text(markdown(results), encoding="utf-8")
+            (Path(staging) / "table.md").write_text(markdown(study, results), encoding="utf-8")
             if results.cells:
                 with house_style():
                     study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
@@ -97,8 +98,8 @@ def digits(value: float) -> str:
     return f"{round(value, decimals) + 0.0:.{decimals}f}"
 
 
-def markdown(results: Results) -> str:
-    """The table with the paper's figures, and the notes."""
+def markdown(study: Study, results: Results) -> str:
+    """The table with the paper's figures, a reading of every difference, what was chosen, and the notes."""
     rows, columns = axes(results.cells)
     lines = [
         f"# {results.title}",
@@ -111,7 +112,23 @@ def markdown(results: Results) -> str:
     ]
     known = {(entry.row, entry.column): shown(entry) for entry in results.cells}
     lines += [f"| {row} | " + " | ".join(known.get((row, column), "") for column in columns) + " |" for row in rows]
-    return "\n".join([*lines, "", *(f"- {note}" for note in results.notes)]) + "\n"
+    differences = []
+    for reading, entries in read(results.cells, study.readings):
+        where = "; ".join(f"{entry.row}, {entry.column}" for entry in entries)
+        why = UNEXPLAINED if reading is None else f"{reading.text} ({reading.cause}{_shown_by(reading)})"
+        differences.append(f"{where}: {why}")
+    for heading, texts in (
+        ("Where ours differs, and why", differences),
+        ("What the paper left open, and what we chose", study.choices),
+        ("To read it", results.notes),
+    ):
+        if texts:
+            lines += ["", f"## {heading}", "", *(f"- {text}" for text in texts)]
+    return "\n".join(lines) + "\n"
+
+
+def _shown_by(reading: Reading) -> str:
+    return "" if reading.command is None else f"; `{reading.command}`"
 
 
 def axes(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -65,9 +66,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             "Times are of this machine, with quartiles instead of an interval, and not compared. What a walk finds "
             "before the clock strikes depends on the machine: unlike all other studies this one is not the same "
             "twice.",
-            "Sequential keeps the best of three aggregates by the objective, not by planted F1 as elsewhere.",
-            "Coordinate ascent ends when its starts are used up, greedy when no swap helps: neither needs the cap. "
-            "Kawasaki runs at T = 6, compiled; it makes far more steps in the same time than the paper's can have.",
+            "Sequential keeps the best of three aggregates by the objective, as the paper says, not by planted F1.",
+            "Coordinate ascent ends when its starts are used up, greedy when no swap helps: neither needs the cap.",
         ),
     )
 
@@ -107,5 +107,20 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The walk's temperature is open; ours is T = 6. So is the number of starts: 512 for coordinate "
+        "ascent, as many as fit into the smaller cap.",
+        "The generator is that of joint-vs-sequential-practical, fitted to the paper's table.",
+    ),
+    readings=(
+        Reading(
+            cause="done otherwise",
+            rows=("*Ring-local Kawasaki",),
+            text="The walk is the same, ours is compiled and makes more steps before the clock strikes. Stopped by "
+            "steps instead, it gives the paper's figures: F1 0.85 and gap 6.4 after 10,000 (paper at 10 ms: 0.83 "
+            "and 6.45), 0.90 and 3.9 after 30,000 (at 100 ms: 0.90 and 3.61).",
+            shown_by="kawasaki",
+        ),
+    ),
     timed=True,
 )

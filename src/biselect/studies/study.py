@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from biselect.errors import InputError
 from biselect.studies.on_device import Circuit, Measured, device_note
+from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, Results
 from biselect.studies.runner import Records
 from biselect.studies.task import Task
@@ -82,6 +83,8 @@ class Study:
         tasks: the work of the quick (True) or full form.
         summarise: numbers from the finished work; the second argument says whether it is the quick form.
         draw: the figure, from the numbers alone.
+        choices: what the paper left open, and what we chose.
+        readings: why numbers differ from the paper's, where they do; the first that covers a number counts.
         timed: whether it measures clock time: then one task runs at a time, on this machine.
         absent: why it cannot run here, such as a table that is not at hand; None where it can.
         device: columns that a device can fill; None where there are none.
@@ -93,6 +96,8 @@ class Study:
     tasks: Callable[[bool], Sequence[Task]]
     summarise: Callable[[Records, bool], Findings]
     draw: Callable[[Findings], Figure]
+    choices: tuple[str, ...]
+    readings: tuple[Reading, ...] = ()
     timed: bool = False
     absent: Callable[[], str | None] = lambda: None
     device: DeviceColumns | None = None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+HATCHES = ("", "///", "...", "xxx")
 PAPER = "#666666"
 DIVERGING = "PuOr"
 
@@ -26,6 +27,7 @@ STYLE: Any = {
     "axes.axisbelow": True,
     "legend.frameon": False,
     "legend.fontsize": 8,
+    "hatch.linewidth": 0.6,
     "lines.linewidth": 1.4,
     "lines.markersize": 4,
     "savefig.dpi": 160,
@@ -48,6 +50,11 @@ def panels(rows: int, columns: int, *, width: float = 3.2, height: float = 2.6, 
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **more)
+
+
+def bar_look(position: int) -> dict[str, Any]:
+    """Colour and hatching of bars, so that grey prints tell them apart too."""
+    return {"color": COLOURS[position], "hatch": HATCHES[position], "edgecolor": "white", "linewidth": 0}
 
 
 def band(axes: Axes, x: Any, y: Any, low: Any, high: Any, position: int, label: str, **more: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -60,8 +61,6 @@ def summarise(records: Records, quick: bool) -> Findings:
         seeds=seeds(quick),
         cells=tuple(found),
         notes=(
-            "Problems are drawn from the Credit Card excerpt: k frauds among N transactions, D of its columns; the "
-            "paper's own are not given, nor are its patches. Patch of FakeBoston, trees, chosen from its calibration.",
             f"The largest gap of a placement is {max(gaps):.1g}. The paper's dense gain kept lies between {GAINS[0]} "
             f"and {GAINS[1]} %.",
             "Mean field: what the mask drops stays in the fields on average, at the temperature whose low-energy "
@@ -118,4 +117,19 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
+    choices=(
+        "The paper's problems are not given, nor are its patches and its placement. Ours are drawn from "
+        "the Credit Card excerpt: k frauds among N transactions, D of its columns; on a patch of "
+        "FakeBoston, trees, chosen from its calibration; placed by an exact program.",
+    ),
+    readings=(
+        Reading(
+            cause="done otherwise",
+            columns=("kept of the cross mass, %",),
+            text="Our placement is the exact optimum of the kept mass. Heaviest samples and features on the positions "
+            "with most edges, a plain rule, keep 4.1, 4.6, 2.9, 2.6 and 2.3 % of it at these widths, as the paper "
+            "does (4.6, 3.6, 2.3, 2.6, 2.1); a random placement keeps 1.6 to 0.8 %.",
+            shown_by="placement",
+        ),
+    ),
 )

@@ -84,4 +84,5 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=shared.draw,
+    choices=(shared.CHOICE,),
 )

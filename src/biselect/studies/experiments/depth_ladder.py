@@ -38,9 +38,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     others, so it can be no worse.
     """
     values: Values = {}
-    size = (cell["N"], cell["D"], cell["k"], cell["m"])
     for seed in seeds:
-        problem = depth_problem(cell["signal"], cell["mode"], seed=seed, size=size)
+        problem = instance(cell, seed)
         energies = energy_table(problem)
         mean, best = float(energies.mean()), float(energies.min())
         alphas = (mean - energies) / (mean - best)
@@ -60,6 +59,19 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         for name, value in found.items():
             values.setdefault(name, []).append(value)
     return values
+
+
+def instance(cell: Cell, seed: int) -> SelectionProblem:
+    """The planted problem of a cell and a seed."""
+    size = (cell["N"], cell["D"], cell["k"], cell["m"])
+    return depth_problem(cell["signal"], cell["mode"], seed=own_noise(cell, seed), size=size)
+
+
+def own_noise(cell: Cell, seed: int) -> np.random.Generator:
+    """A stream that no other cell shares: of cases with common noise there are fewer than it seems."""
+    return np.random.default_rng(
+        [seed, *(cell[name] for name in "NDkm"), round(100 * cell["signal"]), *cell["mode"].encode()]
+    )
 
 
 def _ansatz(problem: SelectionProblem, depth: int, schedule: str) -> Ansatz:

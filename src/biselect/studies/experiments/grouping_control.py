@@ -11,6 +11,7 @@ from biselect.core import SelectionProblem
 from biselect.data.synthetic import planted_block
 from biselect.qaoa.groups import split_terms
 from biselect.qaoa.response import responses
+from biselect.studies.experiments.depth_ladder import own_noise
 from biselect.studies.task import Cell, Values
 
 DRAWS = 200  # random splits of each instance and kind
@@ -65,7 +66,7 @@ def _instance(cell: Cell, seed: int) -> SelectionProblem:
         cell["k"],
         cell["m"],
         cell["signal"],
-        seed=seed,
+        seed=own_noise(cell, seed),
         mode=cell["mode"],
         place="first",
     )

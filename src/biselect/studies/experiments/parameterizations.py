@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.data.planted import depth_problem
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.training import train
 from biselect.solvers import solve
+from biselect.studies.experiments.depth_ladder import instance
 from biselect.studies.task import Cell, Values
 
 
@@ -20,9 +20,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     That distance is the largest difference of a probability.
     """
     values: Values = {}
-    size = (cell["N"], cell["D"], cell["k"], cell["m"])
     for seed in seeds:
-        problem = depth_problem(cell["signal"], cell["mode"], seed=seed, size=size)
+        problem = instance(cell, seed)
         largest = Ansatz(problem, cell["p"], "fully-grouped", backend="compiled")
         found: dict[str, Any] = {}
         for stage in train(largest, strategy="continuation", seed=seed).stages:

@@ -1,0 +1,349 @@
+"""Small experiments behind the readings of the reproduction page: what moves a number towards the paper's.
+
+    python scripts/why_it_differs.py kawasaki     # one of them; without a name it lists all
+
+Each changes one thing that the paper leaves open, or that we do otherwise, and prints what the table would then say.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+
+def kawasaki() -> None:
+    """Ring-local Kawasaki by its number of steps instead of by the clock (table solver_matched_compute)."""
+    from biselect.data.synthetic import benchmark
+    from biselect.solvers import solve
+    from biselect.studies.experiments.benchmark import combined_f1
+
+    print("steps, combined F1, optimum hit, mean gap; paper: 0.830, 0.02, 6.45 in 10 ms and 0.900, 0.12, 3.61 in 100")
+    for steps in (300, 1000, 3000, 10_000, 30_000):
+        rows = []
+        for seed in range(50):
+            planted = benchmark(20, 10, 3, 0.5, seed=seed)
+            problem = planted.problem(3, 5)
+            found = solve(problem, "kawasaki", seed=seed, steps=steps, temperature=6.0)
+            gap = found.energy - solve(problem, "exact", workers=1).energy
+            rows.append((combined_f1(found.samples, found.features, planted), gap < 1e-9, gap))
+        print(steps, *np.mean(rows, axis=0).round(3))
+
+
+def decoys() -> None:
+    """Redundant decoys by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
+    from biselect.data import mechanisms
+    from biselect.studies.experiments.mechanism import work
+
+    print("decoys, share of spikes in the pool, largest lift by Abs. z and MAD z; paper: 0.180 and 0.216")
+    for count, spikes in ((3, 0.10), (2, 0.10), (5, 0.10), (3, 0.07)):
+        mechanisms.DECOYS, mechanisms.POOL_SPIKES = count, spikes
+        cell = {"mechanism": "redundant-decoys", "k": 4, "shift": 3.0}
+        lifts = [
+            max(np.mean(work({**cell, "m": m, "center": center}, range(50))["active"]) for m in (2, 3, 4, 5, 6))
+            for center in ("mean", "median")
+        ]
+        print(count, spikes, *np.round(lifts, 3), flush=True)
+
+
+def bilinear() -> None:
+    """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
+    from biselect.data.planted import panel_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.schedule import Schedule
+    from biselect.qaoa.training import train
+    from biselect.studies.experiments.threshold_panel import evidence_threshold, mixing_alone
+
+    full = Schedule.named("bilinear", 3)
+    # one γ_SF for all layers: columns γ_marg, γ_SF,1..3, β become γ_marg, γ_SF, β
+    merged = np.stack([full.matrix[..., 0], full.matrix[..., 1:4].sum(axis=-1), full.matrix[..., 4]], axis=-1)
+    shared = replace(full, matrix=merged, angle_names=("γ_marg", "γ_SF", "β"))
+    rates: dict[str, list[float]] = {}
+    for seed in range(16):
+        problem = panel_problem(seed=seed)
+        threshold = evidence_threshold(problem, 3, seed).of(problem)
+        if mixing_alone(problem, 3, threshold) > 0.01:
+            continue
+        means = {"objective": "hit-rate", "threshold": threshold, "seed": seed, "strategy": "threshold"}
+        for name, schedule in (("tied", "tied"), ("bilinear", "bilinear"), ("one γ_SF", shared)):
+            ansatz = Ansatz(problem, 3, schedule, start="canonical", backend="compiled")
+            rates.setdefault(name, []).append(1e4 * train(ansatz, **means).hit_rate)
+            if name == "tied":
+                tied = train(ansatz, **means)
+        ansatz = Ansatz(problem, 3, "bilinear", start="canonical", backend="compiled")
+        start = Schedule.named("tied", 3).embed(tied.angles, full)
+        rates.setdefault("from tied angles", []).append(1e4 * _local(ansatz, start, threshold, seed))
+    print("name, mean, geometric mean, improved of all; paper: XY 7.98, 3.2; Bilinear 8.60, 4.7, 5 of 8")
+    for name, found in rates.items():
+        better = int((np.array(found) > 1.001 * np.array(rates["tied"])).sum())
+        print(name, round(np.mean(found), 2), round(float(np.exp(np.mean(np.log(found)))), 2), better, len(found))
+
+
+def _local(ansatz, start, threshold, seed) -> float:
+    """96 random local steps from given angles."""
+    from biselect.qaoa.training.threshold import STEP
+
+    rng = np.random.default_rng([seed, 7])
+    best, angles = ansatz.hit_rate(start, threshold), start
+    for _ in range(96):
+        tried = np.clip(angles + rng.normal(scale=STEP, size=len(angles)), 0, np.pi)
+        if (rate := ansatz.hit_rate(tried, threshold)) > best:
+            best, angles = rate, tried
+    return best
+
+
+def placement() -> None:
+    """Retained cross mass by who sits where (figure submitted_coupling_diagnostic)."""
+    from biselect.hardware import hardware_mask, place, retained_mass
+    from biselect.studies.experiments.coupling import _patch, credit_card
+    from biselect.studies.submitted_coupling_diagnostic import SHARES, SIZES
+
+    print("qubits, cross edges, exact placement %, placement by the row and column sums %, random %, paper %")
+    for width, printed in SHARES.items():
+        patch = _patch("boston", *SIZES[width][:2])
+        mask, rows = hardware_mask(patch), []
+        for seed in range(5):
+            problem, rng = credit_card(*SIZES[width], seed), np.random.default_rng(seed)
+            weights = np.abs(problem.coupling)
+            heavy = [np.argsort(-weights.sum(axis=1 - side), kind="stable") for side in (0, 1)]
+            spots = [np.argsort(np.argsort(-mask.sum(axis=1 - side), kind="stable")) for side in (0, 1)]
+            greedy = weights[np.ix_(heavy[0][spots[0]], heavy[1][spots[1]])]
+            mixed = [weights[np.ix_(*map(rng.permutation, weights.shape))] for _ in range(20)]
+            shares = [(w * mask).sum() / weights.sum() for w in (greedy, *mixed)]
+            exact = retained_mass(place(problem, patch).placed(problem), mask)[1]
+            rows.append((exact, shares[0], np.mean(shares[1:])))
+        print(width, int(mask.sum()), *(100 * np.mean(rows, axis=0)).round(2), printed)
+
+
+def ring() -> None:
+    """A mixer that needs routing too (figure cross_platform_compilation)."""
+    from biselect.hardware import build_program, compile_circuit
+    from biselect.qaoa.mixers import mixer_classes
+    from biselect.studies.experiments.compile_case import angles, dense_problem, device, patch, retained
+    from biselect.studies.experiments.compile_dense import NATIVE
+
+    print("device, width, p, mixer, cut of 2Q count %, cut of 2Q depth %; paper: 42.3 to 82.6 and 54.5 to 84.8")
+    for name in ("boston", "iqm-54"):
+        for width in (8, 16, 24):
+            spot = patch(name, width, "trees")
+            dense = dense_problem(spot.n_samples, spot.n_features)
+            mixers = {
+                "tree": (spot.sample_classes, spot.feature_classes),
+                "ring": tuple(mixer_classes("ring", count) for count in (spot.n_samples, spot.n_features)),
+            }
+            for kind, mixer in mixers.items():
+                for depth in (1, 3):
+                    medians = []
+                    for problem in (dense, retained(dense, spot)):
+                        found = []
+                        for seed in range(3):
+                            options = {"angles": angles(depth), "seed": seed}
+                            program = build_program(problem, depth, "bilinear", mixer, "random", **options)
+                            made = compile_circuit(program, device(name), spot.layout, NATIVE, seed=seed).resources
+                            found.append((made.two_qubit_gates, made.two_qubit_depth))
+                        medians.append(np.median(found, axis=0))
+                    print(name, width, depth, kind, *(100 * (1 - medians[1] / medians[0])).round(1), flush=True)
+
+
+def fractional() -> None:
+    """What becomes of single-qubit gates after folding (table implementation_path_factorial)."""
+    from biselect.hardware import compile_circuit
+    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
+    from biselect.studies.experiments.compile_case import (
+        angles,
+        dense_problem,
+        device,
+        patch,
+        recorded_program,
+        retained,
+    )
+
+    print("registers, Opt-3 fractional, cuts against Opt-3 CZ of depth, 2Q depth, duration %; paper: 31.2, 0.0, 4.1")
+    paths = {
+        "as it is": OPT3_FRACTIONAL,
+        "single-qubit gates merged at the end": replace(OPT3_FRACTIONAL, clean=True),
+        "angles bound late": replace(OPT3_FRACTIONAL, late=True),
+        "mixer in coloured order, both": replace(OPT3_FRACTIONAL, coloured=True),
+    }
+    for registers in ("trees", "paths"):
+        for name, path in paths.items():
+            cuts = []
+            for width in (16, 32, 64):
+                spot = patch("boston", width, registers)
+                problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
+                for depth in (2, 3):
+                    program = recorded_program(problem, spot, depth, 0)
+                    against = replace(OPT3_CZ, coloured=path.coloured)
+                    options = {"angles": angles(depth), "seed": 0}
+                    ours, theirs = (
+                        compile_circuit(program, device("boston"), spot.layout, one, **options).resources
+                        for one in (path, against)
+                    )
+                    both = [np.array([r.depth, r.two_qubit_depth, r.duration]) for r in (ours, theirs)]
+                    cuts.append(100 * (1 - both[0] / both[1]))
+            print(registers, name, *np.median(cuts, axis=0).round(1), flush=True)
+
+
+def readout() -> None:
+    """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
+    from biselect.data.planted import planted_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.training import train
+    from biselect.simulate.circuit import energy_table
+
+    print("W, block, p, α, P*(4096) %, layerwise; paper: 0.183 and 28 at p = 1, 0.305 and 54 at p = 3")
+    for absolute in (False, True):
+        for place in ("first", "random"):
+            found = []
+            for number in range(12):
+                signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
+                rng = np.random.default_rng([number, 5])
+                problem = planted_problem((14, 10, 3, 3), signal, seed=rng, mode=mode, place=place, absolute=absolute)
+                energies = energy_table(problem)
+                alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
+                row = []
+                for stage in train(Ansatz(problem, 3, "layerwise", backend="compiled"), strategy="ladder").stages:
+                    state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
+                    seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
+                    row.append(((alphas * state).sum(), 100 * seen))
+                found.append(row)
+            for depth, (alpha, seen) in enumerate(np.mean(found, axis=0), start=1):
+                print("|Z|" if absolute else "Z", place, depth, round(alpha, 3), round(seen, 1), flush=True)
+
+
+def box() -> None:
+    """Fully grouped angles held to the paper's box [-1, 1], depth by depth (table qaoa_sparse_exact_14_10_readout)."""
+    from scipy.optimize import minimize
+
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.studies.experiments.depth_ladder import SHOTS, instance
+    from biselect.studies.qaoa_sparse_exact_14_10_readout import MODES, SIGNALS, SIZE
+
+    found = []
+    for signal in SIGNALS:
+        for mode in MODES:
+            for seed in range(3):
+                problem = instance({**SIZE, "signal": signal, "mode": mode}, seed)
+                before, row = np.zeros((0, 4)), []
+                for depth in range(1, 9):
+                    ansatz = Ansatz(problem, depth, backend="compiled")
+                    rng = np.random.default_rng([seed, depth])
+                    layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
+                    starts = [np.vstack([before, layer]).ravel() for layer in layers]
+                    ends = [
+                        minimize(
+                            ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
+                        )
+                        for start in starts
+                    ]
+                    best = min(ends, key=lambda end: end.fun)
+                    before = ansatz.schedule.expand(best.x)
+                    seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
+                    row.append((ansatz.approximation(best.x), 100 * seen))
+                found.append(row)
+    alpha, seen = np.mean(found, axis=0).T
+    print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
+    print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
+
+
+def slices() -> None:
+    """How often a few of our slices give the paper's difference (table ..._creditcard_protocol_stress); needs its run.
+
+    Reads `reproduction/cells`, where `biselect reproduce` of that study leaves them.
+    """
+    from biselect.studies import creditcard_table as table
+    from biselect.studies import joint_vs_sequential_real_creditcard_protocol_stress as stress
+    from biselect.studies.runner import collect
+
+    records = collect(stress.tasks(False), Path("reproduction/cells"))
+    rng = np.random.default_rng(0)
+    for title, cell, count, printed in (
+        ("unbalanced", stress.unbalanced(20), 20, -0.025),
+        ("40/20/40", stress.cut((40, 20, 40), 20), 10, 0.167),
+    ):
+        values = stress.read(records, cell)
+        methods = np.array([values[name] for name in table.HEURISTICS])
+        rival = values[stress.RIVAL]
+        picks = np.array([rng.choice(len(rival), count, replace=False) for _ in range(20_000)])
+        best = methods[:, picks].mean(axis=2).max(axis=0) - rival[picks].mean(axis=1)
+        below, above = (best <= printed + 5e-4).mean(), (best >= printed - 5e-4).mean()
+        gains = ", ".join(f"{name} {values[name].mean() - rival.mean():+.3f}" for name in table.HEURISTICS)
+        print(
+            f"{title}: at or below {printed} in {100 * below:.1f} %, at or above in {100 * above:.1f} %; all: {gains}"
+        )
+
+
+def short() -> None:
+    """Recovery after a short search without gradients (table qaoa_calibration_grouped_multiangle)."""
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.training import train
+    from biselect.studies.experiments.depth_ladder import instance
+    from biselect.studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+
+    print("p, search, quartiles of recovery %; paper: 17.7, 30.3, 46.2 at p = 1 and 19.3, 36.4, 61.4 at p = 2")
+    for depth in (1, 2):
+        for search in ("converged", "short"):
+            found = []
+            for size in SIZES:
+                for signal in SIGNALS:
+                    for mode in MODES:
+                        problem = instance({**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}, 0)
+                        alphas = []
+                        for schedule, layers in (
+                            ("layerwise", depth),
+                            ("fully-grouped", depth),
+                            ("layerwise", 2 * depth),
+                        ):
+                            ansatz = Ansatz(problem, layers, schedule, backend="compiled")
+                            how = {"strategy": "ladder"} if search == "converged" else {"strategy": "threshold"}
+                            if search == "converged" and schedule != "layerwise":
+                                how["through"] = ("layerwise",)
+                            alphas.append(-train(ansatz, **how).value)
+                        found.append(depth_efficiency(*alphas))
+            print(depth, search, *(100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1), flush=True)
+
+
+def family() -> None:
+    """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
+    from biselect.data.planted import planted_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.training import train
+    from biselect.studies.experiments.depth_ladder import own_noise
+    from biselect.studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+
+    print("W, size, quartiles of recovery at p = 1 %, mean lift in energy; paper: 17.7, 30.3, 46.2 and 0.374")
+    for absolute in (False, True):
+        for size in SIZES:
+            found, lifts = [], []
+            for signal in SIGNALS:
+                for mode in MODES:
+                    cell = {**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}
+                    rng = own_noise(cell, 0)
+                    problem = planted_problem(size, signal, seed=rng, mode=mode, place="first", absolute=absolute)
+                    values = []
+                    for schedule, layers in (("layerwise", 1), ("fully-grouped", 1), ("layerwise", 2)):
+                        ansatz = Ansatz(problem, layers, schedule, backend="compiled")
+                        through = {} if schedule == "layerwise" else {"through": ("layerwise",)}
+                        values.append(-train(ansatz, strategy="ladder", **through).value)
+                    found.append(depth_efficiency(*values))
+                    lifts.append(values[1] - values[0])
+            quartiles = (100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1)
+            print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
+
+
+EXPERIMENTS: dict[str, Callable[[], None]] = {
+    one.__name__: one
+    for one in (kawasaki, decoys, bilinear, placement, ring, fractional, readout, box, slices, short, family)
+}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in EXPERIMENTS:
+        for name, one in EXPERIMENTS.items():
+            print(f"{name}: {(one.__doc__ or '').splitlines()[0]}")
+        sys.exit(len(sys.argv) > 1)
+    EXPERIMENTS[sys.argv[1]]()
