@@ -13,12 +13,16 @@ from biselect.cli.console import Steps, fail, out
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from biselect.studies import Results
     from biselect.studies.results import Entry
 
 READABLE = 60  # of more entries than this a terminal shows only those that the paper prints too
+NUMBER = 18  # characters that a number and the paper's, or an interval, may need
+BOUNDLESS = 10_000  # the width at which a table is measured as it would like to be
 
 
 def reproduce(
@@ -86,44 +90,80 @@ def _run(name: str, folder: Path, quick: bool, on: str, steps: Steps, *, skippin
 
 
 def _show(results: Results) -> None:
-    from rich.table import Table
     from rich.text import Text
 
-    from biselect.studies.render import axes
+    from biselect.studies.render import LEGEND
 
     console = out()
     if not results.cells:
         console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
         return
     compared = [entry for entry in results.cells if entry.paper is not None]
-    entries = results.cells if len(results.cells) <= READABLE else compared[:READABLE]
-    rows, columns = axes(entries)
-    title = f"{results.title} ({results.seeds} seeds)"
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    table.add_column("")
-    for column in columns:
-        table.add_column(Text(column), justify="right")
-    known = {(entry.row, entry.column): entry for entry in entries}
-    for row in rows:
-        found = (known.get((row, column)) for column in columns)
-        table.add_row(Text(row), *(_cell(entry) for entry in found))
-    console.print(table)
-    console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
+    entries = list(results.cells) if len(results.cells) <= READABLE else compared[:READABLE]
+    console.print(Text(f"{results.title} ({results.seeds} seeds)", style="bold"))
+    if entries:
+        for table in _tables(entries, console):
+            console.print(table)
+        console.print(f"Each entry: {LEGEND}")
     if len(entries) < len(results.cells):
-        console.print(f"{len(results.cells) - len(entries)} further numbers are in table.md and figure.png.")
-    if compared:
-        judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+        further = f"{len(results.cells) - len(entries)} {'further ' if entries else ''}numbers"
+        console.print(f"{further} are in table.md and figure.png.")
+    judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
+    if judged:
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
     for note in results.notes:
         console.print(Text(f"- {note}"))
 
 
-def _cell(entry: Entry | None) -> Text:
+def _tables(entries: list[Entry], console: Console) -> list[Table]:
+    """One table where the terminal is wide enough; else intervals below their numbers, and columns in parts."""
+    from biselect.studies.render import axes
+
+    def fits(table: Table) -> bool:
+        return console.measure(table, options=console.options.update(max_width=BOUNDLESS)).maximum <= console.width
+
+    _, columns = axes(entries)
+    whole = _table(entries, columns, narrow=False, width=console.width)
+    if fits(whole):
+        return [whole]
+    found: list[Table] = []
+    while columns:
+        for count in range(len(columns), 0, -1):
+            part = _table(entries, columns[:count], narrow=True, width=console.width)
+            if count == 1 or fits(part):
+                break
+        found.append(part)
+        columns = columns[count:]
+    return found
+
+
+def _table(entries: list[Entry], columns: list[str], *, narrow: bool, width: int) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
+    from biselect.studies.render import axes
+
+    table = Table()
+    table.add_column("", max_width=width // 4 if narrow else None)
+    for column in columns:
+        table.add_column(Text(column), justify="right", max_width=max(NUMBER, width // 3) if narrow else None)
+    known = {(entry.row, entry.column): entry for entry in entries if entry.column in columns}
+    for row in axes(list(known.values()))[0]:
+        found = (known.get((row, column)) for column in columns)
+        table.add_row(Text(row), *(_cell(entry, narrow) for entry in found))
+    return table
+
+
+def _cell(entry: Entry | None, narrow: bool) -> Text:
     from rich.text import Text
 
     from biselect.studies.render import shown
 
     if entry is None:
         return Text("")
-    return Text(shown(entry), style="bold red" if entry.verdict == "differs" else "")
+    text = shown(entry)
+    if narrow:
+        ours, interval, paper = text.replace("]", "[").split("[")
+        text = f"{ours.rstrip()}{paper}\n[{interval}]"
+    return Text(text, style="bold red" if entry.verdict == "differs" else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.data.candidates import ranked
@@ -31,6 +32,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     asked = kept if kept or cell["window"] == "test" else [int(np.argmax(risks))]
     scorer = scene.scorer(cell["map"])
     values: Values = {}
+    trigger: dict[int, NDArray[np.float64]] = {}
     for seed in seeds:
         values.setdefault("kept", []).append(len(kept))
         values.setdefault("windows", []).append(len(found))
@@ -38,7 +40,9 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             continue
         place = asked[seed % len(asked)]
         X, labels = scene.X[found[place]], scene.labels[found[place]]
-        pool = ranked(labels, scene.trigger.scores(X), SIZE, seed=seed)
+        if place not in trigger:
+            trigger[place] = scene.trigger.scores(X)
+        pool = ranked(labels, trigger[place], SIZE, seed=seed)
         mine = X[pool.rows].astype(np.float64)
         problem = SelectionProblem(coupling=scorer.weights(mine), k=cell["k"], m=fields.M)
         for method in cell["methods"]:
