@@ -10,6 +10,7 @@ from biselect.calibrate import map_names
 from biselect.core.inference import Comparison, compare, holm
 from biselect.data.aml.features import MEANINGS
 from biselect.studies import aml_table as table
+from biselect.studies.aml_fields import GENERATED, source
 from biselect.studies.creditcard_table import HEURISTICS, SEQUENTIAL, choose, claim, comparison_entry
 from biselect.studies.detectors import LABELS
 from biselect.studies.results import Entry, Findings, entry
@@ -87,7 +88,7 @@ def _tasks(cells: list[dict[str, Any]], quick: bool) -> list[Task]:
 def summarise(records: Records, quick: bool) -> Findings:
     """The paper's table, the same with more slices, paired differences, and the scorer chosen on the buffer."""
     rows: list[Entry] = []
-    ahead: list[str] = []
+    ahead: dict[int, list[str]] = {}
     count = table.slices(quick)
     labels = {**NAMES, **BASELINES}
     found: dict[str, dict[tuple[str, int], Comparison]] = {FIRST: {}, PLAIN: {}, CHOSEN: {}}
@@ -100,7 +101,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         for method, name in labels.items():
             rows.append(entry(f"{name}, {count} slices", column, values[method]))
             if method in BASELINES and np.mean(values[method]) > np.mean(values["exact"]):
-                ahead.append(f"N = {size}: {name}")
+                ahead.setdefault(size, []).append(name)
         for method in (RIVAL, *BASELINES):
             found[PLAIN if method in BASELINES else FIRST][method, size] = _against(
                 rows, labels[method], values, method, column
@@ -146,7 +147,7 @@ def _notes(
     found: dict[str, dict[tuple[str, int], Comparison]],
     adjusted: dict[str, dict[str, float]],
     choices: dict[int, tuple[str, str]],
-    ahead: list[str],
+    ahead: dict[int, list[str]],
     quick: bool,
 ) -> list[str]:
     labels = {**NAMES, **BASELINES}
@@ -159,7 +160,7 @@ def _notes(
     }
     claims = [
         claim(
-            text,
+            f"{'on generated data ' if source() == GENERATED else ''}{text}",
             {size: found[family][method, size] for size, method in methods.items()},
             {size: adjusted[family][f"{labels[method]} {heading(size)}"] for size, method in methods.items()},
         )
@@ -167,15 +168,18 @@ def _notes(
     ]
     return [
         f"{table.where_from(quick)} Plain rules with a higher mean F1@k than the exact joint optimum: "
-        f"{', '.join(ahead) or 'none'}.",
+        f"{'; '.join(f'N = {size}: ' + ', '.join(names) for size, names in ahead.items()) or 'none'}.",
         *claims,
         f"Scorer and sequential rule chosen on the buffer by the paper's rule for Credit Card, then held: {picked}. "
         "The paper uses the supervised logistic scorer and max.",
         "Every scorer is fit on the reference window alone: the logistic one, one regression per feature, on its "
         "labels; the others and the detectors on its latest rows, without labels. Detectors score pool by pool. The "
         "stage-1 trigger sees the same labels and no budget m.",
-        "p-values by Holm, positives resampled: "
-        + "; ".join(f"{name}: {p:.3f}" for family in adjusted.values() for name, p in family.items()),
+        "p-values by Holm, positives resampled. "
+        + " ".join(
+            f"{family[0].upper()}{family[1:]}: {'; '.join(f'{name} {p:.3f}' for name, p in members.items())}."
+            for family, members in adjusted.items()
+        ),
     ]
 
 

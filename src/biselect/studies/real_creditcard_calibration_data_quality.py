@@ -135,6 +135,7 @@ def draw(found: Findings) -> Figure:
         panel.set_xticks([5, 10, 25, 50, 100], ["5", "10", "25", "50", "100"])
         panel.minorticks_off()
     axes[0, 0].legend(loc="lower right")
+    figure.supxlabel("bands: frauds resampled, each selector by itself; the table has the paired gap", fontsize=8)
     return figure
 
 
