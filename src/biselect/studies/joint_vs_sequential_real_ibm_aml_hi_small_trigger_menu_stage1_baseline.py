@@ -86,7 +86,8 @@ def summarise(records: Records, quick: bool) -> Findings:
         title = f"{menu}, k = {k}"
         number, total = int(values["kept"][0]), int(values["windows"][0])
         rows.append(_exactly(f"{title}: windows kept of {total}", "TP@k", number))
-        kept.append(f"{title}: {number or 'none'} of {total}")
+        before = int(read(records, cell(menu, k, quick, "buffer", map_name))["kept"][0])
+        kept.append(f"{title}: {number or 'none'} of {total} ({before or 'none'} on the buffer)")
         choices.append(f"{title}: {map_name}, {rule.split(':')[1]}")
         if number == 0:
             continue
