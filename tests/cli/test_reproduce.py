@@ -1,4 +1,7 @@
+import io
 import json
+
+import pytest
 
 from biselect.studies import study_names
 
@@ -18,6 +21,32 @@ def test_a_quick_study_prints_the_papers_figures_beside_ours_and_resumes(run, tm
     again = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path, "--json", "-q")
     assert again.err == ""
     assert json.loads(again.out) == json.loads((tmp_path / "solver-matched-compute" / "results.json").read_text())
+
+
+@pytest.mark.parametrize("width", [40, 80, 400])
+def test_a_table_fits_its_terminal_and_loses_no_number(width):
+    from rich.console import Console
+
+    from biselect.cli.reproduce import _tables
+    from biselect.studies.results import Entry
+
+    entries = [
+        Entry(
+            row=f"row {i}", column=f"column {j}", ours=i + j / 10, low=-0.25, high=10.5, paper=0.125, verdict="differs"
+        )
+        for i in range(3)
+        for j in range(7)
+    ]
+    console = Console(width=width, record=True, file=io.StringIO())
+    tables = _tables(entries, console)
+    for table in tables:
+        console.print(table)
+    text = console.export_text()
+    assert (len(tables) == 1) == (width == 400) and max(map(len, text.splitlines())) <= width
+    for entry in entries:
+        number = f"{entry.ours:.3f} [-0.250, 10.5] · 0.125 ≠" if width == 400 else f"{entry.ours:.3f} · 0.125 ≠"
+        assert number in text
+    assert text.count("[-0.250, 10.5]") == len(entries), "an interval is broken in two"
 
 
 def test_unusable_wishes_are_refused(run, tmp_path):

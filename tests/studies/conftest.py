@@ -28,7 +28,8 @@ def forget():
     for kept in (
         *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
         creditcard_reference._fitted,
-        aml_fields._conformal,
+        aml_fields._scorer,
+        aml_fields._detector,
     ):
         kept.cache_clear()
 

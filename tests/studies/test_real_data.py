@@ -182,6 +182,10 @@ def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(
     monkeypatch.setitem(aml_table.PUBLISHED, "HI-Small", (2_000, 2))
     assert aml_table.where_from(True).startswith("Computed from HI-Small_Trans.csv")
     aml_table._published.cache_clear()
+    one = aml_table.origin(True)
+    Market(transactions=2_000, days=4).table(seed=1).write_csv(tmp_path / "HI-Small_Trans.csv")
+    other = aml_table.origin(True)
+    assert one["source"] == other["source"] and one != other, "cells of the one must not be read for the other"
 
 
 def test_a_test_window_that_the_file_does_not_reach_is_refused(stand_in):
@@ -194,24 +198,24 @@ def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypat
     monkeypatch.setattr(aml_menu, "retained", lambda past, now, menu: [])
     cell = menu.cell("high", 20, True, "test")
     assert aml_menu.work(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
-    assert len(aml_menu.work(cell | {"window": "buffer"}, [0])["feature-first:sum"]) == 1
+    assert len(aml_menu.work(menu.cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
 
 
 def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
     from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
     from biselect.studies.aml_fields import DETECTOR_ROWS, scene
 
-    cell = balanced.cell(20, True, "test")
+    cell = balanced.main_cell(20, True)
     assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
     asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
     whole = aml_slices.work(asked, range(3))
     assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
     one = scene(cell["source"], cell["transactions"])
-    end = one.split.test.start
+    end = one.split.reference.stop
     rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])
-    pool = one.X[end : end + 30].astype(float)
+    pool = one.X[one.split.test][:30].astype(float)
     scores = detector_scores("isolation-forest", one.X[rows].astype(float), pool)
-    assert np.array_equal(one.detector("isolation-forest", "test")(pool), scores)
+    assert np.array_equal(one.detector("isolation-forest")(pool), scores)
 
 
 def test_menus_that_keep_the_same_windows_are_one_family_member():
@@ -219,17 +223,16 @@ def test_menus_that_keep_the_same_windows_are_one_family_member():
         if kept == 0:
             return {"kept": np.zeros(30, int), "windows": np.full(30, 9)}
         rng = np.random.default_rng(0)
-        names = (*menu.AGGREGATES, "greedy", "exact", "budgeted", "trigger", "positives")
-        names += tuple(f"detector:{name}" for name in DETECTORS)
-        found = {name: rng.integers(0, 9, 30) for name in names}
+        found = {name: rng.integers(0, 9, 30) for name in (*menu.WEIGHED, *menu.RANKED, "positives")}
         return found | {"place": np.arange(30) % kept, "kept": np.full(30, kept), "windows": np.full(30, 9)}
 
     def findings(high):
         records = {}
         for name, k in menu.PAPER:
-            for window in ("buffer", "test"):
-                kept = high if (name, window) == ("high", "test") else 7
-                records[tuple(sorted(menu.cell(name, k, True, window).items()))] = values(kept)
+            cells = [menu.cell(name, k, True, w, scorer) for w in ("buffer", "test") for scorer in menu.MAPS]
+            for cell in [menu.ranked_cell(name, k, True), *cells]:
+                kept = high if (name, cell["window"]) == ("high", "test") else 7
+                records[tuple(sorted(cell.items()))] = values(kept)
         return menu.summarise(records, True)
 
     assert len(findings(7).extra["holm"]) == 8
@@ -237,6 +240,72 @@ def test_menus_that_keep_the_same_windows_are_one_family_member():
     none = findings(0)
     assert len(none.extra["holm"]) == 8 and "high, k = 20: none of 9" in " ".join(none.notes)
     assert not [cell for cell in none.cells if cell.row.startswith("high") and "windows kept" not in cell.row]
+
+
+def test_aml_scorers_are_fit_before_the_buffer_and_never_again(stand_in):
+    """Planted: rows of buffer and test, and their labels, are made anew; a scorer that saw them would change."""
+    from dataclasses import replace
+
+    from biselect.studies.aml_fields import scene
+
+    one = scene("generated", 200_000)
+    later = slice(one.split.reference.stop, None)
+    X, labels = one.X.copy(), one.labels.copy()
+    X[later], labels[later] = X[later] * 3 + 1, ~labels[later]
+    planted, pool = replace(one, X=X, labels=labels), one.X[:40].astype(float)
+    for name in ("logistic", "ecdf", "conformal", "gaussian"):
+        assert np.array_equal(one.scorer(name).weights(pool), planted.scorer(name).weights(pool))
+    for name in ("trigger", "budgeted"):
+        assert np.array_equal(getattr(one, name).scores(pool), getattr(planted, name).scores(pool))
+    assert np.array_equal(one.detector("copod")(pool), planted.detector("copod")(pool))
+    X[: later.start] += 1.0  # the same change where scorers do look
+    assert not np.array_equal(one.scorer("ecdf").weights(pool), replace(one, X=X).scorer("ecdf").weights(pool))
+
+
+def test_aml_scorer_and_rule_are_chosen_on_the_buffer_alone():
+    """Whatever the test window says, the choice stays; what happens in the buffer decides it."""
+    from biselect.studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
+
+    def check(cells, chosen, best):
+        records = {tuple(sorted(cell.items())): dict.fromkeys(cell["methods"], np.zeros(4)) for cell in cells}
+        for window, better in (("buffer", best), ("test", "pareto")):
+            for cell in cells:
+                if (cell["window"], cell["map"]) == (window, better):
+                    values = {name: np.full(4, 0.5 + (name == "feature-first:median")) for name in cell["methods"]}
+                    records[tuple(sorted(cell.items()))] = values
+        assert chosen(records) == (best, "feature-first:median")
+
+    windows = ("buffer", "test")
+    for best in ("laplace", "mad-z"):
+        cells = [balanced.choice_cell(20, True, name, w) for name in balanced.MAPS for w in windows]
+        check(cells, lambda records: balanced.chosen(records, 20, True), best)
+        cells = [menu.cell("high", 20, True, w, name) for name in menu.MAPS for w in windows]
+        check(cells, lambda records: menu.chosen(records, "high", 20, True), best)
+
+
+def test_sweeps_tell_which_frauds_were_chosen(stand_in):
+    from biselect.studies import creditcard_sweeps as sweeps
+    from biselect.studies.experiments import creditcard_reference
+
+    for task in (sweeps.lag_tasks(True, ("ecdf",))[0], sweeps.shrink_tasks(True)[-1]):
+        cell = dict(task.cell)
+        values = creditcard_reference.work(cell, range(3))
+        for size in cell["sizes"]:
+            assert np.shape(values[f"{size} frauds"]) == np.shape(values[f"{size} hits joint"]) == (3, SIZES[size])
+            for selector in ("joint", "sequential"):
+                assert np.mean(values[f"{size} hits {selector}"], axis=1) == pytest.approx(values[f"{size} {selector}"])
+
+
+def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):
+    from biselect.studies.experiments import creditcard_budgets
+
+    cell = budgets.cell("balanced", 20, "conformal") | {"methods": ("feature-first:max", "rule:weight-sum")}
+    values = creditcard_budgets.work(cell, range(2))
+    for rule in budget_rules.RULES:
+        assert values[f"{rule} proven"] == [True, True] and min(values[f"{rule} short"]) >= 0
+        for method in ("f1", "exact", *cell["methods"]):
+            assert len(values[f"{rule} {method}"]) == 2 and max(values[f"{rule} {method}"]) <= 1
+    assert set(budgets.BASELINES) == set(budgets.cell("ranked", 500, "ecdf")["methods"])
 
 
 @pytest.mark.slow

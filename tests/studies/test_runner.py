@@ -38,6 +38,49 @@ def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
     assert elsewhere == task.key
 
 
+FILES = {
+    "__init__.py": "",
+    "work.py": "from biselect.parts import one\ndef run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
+    "late.py": "x = 1\n",
+    "named.py": "from biselect.lazy import something\n",
+    "other.py": "x = 1\n",
+    "parts/__init__.py": "from biselect.parts.deep import thing as one\n",
+    "parts/deep.py": "thing = 1\n",
+    "lazy/__init__.py": "def __getattr__(name): ...\n",
+    "lazy/handed_on.py": "something = 1\n",
+}
+
+
+@pytest.mark.parametrize("changed", sorted(FILES))
+def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, tmp_path, monkeypatch):
+    """However a module is reached: through a package, inside a function, named in a string, handed on lazily."""
+    from biselect.studies import sources
+
+    for name, text in FILES.items():
+        (tmp_path / "biselect" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "biselect" / name).write_text(text)
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "biselect")
+    digest = sources.digest.__wrapped__
+    before = digest("biselect.work")
+    assert digest("biselect.work") == before
+    (tmp_path / "biselect" / changed).write_text(FILES[changed] + "# changed\n")
+    assert (digest("biselect.work") == before) == (changed in ("other.py", "__init__.py"))
+
+
+def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
+    from biselect.studies import sources, task
+
+    old = tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key
+    path = sources._path("biselect.data.aml.generator")
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"# changed" * (one == path))
+    monkeypatch.setattr(task, "digest", sources.digest.__wrapped__)
+    assert tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key != old
+    same = tasks()[0].key
+    monkeypatch.undo()
+    assert tasks()[0].key == same, "the synthetic benchmark has nothing to do with it"
+
+
 def test_results_do_not_depend_on_processes_or_blocks(tmp_path):
     run(tasks(), tmp_path / "alone", on="alone")
     run(tasks(), tmp_path / "local")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,6 +15,7 @@ from biselect.cli.console import Steps, fail, out, printable
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
     from biselect.studies.results import Entry
 
 READABLE = 60  # of more entries than this a terminal shows only those that the paper prints too
+NUMBER = 18  # characters that a number and the paper's, or an interval, may need
+BOUNDLESS = 10_000  # the width at which a table is measured as it would like to be
 
 
 def reproduce(
@@ -154,6 +157,7 @@ def _show(results: Results) -> None:
 
     from biselect.studies import load
     from biselect.studies.readings import UNEXPLAINED, read
+    from biselect.studies.render import LEGEND
 
     console = out()
     if not results.cells:
@@ -162,49 +166,82 @@ def _show(results: Results) -> None:
     labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
     ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
     compared = [entry for entry in ours if entry.paper is not None]
-    entries = ours if len(ours) <= READABLE else compared[:READABLE]
-    console.print(_table(f"{results.title} ({results.seeds} seeds)", entries))
-    for label in labels:  # the columns of a device are a table of their own, which a terminal has room for
-        measured = [entry for entry in results.cells if entry.column.endswith(label)]
-        console.print(_table(f"The same{label}", measured, label))
-    console.print("Ours [95 % interval] · paper; ≠ differs beyond noise.")
+    entries = list(ours) if len(ours) <= READABLE else compared[:READABLE]
+    console.print(Text(f"{results.title} ({results.seeds} seeds)", style="bold"))
+    for table in _tables(entries, console):
+        console.print(table)
+    for label in labels:  # the columns of a device are a table of their own
+        console.print(Text(f"The same{label}", style="bold"))
+        for table in _tables([entry for entry in results.cells if entry.column.endswith(label)], console, label):
+            console.print(table)
+    if entries or labels:
+        console.print(f"Each entry: {LEGEND}")
     if len(entries) < len(ours):
-        console.print(f"{len(ours) - len(entries)} further numbers are in table.md and figure.png.")
+        further = f"{len(ours) - len(entries)} {'further ' if entries else ''}numbers"
+        console.print(f"{further} are in table.md and figure.png.")
     judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
     if judged:
         agreeing = len(judged) - judged.count("differs")
         console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
-    for reading, entries in read(results.cells, load(results.study).readings):
+    for reading, differing in read(results.cells, load(results.study).readings):
         why = UNEXPLAINED if reading is None else reading.text
-        more = f" and {len(entries) - 1} more" if len(entries) > 1 else ""
-        console.print(Text(f"≠ {entries[0].row}, {entries[0].column}{more}: {why}"))
+        more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
+        console.print(Text(f"≠ {differing[0].row}, {differing[0].column}{more}: {why}"))
     for note in results.notes:
         console.print(Text(f"- {note}"))
 
 
-def _table(title: str, entries: Sequence[Entry], label: str = "") -> Table:
-    """Rows and columns of entries; a label that the title has already is left out of the headings."""
+def _tables(entries: list[Entry], console: Console, label: str = "") -> list[Table]:
+    """One table where the terminal is wide enough; else intervals below their numbers, and columns in parts.
+
+    A label that the title has already is left out of the headings.
+    """
+    from biselect.studies.render import axes
+
+    def fits(table: Table) -> bool:
+        return console.measure(table, options=console.options.update(max_width=BOUNDLESS)).maximum <= console.width
+
+    _, columns = axes(entries)
+    if columns and fits(whole := _table(entries, columns, label, narrow=False, width=console.width)):
+        return [whole]
+    found: list[Table] = []
+    while columns:
+        for count in range(len(columns), 0, -1):
+            part = _table(entries, columns[:count], label, narrow=True, width=console.width)
+            if count == 1 or fits(part):
+                break
+        found.append(part)
+        columns = columns[count:]
+    return found
+
+
+def _table(entries: list[Entry], columns: list[str], label: str, *, narrow: bool, width: int) -> Table:
     from rich.table import Table
     from rich.text import Text
 
     from biselect.studies.render import axes
 
-    rows, columns = axes(entries)
-    table = Table(title=Text(title), title_justify="left", title_style="bold")
-    table.add_column("")
+    table = Table()
+    table.add_column("", max_width=width // 4 if narrow else None)
     for column in columns:
-        table.add_column(Text(column.removesuffix(label)), justify="right")
-    known = {(entry.row, entry.column): entry for entry in entries}
-    for row in rows:
-        table.add_row(Text(row), *(_cell(known.get((row, column))) for column in columns))
+        heading = Text(column.removesuffix(label))
+        table.add_column(heading, justify="right", max_width=max(NUMBER, width // 3) if narrow else None)
+    known = {(entry.row, entry.column): entry for entry in entries if entry.column in columns}
+    for row in axes(list(known.values()))[0]:
+        found = (known.get((row, column)) for column in columns)
+        table.add_row(Text(row), *(_cell(entry, narrow) for entry in found))
     return table
 
 
-def _cell(entry: Entry | None) -> Text:
+def _cell(entry: Entry | None, narrow: bool) -> Text:
     from rich.text import Text
 
     from biselect.studies.render import shown
 
     if entry is None:
         return Text("")
-    return Text(shown(entry), style="bold red" if entry.verdict == "differs" else "")
+    text = shown(entry)
+    if narrow:
+        ours, interval, paper = text.replace("]", "[").split("[")
+        text = f"{ours.rstrip()}{paper}\n[{interval}]"
+    return Text(text, style="bold red" if entry.verdict == "differs" else "")

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
+from biselect.calibrate import Calibrator, map_names
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
 from biselect.data.aml.schema import find_transactions, load_transactions
@@ -24,7 +24,7 @@ SPLIT = (60, 20, 20)
 WEEK = 10_080
 NORMALS = 20_000  # that the supervised stage-2 scorer is fit on, beside all earlier positives
 DETECTOR_ROWS = 5_000  # that detectors are fit on; ECOD and COPOD go through all of them again for every pool
-REFERENCE = 100_000  # rows before the test window that label-free weights are fit on
+REFERENCE = 100_000  # latest rows of the reference window, which label-free weights are fit on
 RISK_ROWS = 500
 M = 4  # features that stage 2 chooses
 
@@ -66,23 +66,23 @@ class Scene:
         rows = self.split.reference
         return LogisticTrigger.fit(self.X[rows], self.labels[rows], seed=0, m=M)
 
-    @cached_property
-    def supervised(self) -> Calibrator:
-        """The stage-2 scorer of the balanced study, fit on earlier positives and as many others as it needs."""
-        rows = np.arange(self.split.reference.stop)
-        others = np.random.default_rng(0).permutation(rows[~self.labels[rows]])[:NORMALS]
-        chosen = np.sort(np.concatenate([rows[self.labels[rows]], others]))
-        return Calibrator("logistic").fit(self.X[chosen].astype(np.float64), labels=self.labels[chosen])
+    def scorer(self, map_name: str) -> Calibrator:
+        """A stage-2 scorer, fit on the reference window and then held, on the buffer as on the test window.
 
-    def label_free(self, window: str) -> Calibrator:
-        """The stage-2 scorer of the trigger study: conformal weights of the rows right before a window."""
-        end = self.split.window(window).start
-        return _conformal(self, max(0, end - REFERENCE), end)
+        The supervised one sees all positives there and as many others as it needs; the others see no labels and the
+        latest rows.
+        """
+        return _scorer(self, map_name)
 
-    def detector(self, name: str, window: str) -> Scorer:
-        """A label-free detector, fit on rows drawn from those right before a window; it scores a pool at a time."""
-        end = self.split.window(window).start
-        return _detector(self, name, max(0, end - REFERENCE), end)
+    def detector(self, name: str) -> Scorer:
+        """A label-free detector, fit on some of the rows that label-free scorers see; it scores a pool at a time."""
+        return _detector(self, name)
+
+    @property
+    def latest(self) -> slice:
+        """The end of the reference window, which label-free scorers and detectors are fit on."""
+        end = self.split.reference.stop
+        return slice(max(0, end - REFERENCE), end)
 
     def windows(self, name: str) -> list[slice]:
         """Stage-1 windows inside reference, buffer or test."""
@@ -113,11 +113,17 @@ def scene(name: str, transactions: int) -> Scene:
 
 
 @lru_cache(maxsize=len(DETECTORS))
-def _detector(one: Scene, name: str, start: int, stop: int) -> Scorer:
-    rows = start + np.random.default_rng(0).permutation(stop - start)[:DETECTOR_ROWS]
-    return fitted(name, one.X[np.sort(rows)].astype(np.float64))
+def _detector(one: Scene, name: str) -> Scorer:
+    rows = one.X[one.latest]
+    chosen = np.random.default_rng(0).permutation(len(rows))[:DETECTOR_ROWS]
+    return fitted(name, rows[np.sort(chosen)].astype(np.float64))
 
 
 @lru_cache(maxsize=2)
-def _conformal(one: Scene, start: int, stop: int) -> Calibrator:
-    return Calibrator("conformal").fit(one.X[start:stop].astype(np.float64))
+def _scorer(one: Scene, map_name: str) -> Calibrator:
+    if map_name not in map_names(supervised=False):
+        rows = np.arange(one.split.reference.stop)
+        others = np.random.default_rng(0).permutation(rows[~one.labels[rows]])[:NORMALS]
+        chosen = np.sort(np.concatenate([rows[one.labels[rows]], others]))
+        return Calibrator(map_name).fit(one.X[chosen].astype(np.float64), labels=one.labels[chosen])
+    return Calibrator(map_name).fit(one.X[one.latest].astype(np.float64))

@@ -55,7 +55,8 @@ def shrunk(records: Records, size: int, fraction: float, quick: bool) -> dict[st
     """Values of a size at a fraction, in the order of the slices."""
     parts = [records[tuple(sorted(_shrink(PAPER_MAPS[size], fraction, d).items()))] for d in range(draws(quick))]
     names = [name for name in parts[0] if name.startswith(f"{size} ")]
-    return {n.removeprefix(f"{size} "): np.stack([part[n] for part in parts], axis=1).ravel() for n in names}
+    joined = {n: np.stack([part[n] for part in parts], axis=1) for n in names}
+    return {n.removeprefix(f"{size} "): found.reshape(-1, *found.shape[2:]) for n, found in joined.items()}
 
 
 def lagged(records: Records, size: int, block: int, map_name: str | None = None) -> dict[str, NDArray[Any]]:

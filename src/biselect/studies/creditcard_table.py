@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -114,6 +114,27 @@ def claim(text: str, found: Mapping[int, Comparison], adjusted: Mapping[int, flo
         between = f"[{one.low:+.3f}, {one.high:+.3f}]" if one.units >= FEWEST_UNITS else f"{one.units} units only"
         lines.append(f"N = {size}: {word} ({one.mean:+.3f} {between}, Holm p {adjusted[size]:.3f})")
     return f"Claim: {text}. {'; '.join(lines)}."
+
+
+def choose(on_buffer: Mapping[str, Mapping[str, NDArray[Any]]], heuristics: Collection[str]) -> tuple[str, str]:
+    """Map and aggregate by the paper's rule: best joint and best sequential mean on the buffer, averaged.
+
+    Args:
+        on_buffer: by map, values of the heuristics and of the sequential rules there.
+        heuristics: the joint selectors that may speak for a map.
+
+    >>> means = {"feature-first:sum": [0.4], "feature-first:max": [0.5], "feature-first:median": [0.1]}
+    >>> choose({"ecdf": {**means, "greedy": [0.5]}, "abs-z": {**means, "greedy": [0.6]}}, ["greedy"])
+    ('abs-z', 'feature-first:max')
+    """
+
+    def judged(name: str) -> tuple[float, str]:
+        means = {method: float(np.mean(values)) for method, values in on_buffer[name].items()}
+        rule = max(SEQUENTIAL, key=means.__getitem__)
+        return (max(means[method] for method in heuristics) + means[rule]) / 2, rule
+
+    best = max(on_buffer, key=lambda name: judged(name)[0])
+    return best, judged(best)[1]
 
 
 def best_heuristic(values: dict[str, NDArray[Any]]) -> str:

@@ -127,16 +127,9 @@ def _first_line(winners: dict[int, list[str]]) -> str:
 
 
 def _chosen(records: Records, size: int) -> tuple[str, str]:
-    """Map and aggregate by the paper's rule: best mean of joint and of sequential F1 on the buffer, averaged."""
-
-    def of(name: str) -> tuple[float, str]:
-        values = table.read(records, choice_cell(size, name, "buffer"))
-        joint = max(float(np.mean(values[method])) for method in table.HEURISTICS)
-        rule = max(table.SEQUENTIAL, key=lambda method: float(np.mean(values[method])))
-        return (joint + float(np.mean(values[rule]))) / 2, rule
-
-    best = max(MAPS, key=lambda name: of(name)[0])
-    return best, of(best)[1]
+    return table.choose(
+        {name: table.read(records, choice_cell(size, name, "buffer")) for name in MAPS}, table.HEURISTICS
+    )
 
 
 def _choice_rows(values: dict[str, Any], column: str, rule: str, found: tuple[Comparison, Comparison]) -> list[Entry]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from biselect.core.inference import compare
+from biselect.core.inference import Comparison, compare, holm
 from biselect.studies import creditcard_sweeps as sweeps
 from biselect.studies import creditcard_table as table
-from biselect.studies.results import Entry, Findings, entry
+from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
 from biselect.studies.task import Task
@@ -37,50 +38,79 @@ def age(block: int) -> str:
     return f"block {block}"
 
 
+SMALLER, AGED = "smaller references", "older references"
+FAMILIES = {SMALLER: [part(f) for f in sweeps.FRACTIONS], AGED: [OLDER, *map(age, sweeps.BLOCKS)]}
+"""Comparisons that Holm's correction takes together."""
+
+
 def summarise(records: Records, quick: bool) -> Findings:
     """F1@k of both selectors and their paired difference at every point."""
     from biselect.studies.experiments.creditcard_reference import WINDOW, lag_days
 
     cells: list[Entry] = []
-    smallest: list[float] = []
-    older = {}
+    gaps: dict[str, dict[int, Comparison]] = {}
     for size in table.SIZES:
-        points = [(part(f), sweeps.shrunk(records, size, f, quick)) for f in sweeps.FRACTIONS]
-        points += [(age(b), sweeps.lagged(records, size, b)) for b in sweeps.BLOCKS]
-        for column, values in points:
-            for selector in SELECTORS:
-                cells.append(entry(f"N = {size}, {selector}", column, values[selector]))
-            gap = compare(values["joint"] - values["sequential"])
-            cells.append(table.comparison_entry(f"N = {size}, joint − sequential", column, gap))
-            if column not in map(age, sweeps.BLOCKS):
-                smallest.append(gap.mean)
-        lagged = [sweeps.lagged(records, size, block) for block in sweeps.BLOCKS[1:]]
-        older[size] = compare(np.mean([values["joint"] - values["sequential"] for values in lagged], axis=0))
-        cells.append(table.comparison_entry(f"N = {size}, joint − sequential", OLDER, older[size]))
+        points = {part(f): [sweeps.shrunk(records, size, f, quick)] for f in sweeps.FRACTIONS}
+        lagged = [sweeps.lagged(records, size, block) for block in sweeps.BLOCKS]
+        points |= {age(block): [lagged[block]] for block in sweeps.BLOCKS} | {OLDER: lagged[1:]}
+        for column, found in points.items():
+            hits = {
+                selector: np.mean([values[f"hits {selector}"] for values in found], axis=0) for selector in SELECTORS
+            }
+            row = f"N = {size}, joint − sequential"
+            gaps.setdefault(column, {})[size] = gap = _by_fraud(hits["joint"] - hits["sequential"], found)
+            if column != OLDER:
+                for selector in SELECTORS:
+                    f1 = _by_fraud(hits[selector], found)
+                    cells.append(table.comparison_entry(f"N = {size}, {selector}", column, f1))
+            cells.append(table.comparison_entry(row, column, gap))
+    adjusted = {
+        family: holm({f"{column}, N = {size}": gaps[column][size].p for column in columns for size in table.SIZES})
+        for family, columns in FAMILIES.items()
+    }
     fresh = []
     for size in table.SIZES:
         whole, newest = sweeps.shrunk(records, size, 1.0, quick), sweeps.lagged(records, size, 0)
         moves = (f"{np.mean(whole[s]):.3f} → {np.mean(newest[s]):.3f}" for s in reversed(SELECTORS))
         fresh.append(f"N = {size}: {', '.join(moves)}")
-    aged = [f"N = {size}: {one.mean:+.3f}" for size, one in older.items()]
+    smallest = min(one.mean for f in sweeps.FRACTIONS for one in gaps[part(f)].values())
+    aged = [f"N = {size}: {one.mean:+.3f}" for size, one in gaps[OLDER].items()]
     days = [lag_days(block) for block in sweeps.BLOCKS]
     oldest = sweeps.lagged(records, 50, sweeps.BLOCKS[-1])
     return Findings(
         seeds=sweeps.slices(quick),
         cells=tuple(cells),
         notes=(
-            f"Lowest mean gap over the reference-size sweep: {min(smallest):+.3f} (paper: at least 0 everywhere). Mean "
+            f"Lowest mean gap over the reference-size sweep: {smallest:+.3f} (paper: at least 0 everywhere). Mean "
             f"gap over the older blocks, without the fresh block 0: {', '.join(aged)} (paper: positive on average).",
             f"Blocks of {WINDOW:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At N = "
             f"50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
             f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",
             f"What a newer reference is worth: {'; '.join(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
             "the block right before the test window).",
-            "The paper prints no figures here, only the order. Intervals resample slices; with frauds resampled they "
-            "are up to three times as wide (see joint-vs-sequential-real-creditcard).",
+            *_claims(gaps, adjusted),
+            "The paper prints no figures here, only the order. Frauds are resampled: slices share the 75 of the test "
+            "window.",
         ),
-        extra={"lag_days": days},
+        extra={"lag_days": days, "holm": adjusted},
     )
+
+
+def _by_fraud(hits: NDArray[Any], found: list[dict[str, NDArray[Any]]]) -> Comparison:
+    """Mean of hits, or of their differences, frauds resampled; all points of a size have the same slices."""
+    return compare(hits, clusters=found[0]["frauds"])
+
+
+def _claims(gaps: dict[str, dict[int, Comparison]], adjusted: dict[str, dict[str, float]]) -> list[str]:
+    asked = {
+        f"joint selection beats feature-first with {part(sweeps.FRACTIONS[-1])}": (SMALLER, part(sweeps.FRACTIONS[-1])),
+        "joint selection beats feature-first on average over older references": (AGED, OLDER),
+        "joint selection beats feature-first with the reference right before the test window": (AGED, age(0)),
+    }
+    return [
+        table.claim(text, gaps[column], {size: adjusted[family][f"{column}, N = {size}"] for size in table.SIZES})
+        for text, (family, column) in asked.items()
+    ]
 
 
 def draw(found: Findings) -> Figure:
@@ -105,6 +135,7 @@ def draw(found: Findings) -> Figure:
         panel.set_xticks([5, 10, 25, 50, 100], ["5", "10", "25", "50", "100"])
         panel.minorticks_off()
     axes[0, 0].legend(loc="lower right")
+    figure.supxlabel("bands: frauds resampled, each selector by itself; the table has the paired gap", fontsize=8)
     return figure
 
 

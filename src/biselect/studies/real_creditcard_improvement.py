@@ -22,7 +22,13 @@ if TYPE_CHECKING:
 JOINT = "coordinate-ascent"
 METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
 RULE = "rule:tall-columns"
-BESIDE = (RULE, "exact")
+IN_FORM = {
+    "feature-first:max": "Feature-first by max",
+    "feature-first:median": "Feature-first by median",
+    "rule:largest-weights": "Sum of a row's m largest weights",
+}
+BESIDE = (RULE, "exact", *IN_FORM)
+DETECTED = {"detector:ecod:28": "ECOD, 28 features", "detector:lof:12": "LOF, 12 features"}
 FORMS = [
     {"reference": reference, "map": map_name, "D": features}
     for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
@@ -71,6 +77,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             entry("Columns by their k largest weights, form chosen on the buffer", column, beside[RULE]),
             entry("Isolation Forest, 28 features", column, ours["detector:isolation-forest:28"]),
             entry("COPOD, 28 features", column, paper["detector:copod:28"]),
+            *(entry(f"{name}, form chosen on the buffer", column, beside[method]) for method, name in IN_FORM.items()),
+            *(entry(name, column, paper[method]) for method, name in DETECTED.items()),
         ]
         apart.append(f"N = {size}: {float(np.mean(ours[JOINT] - beside['exact'])):+.3f}")
         hits = ours[f"hits {JOINT}"].astype(float)

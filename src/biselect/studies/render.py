@@ -17,6 +17,10 @@ from biselect.studies.study import Study, load
 from biselect.studies.style import house_style
 
 CELLS = "cells"
+LEGEND = (
+    "ours [95 % bootstrap interval, unless a note says otherwise] · the paper's, where it prints one; ≠ marks a "
+    "difference beyond noise."
+)
 
 
 def reproduce(
@@ -104,8 +108,7 @@ def markdown(study: Study, results: Results) -> str:
     lines = [
         f"# {results.title}",
         "",
-        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. Each entry: ours with its "
-        "95 % bootstrap interval · the paper's, where it prints one; ≠ marks a difference beyond noise.",
+        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. Each entry: {LEGEND}",
         "",
         "| | " + " | ".join(columns) + " |",
         "|---|" + "---|" * len(columns),

@@ -27,8 +27,8 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     """Do all tasks whose results are not in the folder yet.
 
     A run may be killed at any point: what is finished stays, what is not is done again by the next run. Results do
-    not depend on where the work is done. They are kept under the package's version; whoever changes code without
-    changing the version starts with an empty folder.
+    not depend on where the work is done. They are kept under a digest of the code that makes them: after a change of
+    any module that an experiment can load its work is done again.
 
     Args:
         tasks: what has to be there in the end; equal tasks are done once.

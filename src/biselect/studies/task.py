@@ -10,7 +10,9 @@ from importlib import import_module
 from typing import Any
 
 from biselect._version import __version__
+from biselect.studies.sources import digest
 
+EXPERIMENTS = "biselect.studies.experiments"
 Cell = Mapping[str, Any]
 Values = dict[str, list[Any]]
 """One list per quantity, one entry per seed."""
@@ -34,8 +36,9 @@ class Task:
 
     @property
     def key(self) -> str:
-        """Equal for equal work, in any process: what the result's file is called."""
-        return hashlib.sha256(json.dumps([__version__, *self.describe().values()]).encode()).hexdigest()[:24]
+        """Equal for equal work by equal code, in any process: what the result's file is called."""
+        made_from = [__version__, digest(f"{EXPERIMENTS}.{self.experiment}")]
+        return hashlib.sha256(json.dumps([*made_from, *self.describe().values()]).encode()).hexdigest()[:24]
 
     def describe(self) -> dict[str, Any]:
         """The task as plain data."""
@@ -43,7 +46,7 @@ class Task:
 
     def perform(self) -> Values:
         """Do the work, here and now."""
-        module = import_module(f"biselect.studies.experiments.{self.experiment}")
+        module = import_module(f"{EXPERIMENTS}.{self.experiment}")
         values: Values = module.work(dict(self.cell), range(self.first, self.stop))
         return values
 

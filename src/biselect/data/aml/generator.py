@@ -36,13 +36,14 @@ class Market:
 
     Attributes:
         transactions: how many.
-        days: over how many days; the first is a Thursday.
+        days: over how many days; the first is a Thursday. Five weeks cut 60/20/20 leave a whole week each for choosing
+            and for testing: windows of one are then as busy as those of the other.
         laundering: share of transactions that belong to a pattern; the published HI-Small has 1 in 981.
         accounts_per_transaction: accounts for each transaction.
     """
 
     transactions: int
-    days: int = 16
+    days: int = 35
     laundering: float = 1 / 981
     accounts_per_transaction: float = 0.1
 

@@ -5,24 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.data.candidates import ranked
 from biselect.data.stage1 import retained
-from biselect.solvers import solve
-from biselect.solvers.response import top
 from biselect.studies import aml_fields as fields
+from biselect.studies.aml_methods import choose
 from biselect.studies.task import Cell, Values
 
 SIZE = 500
-AGGREGATES = ("sum", "max", "median")
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
     """TP@k by method and pool. Slices go round the windows kept; where a menu keeps none of the test there is no pool.
 
-    On the buffer, where only the aggregation is chosen, the riskiest window then stands in: all of the buffer is past
-    by the time of the test. In the test itself that would be a choice that looks ahead.
+    On the buffer, where scorer and aggregation are chosen, the riskiest window then stands in: all of the buffer is
+    past by the time of the test. In the test itself that would be a choice that looks ahead.
     """
     scene = fields.scene(cell["source"], cell["transactions"])
     found = scene.windows(cell["window"])
@@ -31,8 +30,9 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     risks = scene.risks(found)
     kept = retained(scene.risks(past), risks, cell["menu"])
     asked = kept if kept or cell["window"] == "test" else [int(np.argmax(risks))]
-    scorer = scene.label_free(cell["window"])
+    scorer = scene.scorer(cell["map"])
     values: Values = {}
+    trigger: dict[int, NDArray[np.float64]] = {}
     for seed in seeds:
         values.setdefault("kept", []).append(len(kept))
         values.setdefault("windows", []).append(len(found))
@@ -40,21 +40,14 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             continue
         place = asked[seed % len(asked)]
         X, labels = scene.X[found[place]], scene.labels[found[place]]
-        pool = ranked(labels, scene.trigger.scores(X), SIZE, seed=seed)
+        if place not in trigger:
+            trigger[place] = scene.trigger.scores(X)
+        pool = ranked(labels, trigger[place], SIZE, seed=seed)
         mine = X[pool.rows].astype(np.float64)
         problem = SelectionProblem(coupling=scorer.weights(mine), k=cell["k"], m=fields.M)
-        chosen = {
-            f"feature-first:{name}": solve(problem, "feature-first", aggregate=name).samples for name in AGGREGATES
-        }
-        if cell["window"] == "test":
-            chosen["greedy"] = solve(problem, "greedy", seed=seed).samples
-            chosen["exact"] = solve(problem, "exact", workers=1).samples
-            chosen["budgeted"] = top(scene.budgeted.scores(mine), problem.k)
-            chosen["trigger"] = top(scene.trigger.scores(mine), problem.k)
-            for name in cell["detectors"]:
-                chosen[f"detector:{name}"] = top(scene.detector(name, cell["window"])(mine), problem.k)
-        for name, samples in chosen.items():
-            values.setdefault(name, []).append(int(np.isin(samples, pool.positive).sum()))
+        for method in cell["methods"]:
+            samples = choose(method, problem, mine, scene, seed)
+            values.setdefault(method, []).append(int(np.isin(samples, pool.positive).sum()))
         values.setdefault("positives", []).append(int(pool.positive.size))
         values.setdefault("place", []).append(place)
     return values

@@ -27,6 +27,7 @@ BLOCKS = 5
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
     """F1@k of both selectors and the parts of the weights' change, by size and slice; means over replicates.
 
+    `hits SELECTOR` says how often each fraud of a slice, in the order of `frauds`, was chosen.
     With `kind` = `shrink` a part (`fraction`) of the reference window stands against all of it. Slice numbers run
     from `draw` in steps of 25, so that one cell needs `REPLICATES` fits only. With `kind` = `lag`, `block` 0 ends
     where the test window begins and each further block one window earlier; it stands against block 0.
@@ -48,7 +49,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             newer = clean.weights(test[pool.rows])
             found = [_measure(fit.weights(test[pool.rows]), newer, SIZES[size], pool.positive) for fit in fits]
             for name in found[0]:
-                values.setdefault(f"{size} {name}", []).append(float(np.mean([one[name] for one in found])))
+                values.setdefault(f"{size} {name}", []).append(np.mean([one[name] for one in found], axis=0).tolist())
+            values.setdefault(f"{size} frauds", []).append(pool.rows[pool.positive].tolist())
     return values
 
 
@@ -67,6 +69,7 @@ def _measure(W: NDArray[np.float64], clean: NDArray[np.float64], k: int, positiv
     }
     return {
         **{name: f1_at_k(samples.tolist(), positive.tolist()) for name, samples in chosen.items()},
+        **{f"hits {name}": np.isin(positive, samples).astype(float) for name, samples in chosen.items()},
         **{f"share {name}": share for name, share in parts.shares.items()},
         **{f"largest {name}": parts.largest[name] for name in ("row", "feature")},
         "spread": float(clean.std()),

@@ -41,20 +41,23 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         if cell["pool"] == "balanced":
             _add(values, "frauds", frauds.tolist())
         for method in cell["methods"]:
-            chosen = _choose(method, problem, pool, cell, seed)
+            chosen = choose(method, problem, pool, percent, window, seed)
             _add(values, method, f1_at_k(chosen.tolist(), pool.positive.tolist()))
             if cell["pool"] == "balanced":
                 _add(values, f"hits {method}", np.isin(pool.positive, chosen).astype(int).tolist())
     return values
 
 
-def _choose(method: str, problem: SelectionProblem, pool: Candidates, cell: Cell, seed: int) -> NDArray[np.int64]:
+def choose(
+    method: str, problem: SelectionProblem, pool: Candidates, percent: fields.Percent, window: str, seed: int
+) -> NDArray[np.int64]:
+    """The pool's rows that a method chooses, k of them."""
     kind, _, rest = method.partition(":")
     if kind == "rule":
         return RULES[rest](problem.coupling, problem.k, problem.m)
     if kind == "detector":
         name, _, features = rest.partition(":")
-        return top(fields.scores(tuple(cell["percent"]), cell["window"], name, int(features))[pool.rows], problem.k)
+        return top(fields.scores(percent, window, name, int(features))[pool.rows], problem.k)
     options: dict[str, Any] = KAWASAKI if kind == "kawasaki" else dict(OPTIONS.get(kind, {}))
     if rest:
         options = {"aggregate": rest}
