@@ -1,9 +1,9 @@
 """One file per table or figure of the paper, and a runner that resumes. `reproduce(name, folder)` does it all."""
 
-from biselect.studies.on_device import OnDevice
+from biselect.studies.on_device import Measured, OnDevice
 from biselect.studies.render import reproduce, skip
 from biselect.studies.results import Results
 from biselect.studies.study import Study, load, study_names
 from biselect.studies.task import Task
 
-__all__ = ["OnDevice", "Results", "Study", "Task", "load", "reproduce", "skip", "study_names"]
+__all__ = ["Measured", "OnDevice", "Results", "Study", "Task", "load", "reproduce", "skip", "study_names"]
