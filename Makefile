@@ -14,7 +14,7 @@ demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
 
 test: $(READY) lint
-	$(VENV)/bin/python -m pytest -m "not slow"
+	$(VENV)/bin/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile
 
 test-slow: $(READY)
 	$(VENV)/bin/python -m pytest -m slow
