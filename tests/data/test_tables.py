@@ -92,13 +92,15 @@ def test_columns_that_cannot_serve_are_named():
     table = pa.table({"word": ["1", "two"], "none": pa.nulls(2), "id": ["a", "a"], "gap": ["a", None], "label": [0, 2]})
     with pytest.raises(InputError, match="no column 'q'; it has 'word'"):
         require_columns(table, ["q"], "t")
-    with pytest.raises(InputError, match="column 'word' is not numeric \\(row 1 holds 'two'\\)"):
+    with pytest.raises(
+        InputError, match=r"column 'word' is not numeric \(row 1 holds 'two'; if that means missing: --na-values 'two'"
+    ):
         numeric(table, ["word"], "t")
     with pytest.raises(InputError, match="column 'none' is empty"):
         numeric(table, ["none"], "t")
     with pytest.raises(InputError, match=r"'word' is not numeric.*'none' is empty"):
         numeric(table, ["word", "none"], "t")
-    with pytest.raises(InputError, match="id 'a' stands in rows 0 and 1"):
+    with pytest.raises(InputError, match="id 'a' stands in row 0 and row 1"):
         texts(table, "id", "t")
     with pytest.raises(InputError, match="no value in row 1"):
         texts(table, "gap", "t")
