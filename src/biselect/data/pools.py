@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -41,13 +41,13 @@ class Pool:
     candidates: pa.Table
     sample_names: list[str]
     labels: NDArray[np.bool_] | None
-    ignored: tuple[str, ...] = ()
-    excluded: tuple[str, ...] = ()
-    shown: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    per: Sequence[str | None] | None = None
-    times: Mapping[str, tuple[str, str]] = field(default_factory=dict)
-    reference_place: Place = "row {}".format
-    place: Place = "row {}".format
+    ignored: tuple[str, ...]
+    excluded: tuple[str, ...]
+    shown: Mapping[str, Sequence[str]]
+    per: Sequence[str | None] | None
+    times: Mapping[str, tuple[str, str]]
+    reference_place: Place
+    place: Place
 
     def refuse_unusable(self, missing: str) -> None:
         """Say where in the files the first entry is that calibration could not use."""
@@ -146,11 +146,9 @@ class Part:
 
     def numbers(self, columns: Sequence[str], where: str) -> pa.Table:
         """Feature columns; what makes one unusable is looked for in the whole file."""
-        return (
-            numeric(self.file, columns, where)
-            if self.whole
-            else numeric(self.file, columns, "the table").take(self.rows)
-        )
+        if self.whole:
+            return numeric(self.file, columns, where)
+        return numeric(self.file, columns, "the table").take(self.rows)
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""
