@@ -94,13 +94,14 @@ def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
 
 def test_times_of_another_form_order_the_windows_too(run, tmp_path):
     rng = np.random.default_rng(0)
-    days = [f"{1 + day % 28:02d}/{1 + day // 28:02d}/2026" for day in range(120)]
-    table = pa.table({"t": days, **{name: rng.normal(size=120) for name in NAMES}})
-    pa.csv.write_csv(table.take(rng.permutation(120)), tmp_path / "all.csv")
-    split = ("monitor", tmp_path / "all.csv", "--window", "30", "--pool-rows", "10", "--time-column", "t", *BUDGETS)
+    days = [f"{1 + day % 28:02d}/{1 + day // 28:02d}/2026" for day in range(240)]
+    table = pa.table({"t": days, **{name: rng.normal(size=240) for name in NAMES}})
+    pa.csv.write_csv(table.take(rng.permutation(240)), tmp_path / "all.csv")
+    split = ("monitor", tmp_path / "all.csv", "--window", "40", "--time-column", "t", *BUDGETS, "--pool-rows", "10")
     outcome = run(*split)
     assert outcome.code == 2 and re.search(r"line \d+ holds '\d\d/\d\d/2026'; write dates as", outcome.err)
-    answer = json.loads(run(*split, "--time-format", "%d/%m/%Y", "--json").out)
+    read = run(*split, "--time-format", "%d/%m/%Y", "--json")
+    answer = json.loads(read.out)
     when = [point["when"] for point in answer["points"]]
     assert len(when) > 1 and when == sorted(when) and when[0].startswith("2026-0")
 
