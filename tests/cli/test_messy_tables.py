@@ -149,6 +149,12 @@ def test_a_group_column_of_numbers_is_no_feature_and_rows_without_a_value_are_fr
     assert len({"e74", "e79"} & set(machine)) == 1  # these two share a machine
 
 
+def test_a_limit_that_nothing_can_exceed_is_told(run, messy):
+    outcome = run(*command(messy, "--at-most", "4", "--per", "machine"))
+    assert "No value of machine stands in more than 4 pool rows" in outcome.err
+    assert "Proven optimal among 3,420 choices" in outcome.out and "Rules" not in outcome.out
+
+
 def test_shown_columns_stand_everywhere_escaped_and_change_nothing(run, messy):
     assert run(*command(messy, "--out", messy / "out")).code == 0
     answer = json.loads((messy / "out" / "selection.json").read_text())

@@ -180,6 +180,8 @@ def select_from(
             note(f"Left out, constant in the reference: {', '.join(still)}.")
         problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
         problem = wishes.applied(problem, pool)
+        if wishes.per is not None and not problem.sample_rules.groups:
+            note(f"No value of {wishes.per} stands in more than {wishes.at_most} pool rows: --at-most changes nothing.")
     if calibrator.facts.why:
         note(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     extreme = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
