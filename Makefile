@@ -34,6 +34,7 @@ lint: $(READY)
 # The site lies in docs/_build/html and needs no server: open index.html.
 docs: $(READY)
 	$(VENV)/bin/sphinx-build -q -E -W --keep-going docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 # Asks every address outside; not part of the tests.
 linkcheck: $(READY)
@@ -41,6 +42,7 @@ linkcheck: $(READY)
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
+	@echo "setting up $(VENV): about two minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	touch $(READY)

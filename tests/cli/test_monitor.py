@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pyarrow as pa
@@ -89,6 +90,20 @@ def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
     assert {row["feature"] for row in answer["points"][0]["drifts"][0]["features"]} == set(NAMES)
     page = (tmp_path / "out" / "monitor.html").read_text()
     assert page.count("<polyline") == 8 and page.count("<circle") == 8 * 4
+
+
+def test_times_of_another_form_order_the_windows_too(run, tmp_path):
+    rng = np.random.default_rng(0)
+    days = [f"{1 + day % 28:02d}/{1 + day // 28:02d}/2026" for day in range(240)]
+    table = pa.table({"t": days, **{name: rng.normal(size=240) for name in NAMES}})
+    pa.csv.write_csv(table.take(rng.permutation(240)), tmp_path / "all.csv")
+    split = ("monitor", tmp_path / "all.csv", "--window", "40", "--time-column", "t", *BUDGETS, "--pool-rows", "10")
+    outcome = run(*split)
+    assert outcome.code == 2 and re.search(r"line \d+ holds '\d\d/\d\d/2026'; write dates as", outcome.err)
+    read = run(*split, "--time-format", "%d/%m/%Y", "--json")
+    answer = json.loads(read.out)
+    when = [point["when"] for point in answer["points"]]
+    assert len(when) > 1 and when == sorted(when) and when[0].startswith("2026-0")
 
 
 def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):

@@ -112,7 +112,7 @@ def edit(tables, **columns):
         ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
         ({"y": [None] + [1.0] * 11}, [], "--missing median"),
         ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
-        ({"id": ["same"] * 12}, [], "id 'same' stands in rows 0 and 1"),
+        ({"id": ["same"] * 12}, [], "id 'same' stands in row 0 and row 1"),
         ({"fraud": [3] * 12}, ["--label-column", "fraud"], "must hold 0 and 1 only"),
         ({}, ["--id-column", "nobody"], "no column 'nobody'"),
         ({}, ["--features", "x,nothing"], "no column 'nothing'"),
@@ -172,7 +172,7 @@ def test_missing_values_can_be_filled(run, tables):
 def test_constant_features_are_dropped_and_said(run, tables):
     reference = pq.read_table(tables / "reference.parquet").append_column("flat", pa.array([1.0] * 60))
     pq.write_table(reference, tables / "reference.parquet")
-    edit(tables, flat=[2.0] * 12)
+    edit(tables, flat=[1.0] * 12)
     outcome = run(*command(tables, "--label-column", "fraud"))
     assert outcome.code == 0
     assert "Left out, constant in the reference: flat" in outcome.err

@@ -1,10 +1,13 @@
 import json
+from itertools import combinations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
 
 from biselect.core import Group, Rules, SelectionProblem, groups_by
 from biselect.errors import InfeasibleError, InputError
+from biselect.testing.strategies import ruled_problems
 
 
 def problem_with(**rules):
@@ -78,3 +81,11 @@ def test_swaps_in_an_explanation_obey_the_rules():
     )
     swaps = explain(problem, np.array([0, 4]), np.array([0]), nearest=9).sample_swaps
     assert [(swap.enters, swap.leaves, swap.cost) for swap in swaps] == [(2, 0, 2.0), (3, 0, 3.0)]
+
+
+@given(ruled_problems())
+@settings(max_examples=50, deadline=None)
+def test_room_is_the_size_of_the_largest_choice_that_obeys(problem):
+    rules, everyone = problem.sample_rules, range(problem.n_samples)
+    sizes = [size for size in range(problem.n_samples + 1) if any(map(rules.allow, combinations(everyone, size)))]
+    assert rules.room(problem.n_samples) == max(sizes)

@@ -6,6 +6,7 @@ import pytest
 
 from biselect.data.demo import demo_pool
 from biselect.data.pools import Roles, from_two_tables, split_in_time
+from biselect.data.tables import read_table
 from biselect.errors import InputError
 
 TABLE = pa.table(
@@ -95,14 +96,14 @@ def test_more_wrong_splits():
         split_in_time(TABLE, ROLES, reference_until="3", pool_last=5)
     with pytest.raises(InputError, match="missing values"):
         split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
-    with pytest.raises(InputError, match="1 missing values"):
+    with pytest.raises(InputError, match="1 missing values, the first in row 1"):
         split_in_time(pa.table({"t": [1.0, np.nan], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
     with pytest.raises(InputError, match="must hold numbers, dates"):
         split_in_time(pa.table({"t": [True, False], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
     zoneless = pa.table({"t": [datetime.datetime(2024, 1, 1), datetime.datetime(2024, 1, 2)], "x": [1.0, 2]})
     with pytest.raises(InputError, match="no time zone"):
         split_in_time(zoneless, Roles(time_column="t"), reference_until="2024-01-01T00:00:00Z")
-    with pytest.raises(InputError, match="no ISO date"):
+    with pytest.raises(InputError, match="no ISO date: row 0 holds 'a'; write dates as"):
         split_in_time(pa.table({"t": ["a", "b"], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
     with pytest.raises(InputError, match="no column 'when'"):
         split_in_time(TABLE, Roles(time_column="when"), reference_until="1")
@@ -144,3 +145,55 @@ def test_the_excerpt_is_what_its_attribution_says():
     assert pool.labels.sum() == 15
     assert np.isfinite(pool.candidates["V1"].to_numpy()).all()
     assert pool.sample_names == sorted(pool.sample_names)
+
+
+@pytest.mark.parametrize("until", ["28/03/2026 18:55", "2026-03-28 18:55", "50%"])
+def test_times_may_be_written_otherwise(until):
+    table = pa.table({"t": ["29/03/2026 00:00", "28/03/2026 18:55"], "x": [1.0, 2.0]})
+    pool = split_in_time(table, Roles(time_column="t", time_format="%d/%m/%Y %H:%M"), reference_until=until)
+    assert pool.candidates["x"].to_pylist() == [1.0]
+    assert pool.times == {"reference": ("2026-03-28 18:55:00",) * 2, "pool": ("2026-03-29 00:00:00",) * 2}
+
+
+def test_offsets_of_a_time_format_are_respected():
+    table = pa.table({"t": ["1.3.2026 12:00 +0000", "1.3.2026 12:30 +0100"], "x": [1.0, 2.0]})
+    pool = split_in_time(table, Roles(time_column="t", time_format="%d.%m.%Y %H:%M %z"), reference_until="50%")
+    assert pool.candidates["x"].to_pylist() == [1.0]
+
+
+@pytest.mark.parametrize(
+    ("times", "time_format", "message"),
+    [
+        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not --time-format"),
+        (["01/03/2026", ""], "%d/%m/%Y", "1 missing values, the first in row 1"),
+        ([datetime.date(2026, 3, 1)] * 2, "%d/%m/%Y", "holds times already"),
+        (["2026-03-01", "01/03/2026"], None, "row 1 holds '01/03/2026'; write dates as"),
+        (["2026-03-01", "2026-03-02T00:00Z"], None, "row 1 holds '2026-03-02T00:00Z'"),
+    ],
+)
+def test_times_that_do_not_fit_their_form_are_refused(times, time_format, message):
+    table = pa.table({"t": times, "x": [1.0, 2.0]})
+    with pytest.raises(InputError, match=message):
+        split_in_time(table, Roles(time_column="t", time_format=time_format), reference_until="50%")
+
+
+def test_unusable_entries_are_told_by_their_place_in_the_file(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("t,x,y\n3,1,1\n2,,1\n1,5,2\n4,2,\n")
+    pool = split_in_time(read_table(path), Roles(time_column="t"), reference_until="50%")
+    with pytest.raises(InputError, match="the reference has a missing value in column 'x', line 3"):
+        pool.refuse_unusable("error")
+    pool.refuse_unusable("median")
+    last = split_in_time(read_table(path), Roles(time_column="t", exclude=["x"]), reference_until="50%")
+    with pytest.raises(InputError, match="the pool has a missing value in column 'y', line 5"):
+        last.refuse_unusable("error")
+
+
+def test_shown_and_limiting_columns_are_text_and_no_features():
+    table = pa.table({"a": [1.0, 2.0], "machine": [7.0, None], "day": [datetime.date(2026, 3, 1)] * 2})
+    pool = from_two_tables(table.select(["a"]), table, Roles(show=["day"], per="machine", exclude=[]))
+    assert pool.candidates.column_names == ["a"] and pool.ignored == ()
+    assert pool.shown == {"machine": ["7", ""], "day": ["2026-03-01"] * 2}
+    assert pool.per == ["7", None]
+    with pytest.raises(InputError, match="'day' of --show or --per is never a feature"):
+        from_two_tables(table, table, Roles(show=["day"], features=["a", "day"]))

@@ -7,7 +7,8 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from biselect.data.tables import flags, numeric, read_table, require_columns, texts
+from biselect.data.places import place
+from biselect.data.tables import CsvForm, flags, numeric, read_table, require_columns, texts
 from biselect.errors import InputError
 
 ROWS = {"id": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "n": [1, 2, 3], "flag": [True, False, True]}
@@ -92,13 +93,15 @@ def test_columns_that_cannot_serve_are_named():
     table = pa.table({"word": ["1", "two"], "none": pa.nulls(2), "id": ["a", "a"], "gap": ["a", None], "label": [0, 2]})
     with pytest.raises(InputError, match="no column 'q'; it has 'word'"):
         require_columns(table, ["q"], "t")
-    with pytest.raises(InputError, match="column 'word' is not numeric \\(row 1 holds 'two'\\)"):
+    with pytest.raises(
+        InputError, match=r"column 'word' is not numeric \(row 1 holds 'two'; if that means missing: --na-values 'two'"
+    ):
         numeric(table, ["word"], "t")
     with pytest.raises(InputError, match="column 'none' is empty"):
         numeric(table, ["none"], "t")
     with pytest.raises(InputError, match=r"'word' is not numeric.*'none' is empty"):
         numeric(table, ["word", "none"], "t")
-    with pytest.raises(InputError, match="id 'a' stands in rows 0 and 1"):
+    with pytest.raises(InputError, match="id 'a' stands in row 0 and row 1"):
         texts(table, "id", "t")
     with pytest.raises(InputError, match="no value in row 1"):
         texts(table, "gap", "t")
@@ -112,3 +115,41 @@ def test_names_of_any_kind_survive(tmp_path):
     table = read_table(path)
     assert table.column_names == ["id", 'a "b", <script>']
     assert texts(table, "id", "t") == ["line\nbreak", "x,y"]
+
+
+@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
+def test_a_place_is_the_line_of_the_file(tmp_path, ending):
+    path = tmp_path / f"t.{ending}"
+    text = b'a;note\n1;"two; lines\nof text"\n\n2;x\n3;y\n'
+    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
+    table = read_table(path, CsvForm(delimiter=";"))
+    assert [place(table, row) for row in range(3)] == ["line 2", "line 5", "line 6"]
+    assert place(table.take([2]), 0) == "line 2"  # positions are those of the file
+    path.unlink()
+    assert place(table, 1) == "row 1"
+    assert place(pa.table(ROWS), 1) == "row 1"
+
+
+def test_errors_name_the_line(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id,x\na,1\na,two\n")
+    table = read_table(path)
+    with pytest.raises(InputError, match="id 'a' stands in line 2 and line 3"):
+        texts(table, "id", "t")
+    with pytest.raises(InputError, match="line 3 holds 'two'"):
+        numeric(table, ["x"], "t")
+
+
+def test_csv_forms(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("id;x;y\n007;-;1\n008;2;none\n")
+    table = read_table(path, CsvForm(delimiter=";", na_values=["-", "none"], text_columns=["id"]))
+    assert table["id"].to_pylist() == ["007", "008"]
+    np.testing.assert_array_equal(numeric(table, ["x"], "t")["x"].to_numpy(), [np.nan, 2])
+    with pytest.raises(InputError, match=r"t.csv: looks semicolon-separated .*--delimiter ';'"):
+        read_table(path)
+    path.write_text("x;y\n1,5;2\n2,5;3\n")  # with commas it would not even have the same number of columns
+    with pytest.raises(InputError, match="looks semicolon-separated"):
+        read_table(path)
+    with pytest.raises(InputError, match="line 2 holds '1,5'; write decimals with a point"):
+        numeric(read_table(path, CsvForm(delimiter=";")), ["x"], "t")

@@ -4,6 +4,7 @@ import csv
 import io
 import json
 
+import numpy as np
 import pytest
 
 pytestmark = pytest.mark.browser
@@ -169,6 +170,42 @@ def test_hostile_names_stay_text(tab, run, tmp_path):
     assert tab.requests() == [(tmp_path / "out" / "report.html").as_uri()] and tab.complaints() == []
     assert tab.run("document.querySelector('#rows tbody th').textContent") == HOSTILE
     assert [line["row"] for line in exported(tab)] == [HOSTILE, '\'=HYPERLINK("x"),c']
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_rules_shown_columns_and_filled_values_on_the_page(tab, run, tmp_path, width):
+    rng = np.random.default_rng(0)
+    lines = [[i, f"r{i}", f"M{i % 6}", HOSTILE, *rng.normal(size=3).round(3), 3] for i in range(60)]
+    for i in (40, 46, 51):
+        lines[i][4:6] = [9.5, -9.5]
+    lines[51][5], lines[50][7] = "", 4
+    with (tmp_path / "t.csv").open("w", newline="") as file:
+        csv.writer(file).writerows([["step", "id", "machine", "=note", "x", "y", "z", "firmware"], *lines])
+    options = (
+        "--id-column id -k 3 -m 2 --must r51 --must-column y --at-most 1 --per machine --show =note --missing median -q"
+    )
+    split = ["--time-column", "step", "--reference-until", "39"]
+    assert run("select", tmp_path / "t.csv", *split, *options.split(), "--out", tmp_path / "out").code == 0
+    tab.open(tmp_path / "out" / "report.html", width=width)
+    scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert scroll <= shown <= width and tab.complaints() == []
+    warnings = texts(tab, ".verdict.warn")
+    assert warnings[0].startswith("firmware: constant (3) in the reference, differs in 1 pool row;")
+    assert warnings[1].startswith("1 of the 6 chosen cells is missing")
+    rules = ["rows that must be chosen: r51", "at most 1 row per machine", "columns that must be chosen: y"]
+    assert texts(tab, ".rules li") == rules
+    filled = texts(tab, "#rows td.filled")
+    assert len(filled) == 1 and filled[0].startswith("(")
+    tab.click("#rows td.filled button")
+    assert texts(tab, "#cell-words")[0].startswith("missing; the reference median stands in")
+    assert "filled:" in texts(tab, "#cell-title")[0]
+    tab.press("Escape")
+    assert "machine: M3 · =note: " in " ".join(texts(tab, "#rows .beside"))
+    line = next(line for line in exported(tab) if line["row"] == "r51")
+    assert (line["machine"], line["y"], line["'=note"]) == ("M3", "", HOSTILE)
+    tab.click("#filter")
+    tab.type("m3")  # the machine of r51 alone
+    assert first_column(tab) == ["r51"]
 
 
 def test_the_policy_lets_no_other_script_run(tab, demo, tmp_path):

@@ -33,6 +33,12 @@ def test_the_selection_itself_stays_in_the_middle():
     assert neighbours(found, rows=0, columns=0) == [found]
 
 
+def test_a_solver_that_counts_its_steps_has_neighbours_too():
+    found = bs.solve(SelectionProblem(coupling=np.eye(4), k=2, m=2), "tabu")
+    assert isinstance(found.info["steps"], int)
+    assert len(neighbours(found, rows=1, columns=0)) == 3
+
+
 def test_budgets_that_the_rules_forbid_are_left_out():
     rules = Rules(forced_in=[0, 3], groups=[Group(members=(1, 2, 4), at_most=1)])
     problem = SelectionProblem(coupling=np.arange(15.0).reshape(5, 3), k=2, m=1, sample_rules=rules)

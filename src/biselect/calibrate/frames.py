@@ -1,6 +1,6 @@
 """Tables of any make (NumPy, pandas, polars, Arrow, nested lists) as one float matrix with names."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -42,7 +42,12 @@ def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:
 
 
 def refuse_unusable(
-    X: NDArray[np.float64], columns: Sequence[str], *, where: str, missing: str, first_row: int = 0
+    X: NDArray[np.float64],
+    columns: Sequence[str],
+    *,
+    where: str,
+    missing: str,
+    place_of: Callable[[int], str] = "row {}".format,
 ) -> None:
     """An error that says where the first infinite entry is, or the first missing one unless those are filled."""
     if np.isfinite(X).all():
@@ -52,7 +57,7 @@ def refuse_unusable(
         row, column = np.argwhere(unusable)[0]
         kind = "an infinite value" if np.isinf(X[row, column]) else "a missing value"
         raise InputError(
-            f"{where} has {kind} in column {columns[column]!r}, row {first_row + row} "
+            f"{where} has {kind} in column {columns[column]!r}, {place_of(int(row))} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
             + ("" if missing == "median" else ", or fill missing values: missing='median' (--missing median)")
         )

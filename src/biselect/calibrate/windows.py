@@ -66,7 +66,8 @@ class WindowBuilder:
             self._start(X.shape[1], names)
         assert self.names is not None
         X = align(X, names, self.names, named=self.named, where=where)
-        refuse_unusable(X, self.names, where=where, missing=self.missing, first_row=0 if calibration else self.rows)
+        first = 0 if calibration else self.rows
+        refuse_unusable(X, self.names, where=where, missing=self.missing, place_of=lambda row: f"row {first + row}")
         aside = np.ones(len(X), dtype=bool) if calibration else self._deal(len(X))
         for window, chosen in ((0, ~aside), (1, aside)):
             if not chosen.any():

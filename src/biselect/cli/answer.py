@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect._version import __version__
 from biselect.cli.console import Steps, out, printable
 from biselect.errors import InputError
 
@@ -60,9 +59,11 @@ def answer(
     summary = summarise(selection, nearby)
     written = [] if folder is None else write_outputs(folder, selection, summary)
     if as_json:
-        sys.stdout.write(selection_json(selection, __version__))
+        sys.stdout.write(selection_json(summary))
     else:
         show(summary)
+    for warning in summary["warnings"]:
+        steps.say(warning, style="yellow")
     if "advice" in selection.info:
         steps.say(selection.info["advice"], style="yellow")
     for path in written:
@@ -77,16 +78,23 @@ def show(summary: dict[str, Any]) -> None:
     console.print(printable(f"Look at these {budgets['m']}: " + ", ".join(selection["features"])), style="bold")
     table = Table(title=printable(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
     table.add_column("sample", overflow="fold")
+    beside = list(summary["rows"][0]["shown"])
+    for name in beside:
+        table.add_column(printable(name), overflow="fold")
     table.add_column("adds", justify="right")
     table.add_column("strongest reason", overflow="fold")
     for row in summary["rows"][:SHOWN_ROWS]:
         cell = row["cells"][0]
         reason = f"{cell['feature']}: {cell.get('words', format(cell['adds'], '.4g'))}"
-        table.add_row(printable(row["name"]), f"{row['value']:.2f}", printable(reason))
+        shown = [printable(row["shown"][name]) for name in beside]
+        table.add_row(printable(row["name"]), *shown, f"{row['value']:.2f}", printable(reason))
     console.print(table)
     if len(summary["rows"]) > SHOWN_ROWS:
         console.print(f"… and {len(summary['rows']) - SHOWN_ROWS} more (--json or --out for all)")
     console.print(printable(verdict(summary)))
+    if summary["rules"] is not None:
+        console.print(printable(f"Rules: {'; '.join(summary['rules']['words'])}"))
+        console.print(printable(allowed_budgets(summary["rules"])))
     parts = ", ".join(f"{name} {100 * part['share']:.0f} %" for name, part in summary["parts"].items())
     console.print(printable(f"Score held by: {parts}"))
     if summary["labels"] is not None:
@@ -100,6 +108,8 @@ def show(summary: dict[str, Any]) -> None:
 def verdict(summary: dict[str, Any]) -> str:
     """How good the choice is, in one line."""
     selection = summary["selection"]
+    if selection["proven_optimal"] and summary["rules"] is not None:
+        return f"Proven optimal among all choices that the rules allow: score {selection['score']:.6g}"
     if selection["proven_optimal"]:
         return f"Proven optimal among {summary['choices']} choices: score {selection['score']:.6g}"
     if selection["gap"] is None:
@@ -108,6 +118,12 @@ def verdict(summary: dict[str, Any]) -> str:
         f"Not proven: score {selection['score']:.6g}, no choice exceeds {-selection['bound']:.6g} "
         f"(gap {100 * selection['gap']:.2f} %)"
     )
+
+
+def allowed_budgets(rules: dict[str, Any]) -> str:
+    """Which budgets the rules leave a choice for."""
+    (fewest_rows, most_rows), (fewest_columns, most_columns) = rules["k"], rules["m"]
+    return f"Under the rules k may be {fewest_rows} to {most_rows} and m {fewest_columns} to {most_columns}"
 
 
 def reproduce(seed: int, files: Iterable[Path]) -> dict[str, Any]:

@@ -36,6 +36,7 @@ def demo(
         files=[],
         settings={},
         objective={"marginals": marginals},
+        time_column="Time",
         solver="auto",
         time_limit=None,
         seed=seed,

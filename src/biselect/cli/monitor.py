@@ -48,6 +48,7 @@ def monitor(
         bool, typer.Option("--fail-on-change", help="Exit with 1 if the selection would change.")
     ] = False,
     time_column: options.TimeColumn = None,
+    time_format: options.TimeFormat = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
     features: options.Features = None,
@@ -94,7 +95,7 @@ def monitor(
     files = [path for path in (table, older, pool) if path is not None]
     with steps.step(f"Reading {' and '.join(path.name for path in files)}"):
         special = {"id_column": id_column, "label_column": label_column, "time_column": time_column}
-        newest, previous, candidates, times = _read(table, older, pool, special, features, exclude)
+        newest, previous, candidates, times = _read(table, older, pool, special, time_format, features, exclude)
     if candidates is None:
         candidates, newest, times = _draw(newest, times, window, pool_rows, seed)
     question = Question(
@@ -132,6 +133,7 @@ def _read(
     older: Path | None,
     pool: Path | None,
     special: dict[str, str | None],
+    time_format: str | None,
     features: list[str] | None,
     exclude: list[str] | None,
 ) -> tuple[pa.Table, Any, Any, list[Any] | None]:
@@ -139,9 +141,15 @@ def _read(
     from biselect.data.pools import Roles
     from biselect.data.tables import numeric, read_table, require_columns
 
-    newest, times = _in_time(read_table(table), special["time_column"], table.name)
+    newest, times = _in_time(read_table(table), special["time_column"], time_format, table.name)
     known = newest.column_names
-    roles = Roles(**special, features=options.listed(features, known) or None, exclude=options.listed(exclude, known))
+    roles = Roles(
+        id_column=special["id_column"],
+        label_column=special["label_column"],
+        time_column=special["time_column"],
+        features=options.listed(features, known) or None,
+        exclude=options.listed(exclude, known),
+    )
     columns = roles.feature_columns(newest)
 
     def others(path: Path | None) -> pa.Table | None:
@@ -154,17 +162,20 @@ def _read(
     return numeric(newest, columns, table.name), others(older), others(pool), times
 
 
-def _in_time(table: pa.Table, time_column: str | None, where: str) -> tuple[pa.Table, list[Any] | None]:
+def _in_time(
+    table: pa.Table, time_column: str | None, time_format: str | None, where: str
+) -> tuple[pa.Table, list[Any] | None]:
     """The table in the order of its time column, and the times; as it is where there is no such column."""
     if time_column is None:
         return table, None
     import pyarrow.compute as pc
 
+    from biselect.data.places import place
     from biselect.data.tables import require_columns
     from biselect.data.times import as_times
 
     require_columns(table, [time_column], where)
-    times = as_times(table[time_column], time_column)
+    times = as_times(table[time_column], time_column, time_format=time_format, place_of=partial(place, table))
     order = pc.sort_indices(times)  # stable
     return table.take(order), times.take(order).to_pylist()
 

@@ -49,6 +49,28 @@ Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stder
 TimeColumn = Annotated[
     str | None, typer.Option(help="Column that orders the rows; never a feature.", show_default=False)
 ]
+TimeFormat = Annotated[
+    str | None,
+    typer.Option(help="How its text is written where that is not ISO: '%d/%m/%Y %H:%M'.", show_default=False),
+]
+Delimiter = Annotated[str | None, typer.Option(help="Between values of a CSV, such as ';'.", show_default=False)]
+NaValues = Annotated[
+    list[str] | None,
+    typer.Option(help="What means missing in a CSV, beside NA and its like; repeat or use commas.", show_default=False),
+]
+Show = Annotated[
+    list[str] | None,
+    typer.Option(help="Columns shown beside the rows, never used to choose; repeat or use commas.", show_default=False),
+]
+AtMost = Annotated[
+    int | None, typer.Option(min=0, help="Rows to choose at most with the same value of --per.", show_default=False)
+]
+Per = Annotated[
+    str | None, typer.Option(help="Column that --at-most is about; shown, never a feature.", show_default=False)
+]
+Must = Annotated[list[str] | None, typer.Option(help="Rows that must be chosen, by id.", show_default=False)]
+Never = Annotated[list[str] | None, typer.Option(help="Rows that must not be chosen, by id.", show_default=False)]
+MustColumn = Annotated[list[str] | None, typer.Option(help="Columns that must be chosen.", show_default=False)]
 IdColumn = Annotated[
     str | None, typer.Option(help="Column that names the rows; otherwise their position.", show_default=False)
 ]

@@ -10,6 +10,7 @@ import typer
 from biselect.cli import options
 from biselect.cli.answer import answer, reproduce
 from biselect.cli.console import Steps
+from biselect.cli.rules import Wishes
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from biselect.data.pools import Pool
 
 
+NO_WISHES = Wishes()
 MOSTLY_EXTREME = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 
 
@@ -28,6 +30,7 @@ def select(
         Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
     ] = None,
     time_column: options.TimeColumn = None,
+    time_format: options.TimeFormat = None,
     reference_until: Annotated[
         str | None,
         typer.Option(
@@ -42,6 +45,14 @@ def select(
     label_column: options.LabelColumn = None,
     features: options.Features = None,
     exclude: options.Exclude = None,
+    show: options.Show = None,
+    at_most: options.AtMost = None,
+    per: options.Per = None,
+    must: options.Must = None,
+    never: options.Never = None,
+    must_column: options.MustColumn = None,
+    delimiter: options.Delimiter = None,
+    na_values: options.NaValues = None,
     calibration: Annotated[
         str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
     ] = "ecdf",
@@ -64,7 +75,7 @@ def select(
     --reference-until).
     """
     from biselect.data.pools import Roles, from_two_tables, split_in_time
-    from biselect.data.tables import read_table
+    from biselect.data.tables import CSV_ENDINGS, CsvForm, read_table
 
     steps = Steps(quiet)
     if (reference is None) == (reference_until is None):
@@ -73,17 +84,38 @@ def select(
         raise InputError("--pool-last goes with --reference-until")
     if reference is None and time_column is None:
         raise InputError("--reference-until needs --time-column")
+    if time_format is not None and time_column is None:
+        raise InputError("--time-format goes with --time-column")
+    wishes = Wishes(
+        at_most=at_most,
+        per=per,
+        must=tuple(must or ()),
+        never=tuple(never or ()),
+        must_columns=tuple(must_column or ()),
+    )
     files = [pool] if reference is None else [pool, reference]
+    if (delimiter or na_values) and not any(path.name.lower().endswith(CSV_ENDINGS) for path in files):
+        raise InputError("--delimiter and --na-values are for CSV files; other files say it themselves")
     with steps.step(f"Reading {' and '.join(path.name for path in files)}"):
-        ids = [] if id_column is None else [id_column]
-        tables = [read_table(path, text_columns=ids) for path in files]
+        as_text = {id_column, per, *options.listed(show, ()), *(show or ())} - {None, time_column, label_column}
+        if time_format is not None:
+            as_text.add(time_column)
+        form = CsvForm(
+            delimiter=delimiter,
+            na_values=options.listed(na_values, ()),
+            text_columns=sorted(name for name in as_text if name is not None),
+        )
+        tables = [read_table(path, form) for path in files]
         known = {name for table in tables for name in table.column_names}
         roles = Roles(
             id_column=id_column,
             label_column=label_column,
             time_column=time_column,
             features=options.listed(features, known) or None,
+            time_format=time_format,
             exclude=options.listed(exclude, known),
+            show=options.listed(show, known),
+            per=per,
         )
         if reference_until is None:
             candidates = from_two_tables(tables[1], tables[0], roles)
@@ -97,6 +129,8 @@ def select(
         files=files,
         settings={"map": calibration, "center": center, "cap": cap, "missing": missing, "seed": seed},
         objective={"marginals": marginals, "coupling_weight": coupling_weight},
+        wishes=wishes,
+        time_column=time_column,
         solver=solver,
         time_limit=time_limit,
         seed=seed,
@@ -118,6 +152,8 @@ def select_from(
     objective: dict[str, Any],
     seed: int,
     steps: Steps,
+    wishes: Wishes = NO_WISHES,
+    time_column: str | None = None,
     **rest: Any,
 ) -> None:
     """Calibrate on the reference, then solve, show and write."""
@@ -128,7 +164,7 @@ def select_from(
     from biselect.report.evidence import gather_evidence, histograms
 
     calibrator = Calibrator(**settings)
-    notes = []
+    notes: list[str] = []
 
     def note(text: str) -> None:
         notes.append(text)
@@ -137,10 +173,15 @@ def select_from(
     if pool.ignored:
         note(f"Not used, absent from the reference: {', '.join(pool.ignored)}.")
     with steps.step(f"Calibrating on {pool.reference.num_rows:,} reference rows"):
+        pool.refuse_unusable(calibrator.missing)
         calibrator.fit(pool.reference)
-        if calibrator.facts.constant:
-            note(f"Left out, constant in the reference: {', '.join(calibrator.facts.constant)}.")
+        changed = {name: words for name in calibrator.facts.constant if (words := _changed(pool, name))}
+        if still := [name for name in calibrator.facts.constant if name not in changed]:
+            note(f"Left out, constant in the reference: {', '.join(still)}.")
         problem = calibrator.problem(pool.candidates, k, m, sample_names=pool.sample_names, **objective)
+        problem = wishes.applied(problem, pool)
+        if wishes.per is not None and not problem.sample_rules.groups:
+            note(f"No value of {wishes.per} stands in more than {wishes.at_most} pool rows: --at-most changes nothing.")
     if calibrator.facts.why:
         note(f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     extreme = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
@@ -167,6 +208,10 @@ def select_from(
             filled_pool=int(calibrator.absent(pool.candidates).sum()),
             labels=pool.labels,
             notes=notes,
+            warnings=list(changed.values()),
+            tables=_tables(pool, time_column),
+            shown=pool.shown,
+            per=wishes.per,
             view=explore(
                 selection,
                 nearby,
@@ -174,7 +219,33 @@ def select_from(
                 evidence=gather_evidence(block.samples, block.features, calibrator, pool.candidates),
                 histograms=histograms(block.features, calibrator),
                 labels=pool.labels,
+                shown=pool.shown,
             ),
         )
 
     answer(problem, summary, seed=seed, steps=steps, **rest)
+
+
+def _changed(pool: Pool, name: str) -> str | None:
+    """A column that the reference knows one value of, and the pool others: nothing to calibrate, but worth a look."""
+    import numpy as np
+
+    before, now = (table[name].to_numpy() for table in (pool.reference, pool.candidates))
+    known = before[~np.isnan(before)]
+    if known.size == 0 or (known != known[0]).any():  # a split reference may be constant in one part only
+        return None
+    differs = int((~np.isnan(now) & (now != known[0])).sum())
+    if not differs:
+        return None
+    return (
+        f"{name}: constant ({known[0]:g}) in the reference, differs in {differs:,} pool row{'s' * (differs != 1)}; "
+        "it cannot be calibrated, so it was not used to choose: look at it yourself."
+    )
+
+
+def _tables(pool: Pool, time_column: str | None) -> dict[str, Any]:
+    """Which rows were the reference and which the pool, and which columns were left out."""
+    return {
+        name: {"rows": table.num_rows, "times": list(pool.times[name]) if name in pool.times else None}
+        for name, table in (("reference", pool.reference), ("pool", pool.candidates))
+    } | {"time_column": time_column, "excluded": list(pool.excluded)}

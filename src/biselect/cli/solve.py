@@ -88,9 +88,9 @@ def _from_weights(path: Path, budgets: dict[str, int], id_column: str | None, ex
     import numpy as np
 
     from biselect.core import SelectionProblem
-    from biselect.data.tables import numeric, read_table, require_columns, texts
+    from biselect.data.tables import CsvForm, numeric, read_table, require_columns, texts
 
-    table = read_table(path, text_columns=[] if id_column is None else [id_column])
+    table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
     if len(budgets) < 2:
         raise InputError(f"{path}: a table of weights has no budgets; give both -k and -m")
     left_out = options.listed(exclude, table.column_names)

@@ -104,20 +104,29 @@ class Rules:
         if shared := [item for item, times in Counter(everyone).items() if times > 1]:
             shown = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
             raise InputError(f"groups of {what} must not share members, but these stand in several: {shown}")
-        members = checks.positions(f"members of groups of {what}", everyone, length)
+        checks.positions(f"members of groups of {what}", everyone, length)
         if both := sorted(set(self.forced_in) & set(self.forced_out)):
             raise InfeasibleError(f"{what} {both} are forced in and forced out; decide for one")
         if len(self.forced_in) > budget:
             raise InfeasibleError(f"{len(self.forced_in)} {what} are forced in, but the budget is {budget}; raise it")
-        free = length - members.size - len(set(self.forced_out) - set(members.tolist()))
         for group in self.groups:
             if len(set(group.members) & set(self.forced_in)) > group.at_most:
                 raise InfeasibleError(
                     f"more than {group.at_most} of the group {list(group.members)} of {what} are forced in"
                 )
-            free += min(group.at_most, len(set(group.members) - set(self.forced_out)))
-        if free < budget:
-            raise InfeasibleError(f"the rules leave room for {free} {what}, but {budget} must be chosen; relax them")
+        room = self.room(length)
+        if room < budget:
+            raise InfeasibleError(f"the rules leave room for {room} {what}, but {budget} must be chosen; relax them")
+
+    def room(self, length: int) -> int:
+        """How many of `length` items can be chosen at most."""
+        grouped = {item for group in self.groups for item in group.members}
+        out = set(self.forced_out)
+        return (
+            length
+            - len(grouped | out)
+            + sum(min(group.at_most, len(set(group.members) - out)) for group in self.groups)
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.data.tables import flags, numeric, require_columns, texts
+from biselect.calibrate.frames import as_matrix, refuse_unusable
+from biselect.data.places import place
+from biselect.data.tables import Place, flags, numeric, require_columns, texts
 from biselect.data.times import as_times, rows_until
 from biselect.errors import InputError
 
@@ -25,13 +29,33 @@ class Pool:
         sample_names: one name for each candidate.
         labels: which candidates are known positives; for evaluation only.
         ignored: columns of the pool that play no part.
+        excluded: columns that the caller left out.
+        shown: columns shown beside the candidates, never used to choose: their entries as text.
+        per: the label of each candidate whose number is limited, None for one without.
+        times: first and last time of reference and pool, where they are known.
+        reference_place: where a row of the reference stands in its file.
+        place: where a candidate does.
     """
 
     reference: pa.Table
     candidates: pa.Table
     sample_names: list[str]
     labels: NDArray[np.bool_] | None
-    ignored: tuple[str, ...] = ()
+    ignored: tuple[str, ...]
+    excluded: tuple[str, ...]
+    shown: Mapping[str, Sequence[str]]
+    per: Sequence[str | None] | None
+    times: Mapping[str, tuple[str, str]]
+    reference_place: Place
+    place: Place
+
+    def refuse_unusable(self, missing: str) -> None:
+        """Say where in the files the first entry is that calibration could not use."""
+        for where, table, place_of in (
+            ("the reference", self.reference, self.reference_place),
+            ("the pool", self.candidates, self.place),
+        ):
+            refuse_unusable(as_matrix(table)[0], table.column_names, where=where, missing=missing, place_of=place_of)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,23 +66,31 @@ class Roles:
         id_column: names the rows.
         label_column: known positives, never shown to calibration or solver.
         time_column: orders the rows.
+        time_format: how the times are written, where they are text and not ISO.
         features: columns to use, or None for all that are left.
         exclude: columns to leave out.
+        show: columns of the pool to show beside the rows, never features.
+        per: column of the pool whose values limit the choice, never a feature.
     """
 
     id_column: str | None = None
     label_column: str | None = None
     time_column: str | None = None
+    time_format: str | None = None
     features: Sequence[str] | None = None
     exclude: Sequence[str] = ()
+    show: Sequence[str] = ()
+    per: str | None = None
 
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
-        special = {self.id_column, self.label_column, self.time_column} - {None}
+        special = {self.id_column, self.label_column, self.time_column, self.per, *self.show}
         require_columns(reference, self.features or (), "the reference")
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
+            if taken := [name for name in self.features if name == self.per or name in self.show]:
+                raise InputError(f"column {taken[0]!r} of --show or --per is never a feature; take it from --features")
             chosen = [name for name in self.features if name not in self.exclude]
         else:
             chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
@@ -71,7 +103,7 @@ class Roles:
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
     """Reference and pool as they are."""
-    return _build(reference, pool, np.arange(pool.num_rows), roles)
+    return _build(Part(table=reference), Part(table=pool), roles)
 
 
 def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_last: int | None = None) -> Pool:
@@ -86,10 +118,12 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
     """
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
-    times = as_times(table[roles.time_column], roles.time_column)
+    times = as_times(
+        table[roles.time_column], roles.time_column, time_format=roles.time_format, place_of=partial(place, table)
+    )
     order = pc.sort_indices(times)  # stable
     rows = order.to_numpy()
-    cut = rows_until(times.take(order), reference_until)
+    cut = rows_until(times.take(order), reference_until, roles.time_format)
     if cut == 0 or cut == len(rows):
         side = "no row is" if cut == 0 else "every row is"
         raise InputError(f"--reference-until {reference_until}: {side} that early; both sides need rows")
@@ -98,10 +132,49 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
         if not 1 <= pool_last <= later.size:
             raise InputError(f"--pool-last must be 1 to {later.size}, the rows after the reference; got {pool_last}")
         later = later[-pool_last:]
-    return _build(table.take(rows[:cut]), table.take(later), later, roles)
+    return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles)
 
 
-def _build(reference: pa.Table, pool: pa.Table, pool_rows: NDArray[np.int64], roles: Roles) -> Pool:
+class Part:
+    """Some rows of a file, which know where they stand in it."""
+
+    def __init__(self, table: pa.Table, rows: NDArray[np.int64] | None = None) -> None:
+        self.file = table
+        self.whole = rows is None
+        self.rows = np.arange(table.num_rows) if rows is None else rows
+        self.table = table if rows is None else table.take(rows)
+
+    def numbers(self, columns: Sequence[str], where: str) -> pa.Table:
+        """Feature columns; what makes one unusable is looked for in the whole file."""
+        if self.whole:
+            return numeric(self.file, columns, where)
+        return numeric(self.file, columns, "the table").take(self.rows)
+
+    def place(self, row: int) -> str:
+        """Where a row of this part stands in the file."""
+        return place(self.file, int(self.rows[row]))
+
+    def times(self, roles: Roles) -> tuple[str, str] | None:
+        """First and last time, where the time column can be read; without a split nothing depends on it."""
+        if roles.time_column is None or roles.time_column not in self.table.column_names:
+            return None
+        try:
+            times = as_times(self.table[roles.time_column], roles.time_column, time_format=roles.time_format)
+        except InputError:
+            return None
+        ends = pc.min_max(times).as_py()
+        return _as_text(ends["min"]), _as_text(ends["max"])
+
+
+def _as_text(value: Any) -> str:
+    """An entry as a person would write it."""
+    if value is None or value != value:
+        return ""
+    return f"{value:.15g}" if isinstance(value, float) else str(value)
+
+
+def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
+    reference, pool = reference_part.table, pool_part.table
     features = roles.feature_columns(reference)
     either = set(reference.column_names) | set(pool.column_names)
     for name in (*roles.exclude, roles.time_column):
@@ -109,17 +182,23 @@ def _build(reference: pa.Table, pool: pa.Table, pool_rows: NDArray[np.int64], ro
             raise InputError(f"neither the reference nor the pool has a column {name!r}")
     if absent := [name for name in features if name not in pool.column_names]:
         raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
-    named = [name for name in (roles.id_column, roles.label_column) if name is not None]
+    named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
     require_columns(pool, named, "the pool")
-    names = [str(row) for row in pool_rows.tolist()]
+    names = [str(row) for row in pool_part.rows.tolist()]
+    as_text = {name: [_as_text(value) for value in pool[name].to_pylist()] for name in (roles.per, *roles.show) if name}
+    times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
     return Pool(
-        reference=numeric(reference, features, "the reference"),
-        candidates=numeric(pool, features, "the pool"),
-        sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool"),
+        reference=reference_part.numbers(features, "the reference"),
+        candidates=pool_part.numbers(features, "the pool"),
+        sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
         ignored=tuple(
-            name
-            for name in pool.column_names
-            if name not in {*features, *roles.exclude, roles.id_column, roles.label_column, roles.time_column}
+            name for name in pool.column_names if name not in {*features, *roles.exclude, *named, roles.time_column}
         ),
+        excluded=tuple(roles.exclude),
+        shown=as_text,
+        per=None if roles.per is None else [label or None for label in as_text[roles.per]],
+        times={name: ends for name, ends in times.items() if ends is not None},
+        reference_place=reference_part.place,
+        place=pool_part.place,
     )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +14,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.data.places import place, remember
 from biselect.errors import InputError
 
+Place = Callable[[int], str]  # where a row stands in its file
+CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+HEAD = 1 << 16  # bytes in which the first line is looked for
 
-def read_table(path: str | Path, text_columns: Sequence[str] = ()) -> pa.Table:
-    """Read a table by the ending of its name; `text_columns` of a CSV are not taken for numbers (007 stays 007)."""
+
+@dataclass(frozen=True, kw_only=True)
+class CsvForm:
+    """How a CSV is written; other files say it themselves.
+
+    Attributes:
+        delimiter: between values; None for what the ending says.
+        na_values: what stands for a missing number, beside an empty entry, NA, NaN and their like.
+        text_columns: columns not taken for numbers (007 stays 007).
+    """
+
+    delimiter: str | None = None
+    na_values: Sequence[str] = ()
+    text_columns: Sequence[str] = ()
+
+
+PLAIN = CsvForm()
+
+
+def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
+    """Read a table by the ending of its name."""
     path = Path(path)
     name = path.name.lower()
     reader = next((read for endings, read in _READERS if name.endswith(endings)), None)
@@ -29,8 +55,10 @@ def read_table(path: str | Path, text_columns: Sequence[str] = ()) -> pa.Table:
     if path.stat().st_size == 0:
         raise InputError(f"{path}: the file is empty")
     try:
-        table = reader(path, text_columns)
+        table = reader(path, form)
         names = table.column_names
+    except InputError:
+        raise
     except PermissionError:
         raise InputError(f"{path}: no permission to read it") from None
     except UnicodeDecodeError:
@@ -45,24 +73,42 @@ def read_table(path: str | Path, text_columns: Sequence[str] = ()) -> pa.Table:
     return table
 
 
-def _read_csv(path: Path, text_columns: Sequence[str]) -> pa.Table:
+def _read_csv(path: Path, form: CsvForm) -> pa.Table:
     from pyarrow import csv
 
-    delimiter = "\t" if ".tsv" in path.name.lower() else ","
-    return csv.read_csv(
+    delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
+    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
+        raise InputError(f"--delimiter must be one plain character, such as ';', got {delimiter!r}")
+    _refuse_semicolons(path, delimiter)
+    nulls = [*csv.ConvertOptions().null_values, *form.na_values]
+    table = csv.read_csv(
         path,
         parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(column_types={name: pa.string() for name in text_columns}),
+        convert_options=csv.ConvertOptions(
+            column_types={name: pa.string() for name in form.text_columns}, null_values=nulls
+        ),
     )
+    return remember(table, str(path), delimiter)
 
 
-def _read_parquet(path: Path, _: Sequence[str]) -> pa.Table:
+def _refuse_semicolons(path: Path, delimiter: str) -> None:
+    """Read with commas such a file would be one column of text."""
+    with pa.input_stream(str(path)) as stream:
+        header = stream.read(HEAD).split(b"\n")[0].decode(errors="replace")
+    if ";" in header and delimiter not in header:
+        raise InputError(
+            f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give --delimiter ';' to select, or save it "
+            "with commas"
+        )
+
+
+def _read_parquet(path: Path, _: CsvForm) -> pa.Table:
     from pyarrow import parquet
 
     return parquet.read_table(path)
 
 
-def _read_arrow(path: Path, _: Sequence[str]) -> pa.Table:
+def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
     from pyarrow import ipc
 
     try:
@@ -72,14 +118,14 @@ def _read_arrow(path: Path, _: Sequence[str]) -> pa.Table:
             return ipc.open_stream(stream).read_all()
 
 
-def _read_json_lines(path: Path, _: Sequence[str]) -> pa.Table:
+def _read_json_lines(path: Path, _: CsvForm) -> pa.Table:
     from pyarrow import json
 
     return json.read_json(path)
 
 
-_READERS: list[tuple[tuple[str, ...], Callable[[Path, Sequence[str]], pa.Table]]] = [
-    ((".csv", ".csv.gz", ".tsv", ".tsv.gz"), _read_csv),
+_READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
+    (CSV_ENDINGS, _read_csv),
     ((".parquet",), _read_parquet),
     ((".arrow", ".feather", ".ipc"), _read_arrow),
     ((".jsonl", ".ndjson"), _read_json_lines),
@@ -96,16 +142,19 @@ def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
     """These columns as float64, missing entries as NaN; what is not numeric is refused, all of it at once."""
-    reasons = {name: reason for name in names if (reason := _not_numeric(table[name]))}
+    reasons = {name: reason for name in names if (reason := _not_numeric(table[name], partial(place, table)))}
     if reasons:
         listed = "; ".join(f"column {name!r} {reason}" for name, reason in reasons.items())
         out = ",".join(reasons)
-        raise InputError(f"{where}: {listed}. Leave out with --exclude {out!r}, or choose columns with --features")
+        raise InputError(
+            f"{where}: {listed}. Leave out with --exclude {out!r} (select also has --show, which only shows them), "
+            "or choose columns with --features"
+        )
     columns = {name: pc.cast(table[name], pa.float64(), safe=False) for name in names}
     return pa.table({name: pc.fill_null(column, float("nan")) for name, column in columns.items()})
 
 
-def _not_numeric(column: pa.ChunkedArray) -> str | None:
+def _not_numeric(column: pa.ChunkedArray, place_of: Place) -> str | None:
     """Why a column cannot be a feature."""
     kind = column.type
     if pa.types.is_null(kind):
@@ -113,20 +162,23 @@ def _not_numeric(column: pa.ChunkedArray) -> str | None:
     if pa.types.is_temporal(kind):
         return f"holds times ({column[0]}); name it with --time-column if it orders the rows"
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return None if any(test(kind) for test in is_number) else f"is not numeric ({_example(column)})"
+    return None if any(test(kind) for test in is_number) else f"is not numeric ({_example(column, place_of)})"
 
 
-def texts(table: pa.Table, name: str, where: str) -> list[str]:
+def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
     """A column as text, for names; missing and repeated entries are refused."""
+    found = place_of or partial(place, table)
     values = table[name].to_pylist()
     if None in values:
-        raise InputError(f"{where}: column {name!r} has no value in row {values.index(None)}; every row needs an id")
+        raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
     names = [str(value) for value in values]
     if len(set(names)) != len(names):
         seen: dict[str, int] = {}
         for row, value in enumerate(names):
             if value in seen:
-                raise InputError(f"{where}: id {value!r} stands in rows {seen[value]} and {row}; ids must be unique")
+                raise InputError(
+                    f"{where}: id {value!r} stands in {found(seen[value])} and {found(row)}; ids must be unique"
+                )
             seen[value] = row
     return names
 
@@ -140,13 +192,20 @@ def flags(table: pa.Table, name: str, where: str) -> NDArray[np.bool_]:
     return np.array(values, dtype=bool)
 
 
-def _example(column: pa.ChunkedArray) -> str:
-    """The first entry that is not a number, with its row."""
-    for row, value in enumerate(column.to_pylist()):
-        if value is not None and not _is_number(value):
-            text = repr(value)
-            return f"row {row} holds {text if len(text) <= 60 else text[:57] + '…'}"
-    return f"it holds {column.type}"
+def _example(column: pa.ChunkedArray, place_of: Place) -> str:
+    """The first entry that is not a number, where it stands, and what it may mean."""
+    values = column.to_pylist()
+    strange = [row for row, value in enumerate(values) if value is not None and not _is_number(value)]
+    if not strange:
+        return f"it holds {column.type}"
+    value = values[strange[0]]
+    text = repr(value)
+    shown = f"{place_of(strange[0])} holds {text if len(text) <= 60 else text[:57] + '…'}"
+    if isinstance(value, str) and re.fullmatch(r"[+-]?\d+,\d+", value.strip()):
+        return f"{shown}; write decimals with a point"
+    if len(strange) < len(values) - column.null_count and all(values[row] == value for row in strange):
+        return f"{shown}; if that means missing: --na-values {text} in select"
+    return shown
 
 
 def _is_number(value: Any) -> bool:

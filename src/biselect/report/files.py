@@ -15,16 +15,22 @@ from biselect.core import Selection
 from biselect.errors import InputError
 from biselect.report.render import render_html
 
+EXPLAINED = ("sample", "feature", "adds", "value", "direction", "against_reference")  # columns of explanation.csv
 
-def selection_json(selection: Selection, version: str) -> str:
+
+def selection_json(summary: Mapping[str, Any]) -> str:
     """`selection.json`: the same bytes for the same input and seed."""
-    return json.dumps({**selection.to_dict(), "version": version}, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    content = {**summary["selection"], "version": summary["version"]}
+    rows = sorted(summary["rows"], key=lambda row: row["index"])  # as `samples` stand
+    if names := list(rows[0]["shown"]):
+        content["shown"] = {name: [row["shown"][name] for row in rows] for name in names}
+    return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str, Any]) -> list[Path]:
     """Write selection.json, explanation.csv, report.json, report.html, problem.npz and run.json."""
     contents: dict[str, str] = {
-        "selection.json": selection_json(selection, summary["version"]),
+        "selection.json": selection_json(summary),
         "explanation.csv": explanation_csv(summary),
         "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
         "report.html": render_html(summary),
@@ -71,15 +77,16 @@ def write_text(path: str | Path, content: str) -> None:
 
 
 def explanation_csv(summary: Mapping[str, Any]) -> str:
-    """One line for each cell of the chosen block, strongest row first."""
+    """One line for each cell of the chosen block, strongest row first; no value where the pool has none."""
     rows = [
         {
             "sample": row["name"],
             "feature": cell["feature"],
             "adds": cell["adds"],
-            "value": cell.get("value", ""),
+            "value": "" if cell.get("filled") else cell.get("value", ""),
             "direction": cell.get("direction", ""),
             "against_reference": cell.get("words", ""),
+            **{name if name not in EXPLAINED else f"{name} (shown)": text for name, text in row["shown"].items()},
         }
         for row in summary["rows"]
         for cell in row["cells"]

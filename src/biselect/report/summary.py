@@ -16,8 +16,9 @@ from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
 from biselect.report.evidence import Evidence
+from biselect.report.rules import rules_in_words
 
-FORMAT = "biselect-report-2"
+FORMAT = "biselect-report-3"
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
@@ -34,6 +35,10 @@ def summarise(
     filled_pool: int = 0,
     labels: NDArray[np.bool_] | None = None,
     notes: Sequence[str] = (),
+    warnings: Sequence[str] = (),
+    tables: Mapping[str, Any] | None = None,
+    shown: Mapping[str, Sequence[str]] | None = None,
+    per: str | None = None,
     view: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
@@ -48,6 +53,10 @@ def summarise(
         filled_pool: missing entries of the pool that the median replaced.
         labels: known positives among the samples; shown, never used.
         notes: what else the reader must know.
+        warnings: what could mislead a reader who missed it.
+        tables: rows and times of reference and pool, and the columns left out.
+        shown: columns to show beside the chosen rows, one text for each sample.
+        per: what the groups of the sample rules were made from.
         view: the interactive part, from `explore`.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
@@ -58,9 +67,10 @@ def summarise(
         "version": __version__,
         "selection": selection.to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
-        "choices": _count_in_words(problem.sector.size),
+        "rules": (rules := rules_in_words(problem, per)),
+        "choices": _count_in_words(problem.sector.size) if rules is None else None,
         "parts": _shares(parts),
-        "rows": _rows(selection, why, evidence, labels),
+        "rows": _rows(selection, why, evidence, labels, shown or {}),
         "columns": [
             {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
             for j in np.argsort(-why.feature_values, kind="stable")
@@ -71,6 +81,8 @@ def summarise(
         "calibration": None if calibration is None else _calibration(calibration, selection, cap, filled_pool),
         "labels": None if labels is None else _label_facts(selection, labels),
         "notes": list(notes),
+        "warnings": [*warnings, *_filled_in_words(evidence)],
+        "tables": tables,
         "view": view,
         "reproduce": {**reproduce, "problem_hash": problem.digest},
     }
@@ -81,6 +93,7 @@ def _rows(
     why: Explanation,
     evidence: Sequence[Sequence[Evidence]] | None,
     labels: NDArray[np.bool_] | None,
+    shown_columns: Mapping[str, Sequence[str]],
 ) -> list[dict[str, Any]]:
     """The chosen rows, strongest first; within a row the strongest feature first."""
     rows = []
@@ -90,7 +103,8 @@ def _rows(
             cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
             if evidence is not None:
                 shown = evidence[position][j]
-                cell |= {"value": shown.value, "direction": shown.direction, "words": shown.words}
+                cell |= {"value": shown.value, "filled": shown.absent, "words": shown.words}
+                cell["direction"] = "" if shown.absent else shown.direction
             row_cells.append(cell)
         index = int(selection.samples[position])
         rows.append(
@@ -101,9 +115,22 @@ def _rows(
                 "marginal": float(why.sample_marginals[position]),
                 "cells": row_cells,
                 "label": None if labels is None else bool(labels[index]),
+                "shown": {name: texts[index] for name, texts in shown_columns.items()},
             }
         )
     return rows
+
+
+def _filled_in_words(evidence: Sequence[Sequence[Evidence]] | None) -> list[str]:
+    """How much of the chosen block was never measured."""
+    cells = [cell for row in evidence or () for cell in row]
+    filled = sum(cell.absent for cell in cells)
+    if not filled:
+        return []
+    return [
+        f"{filled} of the {len(cells)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "
+        "reference median stands in, marked as filled."
+    ]
 
 
 def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:

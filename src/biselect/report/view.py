@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -57,6 +57,7 @@ def explore(
     evidence: Sequence[Sequence[Evidence]] | None = None,
     histograms: Sequence[dict[str, Any]] | None = None,
     labels: NDArray[np.bool_] | None = None,
+    shown: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, Any]:
     """Budgets, rows, columns and cells of the interactive page.
 
@@ -67,6 +68,7 @@ def explore(
         evidence: for each cell of the block how extreme it is.
         histograms: for each column of the block the reference behind it.
         labels: known positives among the samples.
+        shown: columns to show beside the rows, one text for each sample.
     """
     problem = selection.problem
     cells = problem.coupling_weight * problem.coupling[np.ix_(block.samples, block.features)].astype(np.float64)
@@ -79,6 +81,7 @@ def explore(
                 "name": problem.sample_name(i),
                 "own": float(problem.sample_scores[i]),
                 "label": None if labels is None else bool(labels[i]),
+                "shown": [[name, texts[i]] for name, texts in (shown or {}).items()],
             }
             for i in block.samples.tolist()
         ],
@@ -88,6 +91,7 @@ def explore(
         ],
         "adds": cells.tolist(),
         "values": None if evidence is None else [[cell.value for cell in row] for row in evidence],
+        "filled": None if evidence is None else [[cell.absent for cell in row] for row in evidence],
         "words": None if evidence is None else [[cell.words for cell in row] for row in evidence],
         "below": None if evidence is None else [[cell.below for cell in row] for row in evidence],
         "above": None if evidence is None else [[cell.above for cell in row] for row in evidence],

@@ -42,7 +42,8 @@ def neighbours(
     if min(rows, columns) < 0:
         raise InputError(f"neighbours reach 0 or more rows and columns, got {rows} and {columns}")
     deadline = Run.now() + time_limit
-    search = "branch and bound" in selection.info.get("steps", ())
+    done_before = selection.info.get("steps")  # of most solvers a number
+    search = isinstance(done_before, list) and "branch and bound" in done_before
     steps = [(up, right) for up in range(-rows, rows + 1) for right in range(-columns, columns + 1) if up or right]
     steps.sort(key=lambda step: (abs(step[0]) + abs(step[1]), step))  # the nearest first
     found = [selection]

@@ -40,11 +40,13 @@
     if (state.sort === "own") return view.rows[row].own;
     return (view.values || view.adds)[row][state.sort];
   };
+  const searched = (row) => [view.rows[row].name, ...view.rows[row].shown.map(([, text]) => text)];
+  const filled = (row, column) => Boolean(view.filled && view.filled[row][column]);
   const visibleRows = () => {
     const wanted = at("filter").value.trim().toLowerCase();
     const all = at("show").value === "all";
     const rows = view.rows.map((_, row) => row).filter(
-      (row) => (all || chosen(row)) && view.rows[row].name.toLowerCase().includes(wanted)
+      (row) => (all || chosen(row)) && searched(row).some((text) => text.toLowerCase().includes(wanted))
     );
     const sign = state.descending ? -1 : 1;
     const compare = (a, b) =>
@@ -144,6 +146,8 @@
       if (key === "name") {
         const name = make("th", view.rows[row].name, { scope: "row" });
         if (view.rows[row].label) name.append(" ", make("span", "known positive", { class: "tag" }));
+        const beside = view.rows[row].shown.map(([what, text]) => `${what}: ${text || "–"}`).join(" · ");
+        if (beside) name.append(make("span", beside, { class: "small soft beside" }));
         line.append(name);
       } else if (key === "status") line.append(make("td", status(row)));
       else if (key === "adds") line.append(make("td", number(adds(row)), { class: "n" }));
@@ -155,13 +159,16 @@
   const cellOf = (row, column) => {
     const cell = make("td", undefined, { class: "n cell" });
     cell.style.setProperty("--v", Math.max(0, Math.round((100 * view.adds[row][column]) / heaviest)));
-    const text = number((view.values || view.adds)[row][column]);
+    const plain = number((view.values || view.adds)[row][column]);
+    const text = filled(row, column) ? `(${plain})` : plain;
+    if (filled(row, column)) cell.classList.add("filled");
     if (!view.columns[column].histogram) {
       cell.textContent = text;
       cell.classList.add("plain");
       return cell;
     }
-    const label = `${view.rows[row].name}, ${view.columns[column].name} ${text}: show the reference`;
+    const note = filled(row, column) ? " filled by the reference median" : "";
+    const label = `${view.rows[row].name}, ${view.columns[column].name} ${text}${note}: show the reference`;
     const button = make("button", text, { type: "button", "aria-label": label, "aria-haspopup": "dialog" });
     button.onclick = () => showHistogram(row, column);
     cell.append(button);
@@ -208,7 +215,8 @@
       draw("line", { class: "mark", x1: x, x2: x, y1: TOP - 6, y2: BASE }),
       draw("text", { class: "mark", x, y: TOP - 10, "text-anchor": anchor }, text)
     );
-    at("cell-title").textContent = `${view.rows[row].name}: ${name} = ${text}`;
+    const equals = filled(row, column) ? "filled:" : "=";
+    at("cell-title").textContent = `${view.rows[row].name}: ${name} ${equals} ${text}`;
     at("cell-words").textContent = `${view.words[row][column]}; adds ${number(view.adds[row][column])}`;
     at("cell-picture").replaceChildren(picture);
     const [lowest, highest] = [below, above].map((count) => count.toLocaleString("en"));
@@ -228,18 +236,21 @@
   };
   const csv = () => {
     const columns = state.budget.columns;
-    const head = ["row", "status", "adds", "own part"];
+    const beside = view.rows[0].shown.map(([what]) => what);
+    const head = ["row", ...beside, "status", "adds", "own part"];
     for (const column of columns) {
       const { name } = view.columns[column];
       head.push(...(view.values ? [name, `${name} adds`] : [`${name} adds`]));
     }
     const lines = visibleRows().map((row) => [
-      view.rows[row].name,
+      ...searched(row),
       status(row),
       adds(row),
       view.rows[row].own,
       ...columns.flatMap((column) =>
-        view.values ? [view.values[row][column], view.adds[row][column]] : [view.adds[row][column]]
+        view.values
+          ? [filled(row, column) ? "" : view.values[row][column], view.adds[row][column]]
+          : [view.adds[row][column]]
       ),
     ]);
     return [head, ...lines].map((line) => line.map(quoted).join(",") + "\r\n").join("");

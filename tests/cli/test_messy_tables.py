@@ -1,0 +1,246 @@
+"""Tables as they come from elsewhere, and reviewers' rules: what `select` takes, and what it says about them."""
+
+import csv
+import json
+import re
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from biselect.core import SelectionProblem
+from biselect.core.rules import groups_by
+
+HOSTILE = '<script>alert("x")</script>'
+FORMAT = "%d/%m/%Y %H:%M"
+COLUMNS = ["id", "when", "machine", "heat", "noise", "flow", "firmware", "flat", "remark"]
+
+
+def event(i, rng):
+    """An event every two hours; from number 60 on events 64, 69, 74 and 79, all of machine M4, are far out."""
+    heat, noise, flow = rng.normal(size=3).round(3)
+    if i in (64, 69, 74, 79):
+        heat, noise = 9.0 + i / 100, -9.0
+    if i in (5, 69):
+        noise = "-"
+    when = f"{1 + i // 12:02d}/03/2026 {2 * (i % 12):02d}:00"
+    return [f"e{i}", when, f"M{i % 5}", heat, noise, flow, 4 if i in (70, 71) else 3, 7, HOSTILE]
+
+
+@pytest.fixture
+def messy(tmp_path):
+    """80 events in a semicolon file with a dash for missing values and dates of its own kind."""
+    rng = np.random.default_rng(1)
+    lines = [";".join(map(str, line)) for line in [COLUMNS, *(event(i, rng) for i in range(80))]]
+    (tmp_path / "events.csv").write_text("\n".join(lines) + "\n")
+    return tmp_path
+
+
+def command(folder, *more, without=()):
+    options = {
+        "--delimiter": ";",
+        "--na-values": "-",
+        "--missing": "median",
+        "--time-column": "when",
+        "--time-format": FORMAT,
+        "--reference-until": "05/03/2026 22:00",
+        "--id-column": "id",
+        "--show": "when,machine,remark",
+        "-k": "3",
+        "-m": "2",
+    }
+    kept = [part for name, value in options.items() if name not in without for part in (name, value)]
+    return ("select", folder / "events.csv", *kept, *more)
+
+
+@pytest.mark.parametrize(
+    ("without", "message"),
+    [
+        (["--delimiter"], "looks semicolon-separated (id;when;machine;"),
+        (["--time-format"], "line 2 holds '01/03/2026 00:00'; write dates as 2026-03-28 18:55"),
+        (["--time-format"], "or give --time-format, such as '%d/%m/%Y %H:%M'"),
+        (["--na-values"], "column 'noise' is not numeric (line 7 holds '-'; if that means missing: --na-values '-'"),
+        (["--missing"], "the reference has a missing value in column 'noise', line 7 (1 such entries"),
+        (["--show"], "column 'machine' is not numeric (line 2 holds 'M0')"),
+        (["--show"], "--show, which only shows them"),
+    ],
+)
+def test_each_obstacle_is_named_with_its_line_and_its_option(run, messy, without, message):
+    outcome = run(*command(messy, without=without))
+    assert outcome.code == 2 and message in outcome.err
+    assert outcome.err.count("events.csv:") <= 1  # said once
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--at-most", "1"], "--at-most and --per go together"),
+        (["--per", "machine"], "--at-most and --per go together"),
+        (["--at-most", "1", "--per", "place"], "the pool has no column 'place'"),
+        (["--must", "e3"], "--must 'e3': there is no such row of the pool; there are e60, e61"),
+        (["--never", "nobody"], "--never 'nobody': there is no such row"),
+        (["--must-column", "machine"], "--must-column 'machine': there is no such column in use; there are heat"),
+        (["--features", "heat,machine"], "'machine' of --show or --per is never a feature"),
+        (["--delimiter", "ab"], "--delimiter must be one plain character"),
+        (["--time-format", "%Y"], "line 2 holds '01/03/2026 00:00', which is not --time-format '%Y'"),
+        (["--show", "colour"], "the pool has no column 'colour'"),
+    ],
+)
+def test_wrong_wishes_are_refused_in_one_line(run, messy, more, message):
+    outcome = run(*command(messy, *more))
+    assert outcome.code == 2 and message in outcome.err and outcome.out == ""
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--must", "e64", "--never", "e64"], "both name 'e64'"),
+        (["--must", "e64,e69", "--at-most", "1", "--per", "machine"], "2 rows with machine 'M4', but --at-most is 1"),
+        (["-k", "6", "--at-most", "1", "--per", "machine"], "the rules leave room for 5 samples, but 6 must be chosen"),
+    ],
+)
+def test_rules_that_leave_no_choice_are_told_by_name(run, messy, more, message):
+    outcome = run(*command(messy, *more))
+    assert outcome.code == 3 and message in outcome.err
+
+
+def test_rules_are_kept_proven_and_listed(run, messy):
+    free = json.loads(run(*command(messy, "--json")).out)
+    assert free["samples"] == ["e64", "e74", "e79"]
+    wishes = ["--at-most", "1", "--per", "machine", "--never", "e79", "--must", "e61", "--must-column", "flow"]
+    outcome = run(*command(messy, *wishes, "--out", messy / "out"))
+    assert "Proven optimal among all choices that the rules allow: score" in outcome.out
+    assert "rows that must be chosen: e61; rows that must not be chosen: e79; at most 1 row per machine" in " ".join(
+        outcome.out.split()
+    )
+    assert "Under the rules k may be 1 to 5 and m 1 to 3" in outcome.out and "choices: score" not in outcome.out
+    answer = json.loads((messy / "out" / "selection.json").read_text())
+    assert answer["samples"][0] == "e61" and "flow" in answer["features"] and "e79" not in answer["samples"]
+    assert len(set(answer["shown"]["machine"])) == 3
+
+    problem = SelectionProblem.load(messy / "out" / "problem.npz")
+    machines = [f"M{i % 5}" for i in range(60, 80)]
+    assert problem.sample_rules.groups == groups_by(machines, at_most=1)
+    every = [
+        problem.score(rows, columns)
+        for rows in combinations(range(20), 3)
+        for columns in combinations(range(3), 2)
+        if problem.obeys(rows, columns)
+    ]
+    assert answer["score"] == pytest.approx(max(every))
+
+    page = (messy / "out" / "report.html").read_text()
+    assert "Of all choices that the rules allow, none scores higher" in page and "ways to choose" not in page
+    assert '<li class="name">at most 1 row per machine</li>' in page
+    assert "Under the rules k may be 1 to 5 and m 1 to 3; other budgets leave no choice." in page
+    report = json.loads((messy / "out" / "report.json").read_text())
+    assert report["choices"] is None and {budget["k"] for budget in report["view"]["budgets"]} == {1, 2, 3, 4, 5}
+
+
+def test_a_group_column_of_numbers_is_no_feature_and_rows_without_a_value_are_free(run, messy):
+    text = (messy / "events.csv").read_text()
+    text = re.sub(r"(?m)^(e6[49];[^;]*);M4;", r"\1;;", text)
+    (messy / "events.csv").write_text(re.sub(r";M(\d);", r";\1;", text))
+    outcome = run(*command(messy, "--at-most", "1", "--per", "machine", "--json"))
+    answer = json.loads(outcome.out)
+    assert "machine" not in answer["features"]
+    machine = dict(zip(answer["samples"], answer["shown"]["machine"], strict=True))
+    assert machine["e64"] == ""
+    assert len({"e74", "e79"} & set(machine)) == 1  # these two share a machine
+
+
+def test_a_limit_that_nothing_can_exceed_is_told(run, messy):
+    outcome = run(*command(messy, "--at-most", "4", "--per", "machine"))
+    assert "No value of machine stands in more than 4 pool rows" in outcome.err
+    assert "Proven optimal among 3,420 choices" in outcome.out and "Rules" not in outcome.out
+
+
+def test_shown_columns_stand_everywhere_escaped_and_change_nothing(run, messy):
+    assert run(*command(messy, "--out", messy / "out")).code == 0
+    answer = json.loads((messy / "out" / "selection.json").read_text())
+    assert answer["shown"] == {
+        "when": ["06/03/2026 08:00", "07/03/2026 04:00", "07/03/2026 14:00"],
+        "machine": ["M4"] * 3,
+        "remark": [HOSTILE] * 3,
+    }
+    other = run(*command(messy, "--exclude", "machine,remark", "--json", without=["--show"]))
+    assert json.loads(other.out)["problem_hash"] == answer["problem_hash"]
+    with (messy / "out" / "explanation.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert {line["machine"] for line in lines} == {"M4"} and lines[0]["remark"] == HOSTILE
+    page = (messy / "out" / "report.html").read_text()
+    assert HOSTILE not in page and "machine: M4 · remark: &lt;script&gt;" in page
+    assert "Reference: 60 rows, when from 2026-03-01 00:00:00 to 2026-03-05 22:00:00" in page
+    assert "pool: 20 rows, when from 2026-03-06 00:00:00 to 2026-03-07 14:00:00." in page
+    left_out = run(*command(messy, "--exclude", "flow,flat", "--out", messy / "less"))
+    assert left_out.code == 0 and "Left out as asked: flow, flat." in (messy / "less" / "report.html").read_text()
+
+
+def test_a_column_that_never_changed_before_is_warned_about(run, messy):
+    outcome = run(*command(messy, "--out", messy / "out"))
+    warning = "firmware: constant (3) in the reference, differs in 2 pool rows"
+    assert warning in " ".join(outcome.err.split())
+    assert "Left out, constant in the reference: flat." in outcome.err
+    page = (messy / "out" / "report.html").read_text()
+    assert f'<div class="verdict warn">{warning}' in page
+
+
+def test_filled_values_do_not_look_measured(run, messy):
+    outcome = run(*command(messy, "--must", "e69", "--features", "heat,noise", "--out", messy / "out"))
+    said = "1 of the 6 chosen cells is missing in the pool: the reference median stands in"
+    assert said in " ".join(outcome.err.split())
+    page = (messy / "out" / "report.html").read_text()
+    assert said in page and len(re.findall(r'<span class="filled">filled: ', page)) == 1
+    with (messy / "out" / "explanation.csv").open() as file:
+        filled = [line for line in csv.DictReader(file) if line["sample"] == "e69" and line["feature"] == "noise"]
+    assert filled[0]["direction"] == "" and filled[0]["value"] == ""
+    view = json.loads((messy / "out" / "report.json").read_text())["view"]
+    at = (
+        [row["name"] for row in view["rows"]].index("e69"),
+        [column["name"] for column in view["columns"]].index("noise"),
+    )
+    assert view["filled"][at[0]][at[1]] and sum(map(sum, view["filled"])) == 1
+
+
+def test_rules_of_a_problem_file_are_listed_too(run, tmp_path):
+    content = {
+        "coupling": np.random.default_rng(0).random((6, 4)).tolist(),
+        "k": 2,
+        "m": 2,
+        "sample_rules": {"forced_out": [1], "groups": [{"members": [2, 3, 4], "at_most": 1}]},
+        "feature_rules": {"forced_in": [0, 1], "groups": []},
+    }
+    (tmp_path / "p.json").write_text(json.dumps(content))
+    outcome = run("solve", tmp_path / "p.json", "--out", tmp_path / "out")
+    assert (
+        "rows that must not be chosen: 1; at most 1 of the rows 2, 3, 4; columns that must be chosen: 0, 1"
+        in " ".join(outcome.out.split())
+    )
+    assert "k may be 1 to 3 and m 2 to 4" in outcome.out
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert "The rules allow no swap." in page  # both columns must stay
+    assert "A cell shows what it adds." in page
+    again = run("report", tmp_path / "out")
+    assert again.code == 0 and "that the rules allow" in again.out
+
+
+def test_an_unproven_ruled_answer_counts_nothing(run, tmp_path):
+    weights = np.random.default_rng(0).random((6, 4)).tolist()
+    content = {
+        "coupling": weights,
+        "k": 2,
+        "m": 2,
+        "sample_rules": {"groups": [{"members": [2, 3]}, {"members": [0, 1]}]},
+    }
+    (tmp_path / "p.json").write_text(json.dumps(content))
+    outcome = run("solve", tmp_path / "p.json", "--solver", "coordinate-ascent", "--out", tmp_path / "out")
+    assert outcome.code == 0 and "at most 1 of each of 2 groups of rows" in outcome.out
+    assert "ways to choose" not in (tmp_path / "out" / "report.html").read_text()
+
+
+def test_semicolon_and_dash_options_are_for_csv_only(run, tables):
+    base = ("select", tables / "pool.parquet", "--reference", tables / "reference.parquet", "--id-column", "id")
+    outcome = run(*base, "-k", 2, "-m", 2, "--delimiter", ";")
+    assert outcome.code == 2 and "are for CSV files" in outcome.err
+    outcome = run(*base, "-k", 2, "-m", 2, "--time-format", "%Y")
+    assert outcome.code == 2 and "--time-format goes with --time-column" in outcome.err
