@@ -36,6 +36,7 @@ BASELINES = {
     "feature-first:median": "Feature-first, median",
     "rule:weight-sum": "Sum of all weights, top k",
     "rule:largest-weights": "Sum of a row's m largest weights, top k",
+    "rule:tall-columns": "Columns by their k largest weights, then top k",
     "trigger": "Stage-1 logistic trigger, top k",
     "budgeted": "Budget-aware trigger, top k",
     **{f"detector:{name}": f"{label}, top k" for name, label in LABELS.items()},

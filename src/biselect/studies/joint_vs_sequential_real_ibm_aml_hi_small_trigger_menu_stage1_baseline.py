@@ -36,6 +36,7 @@ WEIGHED = {
     "feature-first:median": "feature-first, median",
     "rule:weight-sum": "sum of all weights",
     "rule:largest-weights": "sum of a row's m largest weights",
+    "rule:tall-columns": "columns by their k largest weights",
     HEURISTIC: "Greedy+LS",
     "exact": "exact joint optimum",
 }
