@@ -40,7 +40,8 @@ def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
 
 FILES = {
     "__init__.py": "",
-    "work.py": "from biselect.parts import one\nfrom biselect.studies.task import Cell\ndef run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
+    "work.py": "from biselect.parts import one\nfrom biselect.studies.task import Cell\n"
+    "def run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
     "named.py": "from biselect.lazy import something\n",
     "other.py": "x = 1\n",
     "parts/__init__.py": "from biselect.parts.deep import thing as one\n",

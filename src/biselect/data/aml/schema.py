@@ -103,9 +103,10 @@ def load_transactions(path: str | Path) -> Transactions:
 
 
 def _scan(path: Path) -> pl.LazyFrame:
-    pl = polars()
-    found: pl.LazyFrame = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
-    return found
+    reader = polars()
+    lazy: pl.LazyFrame
+    lazy = reader.scan_parquet(path) if path.suffix == ".parquet" else reader.scan_csv(path, infer_schema=False)
+    return lazy
 
 
 @contextmanager
