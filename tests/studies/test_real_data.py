@@ -334,6 +334,42 @@ def test_sweeps_tell_which_frauds_were_chosen(stand_in):
                 assert np.mean(values[f"{size} hits {selector}"], axis=1) == pytest.approx(values[f"{size} {selector}"])
 
 
+def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
+    """Planted: the sum of weights finds every fraud, joint selection three in four, all others half."""
+    from biselect.studies import creditcard_sweeps as sweeps
+    from biselect.studies import real_creditcard_calibration_data_quality as quality
+    from biselect.studies import real_creditcard_calibration_mechanism as mechanism
+
+    rng = np.random.default_rng(0)
+    found = {"weight-sum": 1.0, "joint": 0.75}
+
+    def values(cell, seeds):
+        kept = {}
+        for size in cell["sizes"]:
+            shape = (seeds, SIZES[size])
+            for selector in ("joint", "sequential", *sweeps.PLAIN):
+                hits = (rng.random(shape) < found.get(selector, 0.5)).astype(float)
+                kept |= {f"{size} hits {selector}": hits, f"{size} {selector}": hits.mean(axis=1)}
+            for name in (*(f"share {part}" for part in mechanism.PARTS), "largest row", "largest feature", "spread"):
+                kept[f"{size} {name}"] = np.ones(seeds)
+            kept[f"{size} frauds"] = rng.integers(0, 75, shape)
+        return kept
+
+    records = {task.cell: values(dict(task.cell), task.stop - task.first) for task in quality.tasks(False)}
+    results = quality.summarise(records, False)
+    assert "N = 50, block 4: sum of all weights by 0.2" in results.notes[0] and "m largest" not in results.notes[0]
+    assert results.find("N = 50, joint − weight-sum", "block 4").high < 0
+    claim = next(note for note in results.notes if "beats sum of all weights with the oldest reference" in note)
+    assert claim.count("does not hold here") == 3
+    records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in mechanism.tasks(False)}
+    results = mechanism.summarise(records, False)
+    assert results.find("ecdf, stale weight-sum F1@k", "(50,12,5,4)").ours == 1
+    assert any(
+        "higher mean F1@k than the exact joint optimum: ecdf, N = 20: sum of all weights 1.000" in n
+        for n in results.notes
+    )
+
+
 def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):
     from biselect.studies.experiments import creditcard_budgets
 

@@ -74,7 +74,7 @@ def summarise(records: Records, quick: bool) -> Findings:
                 cells.append(table.comparison_entry(f"N = {size}, joint − {selector}", column, lead))
                 if column == OLDEST:
                     plain.setdefault(label, {})[size] = lead
-                if lead.mean < 0:
+                if lead.mean < -1e-9:  # equal means may differ by their rounding
                     ahead.setdefault(f"N = {size}, {column}", []).append(f"{label} by {-lead.mean:.3f}")
     adjusted = {
         family: holm({f"{column}, N = {size}": gaps[column][size].p for column in columns for size in table.SIZES})

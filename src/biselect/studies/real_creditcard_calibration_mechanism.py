@@ -58,7 +58,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             for selector in ("joint", "sequential", *sweeps.PLAIN):
                 f1 = compare(values[f"hits {selector}"], clusters=values["frauds"])
                 cells.append(table.comparison_entry(f"{map_name}, stale {selector} F1@k", column, f1))
-                if selector in sweeps.PLAIN and map_name in LABEL_FREE and f1.mean > stale[map_name, size]:
+                if selector in sweeps.PLAIN and map_name in LABEL_FREE and f1.mean > stale[map_name, size] + 1e-9:
                     ahead.setdefault(f"{map_name}, N = {size}", []).append(f"{sweeps.PLAIN[selector]} {f1.mean:.3f}")
     better: dict[str, dict[int, Comparison]] = {}
     for size in table.SIZES:
