@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import copy
 import hashlib
 import re
 from collections.abc import Iterator
@@ -32,25 +31,26 @@ def digest(module: str) -> str:
         name = waiting.pop()
         path = _path(name)
         if path is not None and name not in found and name not in APART:
-            tree = ast.parse(path.read_bytes())
-            found[name] = _code(tree)
-            found |= {str(file.relative_to(ROOT)): file.read_bytes() for file in _files(tree, path)}
-            waiting += _named(tree, path)
+            found[name], names, files = _parts(path.read_bytes(), path)
+            found |= {str(file.relative_to(ROOT)): file.read_bytes() for file in files}
+            waiting += names
     for name in [name for name in found if _path(name)]:
         for parent in accumulate(name.split(".")[:-1], "{}.{}".format):
             if parent not in found and (path := _path(parent)) is not None:
-                found[parent] = _code(ast.parse(path.read_bytes()))
+                found[parent] = _parts(path.read_bytes(), path)[0]
     lines = (f"{name} {hashlib.sha256(content).hexdigest()}" for name, content in sorted(found.items()))
     return hashlib.sha256("\n".join(lines).encode()).hexdigest()
 
 
-def _code(tree: ast.Module) -> bytes:
-    """A module as far as it does something."""
-    text = copy.deepcopy(tree)
-    for node in ast.walk(text):
-        if isinstance(node, DOCUMENTED) and ast.get_docstring(node) is not None:
+@cache
+def _parts(source: bytes, path: Path) -> tuple[bytes, list[str], list[Path]]:
+    """A module as far as it does something, the modules that it names, and the files that it may read."""
+    tree = ast.parse(source)
+    names, files = list(_named(tree, path)), _files(tree, path)
+    for node in ast.walk(tree):
+        if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
-    return ast.dump(text).encode()
+    return hashlib.sha256(ast.dump(tree).encode()).digest(), names, files
 
 
 def _files(tree: ast.Module, path: Path) -> list[Path]:
