@@ -13,8 +13,6 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 APART = {f"{ROOT.name}.studies.{name}" for name in ("sources", "task")}  # they name results and make none
 LAZY = re.compile(rf"{ROOT.name}(\.\w+)+(:\w+)?")  # a module named in a string, to be loaded when it is needed
-
-
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
