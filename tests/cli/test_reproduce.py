@@ -49,6 +49,30 @@ def test_a_table_fits_its_terminal_and_loses_no_number(width):
     assert text.count("[-0.250, 10.5]") == len(entries), "an interval is broken in two"
 
 
+@pytest.mark.parametrize("width", [40, 80, 400])
+def test_a_number_that_is_not_there_says_why_at_any_width(width):
+    from math import nan
+
+    from rich.console import Console
+
+    from biselect.cli.reproduce import _tables
+    from biselect.studies.results import Entry
+
+    lacking = {"ours": nan, "low": nan, "high": nan, "paper": None}
+    entries = [
+        Entry(row="row", column=f"column {j}", **lacking, verdict=("pending", "none", "no readout [yet]")[j % 3])
+        for j in range(7)
+    ]
+    console = Console(width=width, record=True, file=io.StringIO())
+    for table in _tables(
+        [*entries, Entry(**lacking | {"ours": 1.5}, row="x", column="column 0", verdict="-")], console
+    ):
+        console.print(table)
+    text = console.export_text()
+    assert (text.count("pending"), text.count("none"), text.count("no readout [yet]")) == (3, 2, 2)
+    assert "1.500" in text and text.count("[no interval]") == 1
+
+
 def test_unusable_wishes_are_refused(run, tmp_path):
     assert "--list" in run("reproduce").err
     assert run("reproduce", "theory-gaussian", "--all").code == 2

@@ -40,31 +40,65 @@ def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
 
 FILES = {
     "__init__.py": "",
-    "work.py": "from biselect.parts import one\ndef run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
-    "late.py": "x = 1\n",
+    "work.py": "from biselect.parts import one\nfrom biselect.studies.task import Cell\n"
+    "def run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
     "named.py": "from biselect.lazy import something\n",
     "other.py": "x = 1\n",
     "parts/__init__.py": "from biselect.parts.deep import thing as one\n",
     "parts/deep.py": "thing = 1\n",
     "lazy/__init__.py": "def __getattr__(name): ...\n",
     "lazy/handed_on.py": "something = 1\n",
+    "late.py": '"""Says."""\nfrom biselect.inner.data import table\ndef f():\n    """Does."""\n    return 1\n',
+    "inner/__init__.py": "from biselect.other import x\n",
+    "inner/data.py": "from importlib.resources import files\ntable = 1\n",
+    "studies/task.py": "from biselect.other import x\n",
 }
 
 
-@pytest.mark.parametrize("changed", sorted(FILES))
-def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, tmp_path, monkeypatch):
-    """However a module is reached: through a package, inside a function, named in a string, handed on lazily."""
+DATA = {"inner/tables/one.parquet": "PAR1", "inner/kernel.cu": "// none"}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package of its own, and the digest of its module `work`."""
     from biselect.studies import sources
 
-    for name, text in FILES.items():
+    for name, text in {**FILES, **DATA, "parts/notes.txt": ""}.items():
         (tmp_path / "biselect" / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "biselect" / name).write_text(text)
     monkeypatch.setattr(sources, "ROOT", tmp_path / "biselect")
-    digest = sources.digest.__wrapped__
-    before = digest("biselect.work")
-    assert digest("biselect.work") == before
-    (tmp_path / "biselect" / changed).write_text(FILES[changed] + "# changed\n")
-    assert (digest("biselect.work") == before) == (changed in ("other.py", "__init__.py"))
+    return tmp_path / "biselect", lambda: sources.digest.__wrapped__("biselect.work")
+
+
+@pytest.mark.parametrize("changed", sorted(FILES))
+def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, package):
+    """However a module is reached: through a package, inside a function, named in a string, handed on lazily."""
+    root, digest = package
+    before = digest()
+    assert digest() == before
+    (root / changed).write_text(FILES[changed] + "changed = 1\n")
+    assert (digest() == before) == (changed in ("other.py", "studies/task.py"))
+
+
+@pytest.mark.parametrize("changed", sorted(DATA))
+def test_tables_and_kernels_beside_the_code_that_reads_them_count_as_code(changed, package):
+    root, digest = package
+    before = digest()
+    (root / changed).write_text(DATA[changed] + " ")
+    assert digest() != before
+    (root / changed).write_text(DATA[changed])
+    (root / "parts/notes.txt").write_text("nobody reads files there")
+    assert digest() == before
+
+
+def test_comments_docstrings_and_layout_change_nothing(package):
+    root, digest = package
+    before = digest()
+    for name, text in FILES.items():
+        (root / name).write_text("# said\n\n" + text.replace("Says", "Says more").replace("Does", "Does more"))
+    assert digest() == before
+    (root / "late.py").write_text(FILES["late.py"].replace("return 1", "return 2"))
+    assert digest() != before
 
 
 def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
@@ -73,7 +107,7 @@ def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
     old = tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key
     path = sources._path("biselect.data.aml.generator")
     read = Path.read_bytes
-    monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"# changed" * (one == path))
+    monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"changed = 1\n" * (one == path))
     monkeypatch.setattr(task, "digest", sources.digest.__wrapped__)
     assert tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key != old
     same = tasks()[0].key

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Mapping
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -241,7 +242,7 @@ def _cell(entry: Entry | None, narrow: bool) -> Text:
     if entry is None:
         return Text("")
     text = shown(entry)
-    if narrow:
+    if narrow and not isnan(entry.ours):
         ours, interval, paper = text.replace("]", "[").split("[")
         text = f"{ours.rstrip()}{paper}\n[{interval}]"
     return Text(text, style="bold red" if entry.verdict == "differs" else "")

@@ -100,6 +100,15 @@ def _flipped(totals: NDArray[np.float64], rng: np.random.Generator) -> float:
     return (1 + further) / (RESAMPLES + 1)
 
 
+def smallest_p(units: int) -> float:
+    """The smallest p-value that `compare` can find with so many units, all of them on one side.
+
+    >>> smallest_p(6)
+    0.03125
+    """
+    return 2.0 ** (1 - units) if units <= ALL_SIGNS else 1 / (RESAMPLES + 1)
+
+
 def _batches(units: int) -> list[tuple[int, int]]:
     step = max(1, BATCH_VALUES // units)
     return [(begin, min(begin + step, RESAMPLES)) for begin in range(0, RESAMPLES, step)]

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator, map_names
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
+from biselect.data.aml.groups import laundering_groups
 from biselect.data.aml.schema import find_transactions, load_transactions
 from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import TimeSplit, split_rows
@@ -46,12 +47,14 @@ class Scene:
         X: the 38 features, float32.
         labels: laundering.
         minutes: since the first transaction.
+        groups: which laundering group a row belongs to, -1 for none; the units that are resampled.
         split: reference, buffer and test rows.
     """
 
     X: NDArray[np.float32]
     labels: NDArray[np.bool_]
     minutes: NDArray[np.int64]
+    groups: NDArray[np.int64]
     split: TimeSplit
 
     @cached_property
@@ -109,7 +112,8 @@ def scene(name: str, transactions: int) -> Scene:
     X = causal_features(found).to_numpy()
     labels, minutes = found.frame["label"].to_numpy(), found.frame["minute"].to_numpy()
     refuse_label_copies(X, list(MEANINGS), labels)
-    return Scene(X=X, labels=labels, minutes=minutes, split=split_rows(minutes, SPLIT))
+    split = split_rows(minutes, SPLIT)
+    return Scene(X=X, labels=labels, minutes=minutes, groups=laundering_groups(found), split=split)
 
 
 @lru_cache(maxsize=len(DETECTORS))

@@ -29,6 +29,7 @@ BASELINES = {
     "feature-first:median": "feature-first, median",
     "rule:weight-sum": "sum of all weights",
     "rule:largest-weights": "sum of a row's m largest weights",
+    "rule:tall-columns": "columns by their k largest weights",
     **{f"detector:{name}:28": label for name, label in LABELS.items()},
 }
 PAPER_BEST, PAPER_EXCESS, PAPER_ALIGNED = 0.155, 13.5, 0.063

@@ -16,6 +16,14 @@ FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05)
 BLOCKS = (0, 1, 2, 3, 4)
 MAPS = tuple(map_names())
 EXPERIMENT = "creditcard_reference"
+PLAIN = {
+    "sequential-max": "feature-first by max",
+    "sequential-median": "feature-first by median",
+    "weight-sum": "sum of all weights",
+    "largest-weights": "sum of a row's m largest weights",
+    "tall-columns": "columns by their k largest weights",
+}
+"""Selectors without a search over both sides, beside feature-first by the sum."""
 
 
 def draws(quick: bool) -> int:

@@ -34,6 +34,7 @@ PLAIN = {
     "feature-first:max": "feature-first by max",
     "feature-first:median": "feature-first by median",
     "rule:largest-weights": "sum of a row's m largest weights",
+    "rule:tall-columns": "columns by their k largest weights",
     "detector:ecod:12": "ECOD, 12 features",
     "detector:copod:12": "COPOD, 12 features",
     "detector:copod:28": "COPOD, 28 features",

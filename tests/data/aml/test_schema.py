@@ -6,8 +6,9 @@ import pytest
 pl = pytest.importorskip("polars")
 
 from biselect.data.aml.generator import CONTACTS, FORMATS, Market  # noqa: E402
+from biselect.data.aml.groups import laundering_groups  # noqa: E402
 from biselect.data.aml.patterns import PATTERNS  # noqa: E402
-from biselect.data.aml.schema import COLUMNS, coded, find_transactions, load_transactions  # noqa: E402
+from biselect.data.aml.schema import COLUMNS, coded, find_transactions, is_published, load_transactions  # noqa: E402
 from biselect.errors import InputError, MissingDataError  # noqa: E402
 
 HEADER = (
@@ -48,6 +49,68 @@ def test_labels_that_are_no_labels_are_not_rounded_to_some(tmp_path, label):
     table.with_columns(pl.Series("Is Laundering", [0.0, 1.0, label])).write_parquet(tmp_path / "x.parquet")
     with pytest.raises(InputError, match="'Is Laundering' must hold 0 and 1 only"):
         load_transactions(tmp_path / "x.parquet")
+
+
+def market():
+    return Market(transactions=1_000, days=2).table(seed=0)
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "message"),
+    [
+        ("Timestamp", pl.Int64, "'Timestamp' holds values of type Int64; give texts such as 2022/09/01 00:20"),
+        ("Timestamp", pl.Date, "'Timestamp' holds values of type Date; give texts such as"),
+        ("Payment Currency", pl.Int32, "'Payment Currency' holds values of type Int32; give names"),
+        ("Payment Format", pl.Float64, "'Payment Format' holds values of type Float64; give names"),
+        ("Account", pl.List(pl.Int64), "'Account' holds values of type List"),
+        ("Amount Paid", pl.Date, "'Amount Paid' holds values of type Date; give numbers"),
+    ],
+)
+def test_columns_of_another_kind_are_refused_by_name_and_kind(tmp_path, name, kind, message):
+    market().with_columns(pl.lit(None).cast(kind).alias(name)).write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match=message):
+        load_transactions(tmp_path / "x.parquet")
+
+
+@pytest.mark.parametrize("rest", ["", "\n", "\n\n"])
+def test_a_header_without_transactions_is_said_to_be_one(tmp_path, rest):
+    (tmp_path / "x.csv").write_text(HEADER + rest)
+    with pytest.raises(InputError, match="holds no transactions"):
+        load_transactions(tmp_path / "x.csv")
+
+
+def test_whether_a_file_is_published_cannot_be_asked_of_one_without_labels(tmp_path):
+    market().drop("Is Laundering").write_parquet(tmp_path / "x.parquet")
+    with pytest.raises(InputError, match="has no column 'Is Laundering'; it has 'Timestamp'"):
+        is_published(tmp_path / "x.parquet", "HI-Small")
+    (tmp_path / "y.parquet").write_bytes(b"nothing of the kind")
+    with pytest.raises(InputError, match="cannot be read as transactions"):
+        is_published(tmp_path / "y.parquet", "HI-Small")
+
+
+def test_the_order_of_generated_rows_does_not_tell_which_are_laundering():
+    table = Market(transactions=200_000, days=4).table(seed=0)
+    minute, label = table["Timestamp"].to_numpy(), table["Is Laundering"].to_numpy()
+    last = np.append(minute[1:] != minute[:-1], True)
+    among = np.bincount(np.cumsum(np.append(True, last[:-1])) - 1)  # transactions of each minute
+    expected = label.sum() / among.mean()
+    assert abs(int(label[last].sum()) - expected) < 5 * np.sqrt(expected)
+
+
+def test_laundering_payments_are_grouped_by_the_accounts_they_connect():
+    """Against a search that can be read: from a payment to all that share an account with its group, until none."""
+    found = Market(transactions=60_000, days=4).generate(seed=1)
+    groups, frame = laundering_groups(found), found.frame.filter(pl.col("label"))
+    assert np.array_equal(groups >= 0, found.frame["label"].to_numpy())
+    ends = [{a, b} for a, b in zip(frame["sender"], frame["receiver"], strict=True)]
+    mine = groups[groups >= 0]
+    assert 1 < np.unique(mine).size < len(ends)
+    for first in np.unique(mine, return_index=True)[1]:
+        known, members = set(ends[first]), {int(first)}
+        while more := {row for row, pair in enumerate(ends) if pair & known} - members:
+            members |= more
+            known = known.union(*(ends[row] for row in more))
+        assert members == set(np.flatnonzero(mine == mine[first]).tolist())
 
 
 @pytest.mark.parametrize(

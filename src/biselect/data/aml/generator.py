@@ -136,7 +136,8 @@ def _moments(market: Market, shares: NDArray[np.float64]) -> NDArray[np.int64]:
 def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.random.Generator) -> pl.DataFrame:
     """Numbers to the columns of the published files."""
     pl = polars()
-    order = np.argsort(rows["minute"], kind="stable")
+    # within a minute by chance: the order of a file must not tell which rows are laundering
+    order = np.lexsort((rng.random(len(rows["minute"])), rows["minute"]))
     sender, receiver, form = (rows[name][order].astype(np.int64) for name in ("sender", "receiver", "format"))
     count, accounts = len(order), market.accounts
     home = rng.choice(len(CURRENCIES), accounts, p=CURRENCY_SHARES)

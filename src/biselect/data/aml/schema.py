@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,22 +85,36 @@ def find_transactions(variant: str = "HI-Small") -> Path:
 def is_published(path: Path, variant: str) -> bool:
     """Whether a file has as many transactions, and as many of laundering, as the published one."""
     pl = polars()
-    lazy = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
-    label = pl.col("Is Laundering").cast(pl.Float64, strict=False)
-    found: tuple[int, float] = lazy.select(pl.len(), label.sum()).collect(engine="streaming").row(0)
+    with _readable(path):
+        lazy = _scan(path)
+        _refuse_absent(lazy.collect_schema(), ("Is Laundering",), path.name)
+        label = pl.col("Is Laundering").cast(pl.Float64, strict=False)
+        found: tuple[int, float] = lazy.select(pl.len(), label.sum()).collect(engine="streaming").row(0)
     return found == PUBLISHED.get(variant)
 
 
 def load_transactions(path: str | Path) -> Transactions:
     """Read a CSV or Parquet file in the published schema, as a stream."""
-    pl = polars()
     path = Path(path)
     if not path.is_file():
         raise InputError(f"{path}: no such file")
+    with _readable(path):
+        return coded(_scan(path), source=path.name, generated=False)
+
+
+def _scan(path: Path) -> pl.LazyFrame:
+    reader = polars()
+    lazy: pl.LazyFrame
+    lazy = reader.scan_parquet(path) if path.suffix == ".parquet" else reader.scan_csv(path, infer_schema=False)
+    return lazy
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Polars' complaints about a file as ours."""
     try:
-        lazy = pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
-        return coded(lazy, source=path.name, generated=False)
-    except pl.exceptions.PolarsError as error:
+        yield
+    except polars().exceptions.PolarsError as error:
         raise InputError(f"{path}: cannot be read as transactions: {error}") from error
 
 
@@ -110,13 +126,22 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     pl = polars()
     lazy = lazy.rename({"Account_duplicated_0": "Account.1"}, strict=False)
     have = lazy.collect_schema()
-    if absent := [name for name in COLUMNS if name not in have]:
-        raise InputError(f"{source} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, have))}")
-    time = pl.col("Timestamp")
-    moment = time.str.to_datetime(TIME_FORMAT, strict=False) if have["Timestamp"] == pl.String else time
+    _refuse_absent(have, COLUMNS, source)
     texts = ["From Bank", "Account", "To Bank", "Account.1"]
     numbers = ["Amount Received", "Amount Paid"]
     names = ["Receiving Currency", "Payment Currency", "Payment Format"]
+    wanted = (
+        (["Timestamp"], lambda kind: kind == pl.Datetime, "texts such as 2022/09/01 00:20, or date-times"),
+        (names, lambda kind: kind in (pl.Categorical, pl.Enum), "names, as texts"),
+        (texts, lambda kind: kind.is_integer(), "texts or whole numbers"),
+        ([*numbers, "Is Laundering"], lambda kind: kind.is_numeric() or kind == pl.Boolean, "numbers"),
+    )
+    for columns, fits, words in wanted:
+        for name in columns:
+            if have[name] != pl.String and not fits(have[name]):
+                raise InputError(f"{source}: {name!r} holds values of type {have[name]}; give {words}")
+    time = pl.col("Timestamp")
+    moment = time.str.to_datetime(TIME_FORMAT, strict=False) if have["Timestamp"] == pl.String else time
     table = (
         lazy.select(
             moment.alias("Timestamp"),
@@ -167,9 +192,14 @@ def _accounts(table: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     return sender, receiver
 
 
+def _refuse_absent(have: pl.Schema, wanted: Iterable[str], source: str) -> None:
+    if absent := [name for name in wanted if name not in have]:
+        raise InputError(f"{source} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, have))}")
+
+
 def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
     pl = polars()
-    if table.height == 0:
+    if all(table[name].null_count() == table.height for name in COLUMNS):  # or blank lines only
         raise InputError(f"{source}: holds no transactions")
     for name in COLUMNS:
         if missing := table[name].null_count():

@@ -17,15 +17,17 @@ from biselect.data.creditcard import load_credit_card
 from biselect.solvers import solve
 from biselect.studies import creditcard_fields as fields
 from biselect.studies.creditcard_table import PAPER_SLICES, SIZES, SPLIT, D, M
+from biselect.studies.rankers import RULES
 from biselect.studies.task import Cell, Values
 
 REPLICATES = 5
 WINDOW = 40_000  # rows of a block in the lag sweep
 BLOCKS = 5
+FIRST = {"sequential": "sum", "sequential-max": "max", "sequential-median": "median"}
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
-    """F1@k of both selectors and the parts of the weights' change, by size and slice; means over replicates.
+    """F1@k of every selector and the parts of the weights' change, by size and slice; means over replicates.
 
     `hits SELECTOR` says how often each fraud of a slice, in the order of `frauds`, was chosen.
     With `kind` = `shrink` a part (`fraction`) of the reference window stands against all of it. Slice numbers run
@@ -65,7 +67,8 @@ def _measure(W: NDArray[np.float64], clean: NDArray[np.float64], k: int, positiv
     parts = decompose(W - clean)
     chosen = {
         "joint": solve(problem, "exact", workers=1).samples,
-        "sequential": solve(problem, "feature-first", aggregate="sum").samples,
+        **{name: solve(problem, "feature-first", aggregate=aggregate).samples for name, aggregate in FIRST.items()},
+        **{name: rule(W, k, M) for name, rule in RULES.items()},
     }
     return {
         **{name: f1_at_k(samples.tolist(), positive.tolist()) for name, samples in chosen.items()},
