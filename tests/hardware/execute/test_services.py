@@ -467,6 +467,12 @@ def test_all_of_a_file_of_tokens_is_masked_whatever_its_form(monkeypatch, tmp_pa
     assert scrubbed("sent abcdefgh, then ijklmnop") == "sent ***, then ***"
 
 
+def test_a_token_of_digits_alone_is_masked(monkeypatch, tmp_path):
+    (tmp_path / "tokens").write_text("12345678\n")
+    monkeypatch.setenv("IQM_TOKENS_FILE", str(tmp_path / "tokens"))
+    assert scrubbed("sent 12345678") == "sent ***"
+
+
 def test_a_token_is_masked_without_the_blanks_around_it(monkeypatch):
     monkeypatch.setenv("QISKIT_IBM_TOKEN", " tok\n")
     assert scrubbed("value tok.") == "value ***."

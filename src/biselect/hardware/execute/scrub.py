@@ -19,7 +19,7 @@ from biselect.errors import InputError
 MASK = "***"
 VARIABLES = ("QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE", "IQM_TOKEN")  # where services look for an account
 TOKENS_FILE = "IQM_TOKENS_FILE"
-PUBLIC = {"channel", "region", "plans_preference", "tags"}  # of an account
+PUBLIC = {"channel", "region", "plans_preference", "tags", "url", "auth_server_url", "timestamp"}  # no secrets
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6  # shorter values of other variables are words that occur by chance
 _ADDRESS = re.compile(r"[A-Za-z0-9._~:/%\[\]-]+")
@@ -80,7 +80,8 @@ def _tokens(text: str) -> set[str]:
         found = set(_leaves(json.loads(text)))
     except (ValueError, RecursionError):
         return {text, *text.splitlines()}
-    return {value for names, value in found if len(value) >= _SHORTEST or any(map(_SECRET_NAMES.search, names))}
+    kept = {(names, value) for names, value in found if not PUBLIC.intersection(names[-1:])}
+    return {value for names, value in kept if len(value) >= _SHORTEST or any(map(_SECRET_NAMES.search, names))}
 
 
 def account_secrets(accounts: Any) -> list[str]:
@@ -90,9 +91,9 @@ def account_secrets(accounts: Any) -> list[str]:
 
 
 def _leaves(content: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text in plain data, with the names that lead to it."""
-    if isinstance(content, str):
-        yield names, content
+    """Every text and whole number in plain data, with the names that lead to it."""
+    if isinstance(content, str | int) and not isinstance(content, bool):
+        yield names, str(content)
     elif isinstance(content, Mapping):
         for name, value in content.items():
             yield from _leaves(value, (*names, str(name)))
