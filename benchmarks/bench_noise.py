@@ -22,7 +22,7 @@ import numpy as np
 
 from biselect.hardware import build_program, choose_patch, hardware_mask, load_target, masked, place
 from biselect.hardware.noise import LABEL, register_mass
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, QUIET, Y_FRAME
+from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect.studies.experiments.compile_case import angles
 from biselect.studies.experiments.heron_case import problem
 
@@ -31,7 +31,7 @@ DEPTHS = (3, 5)
 WIDTH, N, D = 20, 12, 8
 WANTED = 4.0  # points
 PATHS = {
-    "ours": replace(QUIET, coloured=False),  # the patch's classes are the order already
+    "ours": IN_ORDER,
     "y-frame": replace(Y_FRAME, coloured=False),
     "paper": replace(COMPLETE_FRACTIONAL, coloured=False),
 }

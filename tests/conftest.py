@@ -75,10 +75,10 @@ def chromium():
 
 @pytest.fixture
 def ibm(monkeypatch):
-    """IBM's service without a network; see `recorded_ibm`. Gives its module and a maker of services."""
+    """IBM's service without a network; see `answering_ibm`. Gives its module and a maker of services."""
     pytest.importorskip("qiskit_ibm_runtime")
-    place = Path(__file__).parent / "recorded_ibm.py"
-    spec = spec_from_file_location("recorded_ibm", place)
+    place = Path(__file__).parent / "answering_ibm.py"
+    spec = spec_from_file_location("answering_ibm", place)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
-    return SimpleNamespace(module=module, make=partial(module.RecordedIbm, monkeypatch))
+    return SimpleNamespace(module=module, make=partial(module.AnsweringIbm, monkeypatch))

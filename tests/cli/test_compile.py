@@ -82,8 +82,11 @@ def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
     (tmp_path / "a.json").write_text(json.dumps(trained))
     outcome = run("compile", problem, "--angles", tmp_path / "a.json", "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1 and "another problem" in outcome.err
-    assert "trained on the whole problem, with another mixer and start" in " ".join(outcome.err.split())
+    assert "warning: these angles were trained for another circuit" in " ".join(outcome.err.split())
     assert json.loads(outcome.out)["angles"] == {"γ_marg": 0.9, "γ_SF,1": 2.4, "β": 1.15}
+    assert run("train", problem, "--depth", 1, "--evaluations", 20, "--out", tmp_path / "b.json", "-q").code == 0
+    outcome = run("compile", problem, "--angles", tmp_path / "b.json")
+    assert outcome.code == 0 and "may do no better than chance; leave --angles out" in " ".join(outcome.err.split())
     wrong = run("compile", problem, "--angles", tmp_path / "a.json", "--depth", 2)
     assert wrong.code == 2 and "leave --depth out" in wrong.err
 

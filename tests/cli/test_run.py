@@ -63,6 +63,13 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
         assert done.code == 0 and json.loads(done.out)["strict"]["shots"] == 60
 
 
+def test_a_range_of_repeats_is_shown_where_there_are_several(run, compiled, tmp_path):
+    one = run("run", compiled, "--on", "sector", "--shots", 50, "--out", tmp_path / "one").out
+    two = run("run", compiled, "--on", "sector", "--shots", 50, "--repeats", 2, "--out", tmp_path / "two").out
+    assert "in one repeat" in one and "highest" not in one and one.count("95 % interval") == 2
+    assert "in 2 repeats" in two and two.count("lowest and highest repeat") == 2
+
+
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
     results = []
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):

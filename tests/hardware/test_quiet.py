@@ -66,7 +66,7 @@ def test_without_propagation_the_unitary_is_the_programs(small, seed):
     assert path.name == "y-frame-coloured-unitary-quiet"
 
 
-@pytest.mark.parametrize("missing", [("rzz",), ("cz", "rzz")])
+@pytest.mark.parametrize("missing", [("rzz",), ("cz",), ("cz", "rzz")])
 def test_what_was_not_recorded_is_no_reason_to_change(small, missing):
     rng = np.random.default_rng(5)
     drawn = small.case(rng, 6)

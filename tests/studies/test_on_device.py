@@ -1,9 +1,12 @@
 """Hardware columns from devices: the runs of `biselect run`; killed, resumed, pending, and never paid for twice."""
 
+import errno
 import json
+import os
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,21 +14,23 @@ import pytest
 
 pytest.importorskip("qiskit_aer")
 
+from biselect.cli.reproduce import _show
 from biselect.errors import InputError
 from biselect.hardware.analysis import Range, exact_interval
-from biselect.hardware.execute.store import RESULTS, RunStore
+from biselect.hardware.execute.store import RESULTS, RunStore, locked
 from biselect.report.reproduction import write_reproduction
 from biselect.studies import OnDevice, load
 from biselect.studies.experiments import heron_replay
-from biselect.studies.heron_tables import ideal_hit_rate
-from biselect.studies.on_device import RUNS, Measured, measured
-from biselect.studies.render import CELLS, write
+from biselect.studies.heron_tables import ideal_hit_rate, on_device
+from biselect.studies.measured import RUNS, Measured, Survey, home_name, measured
+from biselect.studies.render import CELLS, markdown, write
 from biselect.studies.results import Results
 from biselect.studies.runner import _write
 
 REPLAY, PANEL = "creditcard-bilinear-cg-best-known-replay", "cgxy-fully-grouped-qpu-replay-p3"
 DETAILS, SUMMARY = "cgxy-fixed-angle-condition-details", "hardware-run-summary"
-ON = "ibm:recorded"
+ON, MODEL = "ibm:answering", "noisy:FakeBoston"
+FIRST = "creditcard-13-0-p3-fully-grouped"
 VALUES = {
     "heron_replay": {"uniform": 0.001, "ideal": 0.01, "hits": 5, "mass": 0.7, "ours": 0.8, "paper": 0.7},
     "heron_wide": {
@@ -58,13 +63,13 @@ def cells_on(found, device=ON):
 
 @pytest.fixture(scope="module")
 def compiled(tmp_path_factory):
-    """Circuits of the quick forms, compiled once for the recorded device and for a recorded Heron."""
+    """Circuits of the quick forms, compiled once for the device of the service."""
     return tmp_path_factory.mktemp("compiled")
 
 
 @pytest.fixture
 def service(ibm, compiled, tmp_path):
-    """A recorded service with 42 qubits; give the fates of its submissions. Compiled circuits are in place."""
+    """A service with a device of 42 qubits; give the fates of its submissions. Compiled circuits are in place."""
 
     def make(fates=()):
         return ibm.make(ibm.module.grid(6, 7), fates).install()
@@ -89,7 +94,7 @@ def test_a_forecast_submits_nothing_and_adds_the_time_up(service, tmp_path):
     (plan,) = OnDevice(load(REPLAY), tmp_path, ON, quick=True).forecast()
     assert quiet.submissions == 0 and plan["repeats_left"] == plan["repeats"] == 2 and plan["qubits"] == 13
     assert plan["estimated_device_seconds"] > 2 * 64 * 250e-6
-    assert not measured(load(REPLAY), tmp_path, True)  # nothing is fixed yet, so there is no column
+    assert not measured(load(REPLAY), tmp_path, True).devices  # nothing is fixed yet, so there is no column
 
 
 def test_what_is_queued_is_pending_and_a_second_call_collects_it(service, tmp_path):
@@ -105,12 +110,12 @@ def test_what_is_queued_is_pending_and_a_second_call_collects_it(service, tmp_pa
     busy.finish()
     assert not measure(tmp_path).pending
     assert busy.submissions == 2
-    (run,) = [kept for kept in measured(load(REPLAY), tmp_path, True)[0].outcomes.values()]
+    (run,) = [kept for kept in measured(load(REPLAY), tmp_path, True).devices[0].outcomes.values()]
     entry = cells_on(results(REPLAY, tmp_path))["p = 3, Fully grouped", "BK %"]
     assert (entry.low / 100, entry.high / 100) == pytest.approx(exact_interval(run.strict.hits, 128)[1:])
     assert json.loads((run.run.folder / "analysis.json").read_text()) == json.loads(json.dumps(run.to_dict()))
     kept = results(REPLAY, tmp_path).extra["devices"][0]
-    assert (kept["on"], kept["kind"], kept["label"]) == (ON, "hardware", "on ibm:recorded (hardware)")
+    assert (kept["on"], kept["kind"], kept["label"]) == (ON, "hardware", "on ibm:answering (hardware)")
     assert kept["runs"]["creditcard-13-0-p3-fully-grouped"]["strict"]["shots"] == 128
 
 
@@ -211,7 +216,7 @@ def test_a_recorded_device_in_runtimes_local_mode_fills_the_columns(tmp_path):
     """For real: compiled, fixed and measured; the circuit without errors is the one that the study trains."""
     on = "local:FakeBoston"
     assert not measure(tmp_path, on=on).pending
-    (found,) = measured(load(REPLAY), tmp_path, True)
+    (found,) = measured(load(REPLAY), tmp_path, True).devices
     (run,) = found.outcomes.values()
     trained = heron_replay.trained("creditcard", 13, 0, 3, "fully-grouped")
     assert ideal_hit_rate(run) == pytest.approx(trained.hit_rate, rel=1e-6)
@@ -227,15 +232,181 @@ def test_pages_and_tables_show_devices_and_what_is_pending(service, tmp_path):
     measure(tmp_path, wait=0.0)
     study = load(REPLAY)
     write(study, results(REPLAY, tmp_path), tmp_path / REPLAY)
-    column = "BK % on ibm:recorded (hardware)"
+    column = "BK % on ibm:answering (hardware)"
     table = (tmp_path / REPLAY / "table.md").read_text()
     assert column in table and "| pending |" in table and "Pending: creditcard-13" in table
     page = write_reproduction(tmp_path).read_text()
-    assert column in page and "pending" in page and "--quick --device ibm:recorded" in page
+    assert column in page and "pending" in page and "--quick --device ibm:answering" in page
     busy.finish()
     measure(tmp_path)
     write(study, results(REPLAY, tmp_path), tmp_path / REPLAY)
     assert "pending" not in (tmp_path / REPLAY / "table.md").read_text()
+
+
+# Runs that are not what their folder says, or that were damaged
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A finished quick run under a noise model, and where it lies."""
+    folder = tmp_path_factory.mktemp("finished")
+    measure(folder, on=MODEL)
+    return folder
+
+
+@pytest.fixture
+def copy(finished, tmp_path):
+    """A copy of it to do harm to: the folder, and that of the circuit."""
+    shutil.copytree(finished, tmp_path, dirs_exist_ok=True)
+    return SimpleNamespace(folder=tmp_path, circuit=tmp_path / RUNS / home_name(MODEL) / FIRST)
+
+
+def test_a_run_put_in_the_place_of_another_circuit_fills_no_row_of_it(copy):
+    """The whole folder of a Credit Card circuit under the name of a planted one, also as `1x64` of its `2x64`."""
+    (planted,) = load(PANEL).device.circuits(True)
+    place = copy.circuit.with_name(planted.name)
+    shutil.copytree(copy.circuit, place)
+    with pytest.raises(InputError, match=r"another circuit than planted-13-0-p3-fully-grouped .*cell"):
+        OnDevice(load(PANEL), copy.folder, MODEL, quick=True).hand_in()
+    (place / "2x64").rename(place / "1x64")
+    found = measured(load(PANEL), copy.folder, True)
+    assert not found.devices and "another circuit" in found.left_out[home_name(MODEL)]
+    assert "Refused: runs/noisy-FakeBoston-" in found.note
+
+
+def test_a_run_of_other_shots_fills_no_row(copy, monkeypatch):
+    (circuit,) = load(REPLAY).device.circuits(True)
+    (copy.circuit / "2x64").rename(copy.circuit / "1x64")
+    monkeypatch.setattr(type(circuit), "size", lambda self, device: (1, 64))
+    found = measured(load(REPLAY), copy.folder, True)
+    assert not found.devices and "holds 2 × 64 shots" in found.note
+
+
+def test_a_circuit_for_one_device_is_not_taken_for_another(copy):
+    other = "noisy:FakePittsburgh"
+    shutil.copytree(copy.circuit.parent, copy.folder / RUNS / home_name(other))
+    with pytest.raises(InputError, match=f"for {other} .its on differ"):
+        OnDevice(load(REPLAY), copy.folder, other, quick=True).forecast()
+    found = measured(load(REPLAY), copy.folder, True)  # a copy: its device stands in the table once
+    assert [device.on for device in found.devices] == [MODEL]
+    assert found.left_out == {home_name(other): f"holds runs of {MODEL}, whose folder is {home_name(MODEL)}"}
+
+
+def test_no_two_devices_share_a_folder():
+    names = ["ibm:ibm.boston", "ibm:ibm_boston", "iqm:https://a.b/c-d", "iqm:https://a-b/c/d", "ibm:" + "x" * 300]
+    folders = [home_name(on) for on in names]
+    assert len(set(folders)) == len(names) and max(map(len, folders)) < 64
+
+
+def harm_threshold(circuit):
+    path = circuit / "circuit" / "manifest.json"
+    content = json.loads(path.read_text())
+    content["study"]["threshold"] = None
+    path.write_text(json.dumps(content))
+
+
+def test_a_threshold_cannot_vanish(copy):
+    shutil.rmtree(copy.circuit / "2x64")
+    harm_threshold(copy.circuit)
+    with pytest.raises(InputError, match="was changed after it was written"):
+        OnDevice(load(REPLAY), copy.folder, MODEL, quick=True).hand_in()
+
+
+def as_folder(path):
+    path.unlink()
+    path.mkdir()
+
+
+HARMS = {
+    "results are a folder": lambda run: as_folder(run / RESULTS),
+    "results are deep": lambda run: (run / RESULTS).write_text("[" * 200_000 + "\n{}\n"),
+    "the manifest is deep": lambda run: (run / "manifest.json").write_text("[" * 200_000),
+    "the manifest is a folder": lambda run: as_folder(run / "manifest.json"),
+    "the circuit is another": lambda run: (run / "circuit.qpy").write_bytes(b"x"),
+}
+
+
+@pytest.mark.parametrize("harm", HARMS)
+def test_a_damaged_run_is_said_and_spoils_no_table(copy, run, harm):
+    HARMS[harm](copy.circuit / "2x64")
+    (copy.folder / RUNS / ".DS_Store").write_text("x")
+    fill_cells(REPLAY, copy.folder)
+    done = run("reproduce", REPLAY, "--quick", "--out", copy.folder)
+    assert done.code == 0 and "Refused:" in done.out and (copy.folder / "index.html").exists()
+
+
+def test_one_damaged_run_among_several_is_refused_in_its_row_alone(copy, monkeypatch):
+    study = load(REPLAY)
+    (circuit,) = study.device.circuits(True)
+    broken = replace(circuit, name="broken")
+    shutil.copytree(copy.circuit, copy.circuit.with_name("broken"))
+    as_folder(copy.circuit.with_name("broken") / "2x64" / RESULTS)
+    monkeypatch.setattr(
+        type(study.device), "circuits", property(lambda self: lambda quick: [circuit, broken]), raising=False
+    )
+    (device,) = measured(study, copy.folder, True).devices
+    assert device.lacking(broken) == device.to_dict()["runs"]["broken"] == "refused"
+    assert device.outcomes[circuit] is not None and not device.owed
+    (cell,) = on_device(device, "row", None, {"BK %": None}, broken)
+    assert cell.verdict == "refused"
+
+
+def test_a_run_that_is_damaged_while_the_rest_is_simulated_is_pending_with_the_reason(copy):
+    device = OnDevice(load(REPLAY), copy.folder, MODEL, quick=True)
+    device.hand_in()
+    as_folder(copy.circuit / "2x64" / RESULTS)
+    device.collect()
+    assert "cannot be read" in device.pending[FIRST]
+
+
+def test_a_forecast_beside_a_run_that_is_going_on(copy, run):
+    with locked(copy.circuit / "2x64"):
+        (plan,) = OnDevice(load(REPLAY), copy.folder, MODEL, quick=True).forecast()
+        done = run("reproduce", REPLAY, "--quick", "--device", MODEL, "--out", copy.folder, "--dry-run")
+    assert plan["being_measured"] and plan["repeats_done"] is None and plan["estimated_device_seconds"] == 0
+    assert done.code == 0 and "Being measured by another process now: creditcard-13" in " ".join(done.out.split())
+
+
+@pytest.mark.parametrize("code", [errno.ENOTEMPTY, errno.EEXIST])
+def test_of_two_that_compile_the_same_circuit_the_first_counts(copy, monkeypatch, code):
+    """The other's folder appears between our looking and our writing."""
+    theirs = copy.folder / "theirs"
+    (copy.circuit / "circuit").rename(theirs)
+
+    def second(source, place):
+        theirs.rename(place)
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, "replace", second)
+    (plan,) = OnDevice(load(REPLAY), copy.folder, MODEL, quick=True).forecast()
+    assert plan["repeats_done"] == 2
+
+
+def test_names_steer_neither_a_terminal_nor_a_page(tmp_path, monkeypatch, capsys):
+    """No such device can be named, but results are read from files."""
+    study = load(REPLAY)
+    evil = "iqm:https://x/a|b<img>\x1b[31m$x$"
+    circuits = study.device.circuits(True)
+    device = Measured(on=evil, kind="hardware", outcomes=dict.fromkeys(circuits))
+    found = study.results(records(REPLAY), True, Survey(devices=(device,)))
+    write(study, found, tmp_path / REPLAY)
+    table = (tmp_path / REPLAY / "table.md").read_text()
+    assert r"a\|b&lt;img>" in table and "<img>" not in table
+    _show(found)
+    said = capsys.readouterr().out
+    assert "\x1b[31m" not in said and "�[31m" in said.replace("\n", "")
+
+
+def test_brackets_are_called_what_they_are(copy):
+    study = load(REPLAY)
+    alone = study.results(records(REPLAY), True)
+    assert alone.brackets == "lowest and highest repeat" and "[lowest and highest repeat]" in markdown(study, alone)
+    both = results(REPLAY, copy.folder)
+    assert both.brackets.endswith("of a device's pooled hit rates the exact 95 % interval")
+    write(study, both, copy.folder / REPLAY)
+    page = write_reproduction(copy.folder).read_text()
+    assert "Below a number: lowest and highest repeat; of a device" in page and "bootstrap" not in page
+    assert "not held against the paper in the quick form" in page and "prints no numbers" not in page
 
 
 def outcome(name):
@@ -317,7 +488,7 @@ def test_the_command_submits_resumes_and_says_what_is_pending(run, service, tmp_
     assert dry.code == 0 and busy.submissions == 0 and "nothing was submitted" in dry.out
     assert json.loads(run(*command, "--dry-run", "--json").out)["estimated_device_seconds"] > 0
     first = run(*command, "--wait", 0)
-    assert first.code == 1 and "1 circuits are pending on ibm:recorded" in first.err and "pending" in first.out
+    assert first.code == 1 and "1 circuits are pending on ibm:answering" in first.err and "pending" in first.out
     busy.finish()
     second = run(*command, "--json", "-q")
     assert second.code == 0 and busy.submissions == 2

@@ -123,9 +123,10 @@ def _angles(
         if content.get("problem_hash", digest) != digest:
             steps.say("note: these angles were trained on another problem", style="yellow")
         steps.say(
-            "note: these angles were trained on the whole problem, with another mixer and start than the circuit's; "
-            "leave --angles out to train them for this very circuit",
-            style="yellow",
+            "warning: these angles were trained for another circuit, of all couplings, with another mixer and start. "
+            "On the few couplings of a chip they may do no better than chance; leave --angles out to train them for "
+            "this very circuit",
+            style="bold yellow",
         )
         schedule, depth = of_schedule, of_depth
     else:
@@ -162,7 +163,7 @@ def _read_json(path: Path, what: str) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file; it was given for {what}") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
 

@@ -21,11 +21,12 @@ def fail(message: str, code: int) -> NoReturn:
     sys.exit(code)
 
 
-def printable(text: str) -> Text:
+def printable(text: str, style: str = "") -> Text:
     """Text as it is: no markup, and nothing in it that could steer the terminal."""
     from rich.text import Text
 
-    return Text("".join(character if character.isprintable() or character == "\n" else "�" for character in text))
+    seen = "".join(character if character.isprintable() or character == "\n" else "�" for character in text)
+    return Text(seen, style=style)
 
 
 class Steps:

@@ -140,43 +140,44 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
         table.add_column(heading, justify="right")
     for each in plans.values():
         took = each["estimated_device_seconds"]
+        counts = [each[name] for name in ("repeats_done", "repeats_handed_in")]
         table.add_row(
             each["circuit"],
             *(str(each[name]) for name in ("qubits", "depth", "two_qubit_gates")),
             f"{each['repeats']} × {each['shots']}",
-            *(str(each[name]) for name in ("repeats_done", "repeats_handed_in")),
+            *("–" if count is None else str(count) for count in counts),
             "unknown" if took is None else f"{took:.1f}",
         )
     console = out()
     console.print(table)
+    if busy := [name for name, each in plans.items() if each["being_measured"]]:
+        console.print(f"Being measured by another process now: {', '.join(busy)}")
     total = "unknown: the device tells no durations" if seconds is None else f"{seconds:.1f} s"
     console.print(f"Estimated time on the device for what is left, all circuits together, without queue: {total}")
 
 
 def _show(results: Results) -> None:
-    from rich.text import Text
-
     from biselect.studies import load
     from biselect.studies.readings import UNEXPLAINED, read
-    from biselect.studies.render import LEGEND
+    from biselect.studies.render import legend
 
     console = out()
     if not results.cells:
-        console.print(Text(f"{results.title}: {' '.join(results.notes)}"))
+        console.print(printable(f"{results.title}: {' '.join(results.notes)}"))
         return
     labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
     ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
     compared = [entry for entry in ours if entry.paper is not None]
     entries = list(ours) if len(ours) <= READABLE else compared[:READABLE]
-    console.print(Text(f"{results.title} ({results.seeds} seeds)", style="bold"))
+    console.print(printable(f"{results.title} ({results.seeds} seeds)", style="bold"))
     for table in _tables(entries, console):
         console.print(table)
     for label in labels:  # the columns of a device are a table of their own
-        console.print(Text(f"The same{label}", style="bold"))
+        console.print(printable(f"The same{label}", style="bold"))
         for table in _tables([entry for entry in results.cells if entry.column.endswith(label)], console, label):
             console.print(table)
     if entries or labels:
-        console.print(f"Each entry: {LEGEND}")
+        console.print(f"Each entry: {legend(results)}", markup=False)
     if len(entries) < len(ours):
         further = f"{len(ours) - len(entries)} {'further ' if entries else ''}numbers"
         console.print(f"{further} are in table.md and figure.png.")
@@ -187,9 +188,9 @@ def _show(results: Results) -> None:
     for reading, differing in read(results.cells, load(results.study).readings):
         why = UNEXPLAINED if reading is None else reading.text
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
-        console.print(Text(f"≠ {differing[0].row}, {differing[0].column}{more}: {why}"))
+        console.print(printable(f"≠ {differing[0].row}, {differing[0].column}{more}: {why}"))
     for note in results.notes:
-        console.print(Text(f"- {note}"))
+        console.print(printable(f"- {note}"))
 
 
 def _tables(entries: list[Entry], console: Console, label: str = "") -> list[Table]:
@@ -218,31 +219,28 @@ def _tables(entries: list[Entry], console: Console, label: str = "") -> list[Tab
 
 def _table(entries: list[Entry], columns: list[str], label: str, *, narrow: bool, width: int) -> Table:
     from rich.table import Table
-    from rich.text import Text
 
     from biselect.studies.render import axes
 
     table = Table()
     table.add_column("", max_width=width // 4 if narrow else None)
     for column in columns:
-        heading = Text(column.removesuffix(label))
+        heading = printable(column.removesuffix(label))
         table.add_column(heading, justify="right", max_width=max(NUMBER, width // 3) if narrow else None)
     known = {(entry.row, entry.column): entry for entry in entries if entry.column in columns}
     for row in axes(list(known.values()))[0]:
         found = (known.get((row, column)) for column in columns)
-        table.add_row(Text(row), *(_cell(entry, narrow) for entry in found))
+        table.add_row(printable(row), *(_cell(entry, narrow) for entry in found))
     return table
 
 
 def _cell(entry: Entry | None, narrow: bool) -> Text:
-    from rich.text import Text
-
     from biselect.studies.render import shown
 
     if entry is None:
-        return Text("")
+        return printable("")
     text = shown(entry)
-    if narrow and not isnan(entry.ours):
+    if narrow and not isnan(entry.ours):  # what is pending has no interval
         ours, interval, paper = text.replace("]", "[").split("[")
         text = f"{ours.rstrip()}{paper}\n[{interval}]"
-    return Text(text, style="bold red" if entry.verdict == "differs" else "")
+    return printable(text, style="bold red" if entry.verdict == "differs" else "")

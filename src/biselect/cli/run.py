@@ -188,14 +188,20 @@ def _show(found: Outcome) -> None:
     table.add_column()
     table.add_column(justify="right")
     table.add_column(style="dim")
-    table.add_row("shots", str(strict.shots), f"in {strict.repeats} repeats")
-    table.add_row("exact-budget mass", _percent(strict.feasible_rate.value), _between(strict.feasible_rate, "repeats"))
-    table.add_row("", "", _between(strict.feasible_interval, "95 % interval, pooled"))
+    several = strict.repeats > 1  # one repeat has no range
+    table.add_row("shots", str(strict.shots), f"in {strict.repeats} repeats" if several else "in one repeat")
+    pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
+    table.add_row("exact-budget mass", _percent(strict.feasible_rate.value), pooled)
+    if several:
+        table.add_row("", "", _between(strict.feasible_rate, "lowest and highest repeat"))
     table.add_row("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}")
     table.add_row(
-        "BK hit rate", _percent(strict.hit_rate.value), f"{strict.hits} hits, {_between(strict.hit_rate, '95 %')}"
+        "BK hit rate",
+        _percent(strict.hit_rate.value),
+        f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}",
     )
-    table.add_row("", "", _between(strict.hit_rate_by_repeat, "repeats"))
+    if several:
+        table.add_row("", "", _between(strict.hit_rate_by_repeat, "lowest and highest repeat"))
     proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
     evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
     table.add_row("best energy", _number(strict.best_energy), printable(evidence))

@@ -73,6 +73,7 @@ COMPLETE_FRACTIONAL = QiskitPath(fractional=True, fused=True, coloured=True, lat
 STRONGEST_QISKIT = QiskitPath(fractional=True, fused=True, coloured=True, late=False, clean=True)
 Y_FRAME = YFramePath()
 QUIET = YFramePath(quiet=True)
+IN_ORDER = YFramePath(coloured=False, quiet=True)  # the order of a patch's classes kept: another is another ansatz
 
 PATHS: dict[str, Path] = {
     "opt3-cz": OPT3_CZ,

@@ -7,7 +7,7 @@ long. Which of them errs less was settled edge by edge when the device was calib
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import inf, pi
+from math import pi
 from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.program import wrapped
@@ -24,14 +24,14 @@ DIAGONAL = {"cz", "rzz"}
 def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:
     """Equal gates, up to global phase, with each CZ made of whichever gate errs less on its edge.
 
-    A device without RZZ, or without recorded errors, keeps its CZ.
+    A device without RZZ keeps its CZ, and so does an edge on which one of the two has no recorded error.
     """
     if not has_rzz(target):
         return list(gates)
     found: list[Gate] = []
     for gate in gates:
         edge = tuple(layout[qubit] for qubit in gate.qubits)
-        if gate.name == "cz" and _error(target, "rzz", edge) < _error(target, "cz", edge):
+        if gate.name == "cz" and _quieter(target, edge):
             found.append(Gate(name="rzz", qubits=gate.qubits, angle=pi / 2))
             found += [Gate(name="rz", qubits=(qubit,), angle=-pi / 2) for qubit in gate.qubits]
         else:
@@ -61,8 +61,14 @@ def _gathered(gates: Iterable[Gate]) -> list[Gate]:
     return found
 
 
-def _error(target: Target, name: str, edge: tuple[int, ...]) -> float:
-    """Recorded error of a gate on an edge, in whichever direction; what was not recorded is no reason to take it."""
+def _quieter(target: Target, edge: tuple[int, ...]) -> bool:
+    """Whether RZZ is recorded to err less than CZ on an edge; what was not recorded is no reason to change."""
+    rzz, cz = _error(target, "rzz", edge), _error(target, "cz", edge)
+    return rzz is not None and cz is not None and rzz < cz
+
+
+def _error(target: Target, name: str, edge: tuple[int, ...]) -> float | None:
+    """Recorded error of a gate on an edge, in whichever direction."""
     entries: Any = target[name]
     known = [entries[way].error for way in (edge, edge[::-1]) if entries.get(way) is not None]
-    return min((error for error in known if error is not None), default=inf)
+    return min((error for error in known if error is not None), default=None)

@@ -109,7 +109,7 @@ def load_thresholds(path: str | Path) -> list[Threshold]:
         return [Threshold(**entry) for entry in content["thresholds"]]
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise InputError(f"{path}: not a manifest of thresholds: {error}") from error
 
 

@@ -87,7 +87,7 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
         found, commands = _found(study, results), _commands(command, results)
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+    except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
         why = f"its results.json cannot be read; delete {folder.name} and run it again"
         return {**known, "state": "damaged", "verdict": why, "command": command}
     if not results.cells:
@@ -134,7 +134,8 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
         "quick": bool(results.quick),
         "repeats": int(results.seeds),
         "counts": dict(counts),
-        "verdict": _verdict(counts),
+        "verdict": _verdict(counts, results.quick),
+        "brackets": results.brackets,
         "table": _table(shown, notes),
         "folded": _table(folded, notes),
         "differences": [
@@ -152,7 +153,7 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
     }
 
 
-def _verdict(counts: Mapping[str, int]) -> str:
+def _verdict(counts: Mapping[str, int], quick: bool) -> str:
     judged = counts["matches"] + counts["differs"]
     if counts["differs"]:
         return f"{counts['differs']} of {judged} differ"
@@ -160,7 +161,7 @@ def _verdict(counts: Mapping[str, int]) -> str:
         return f"all {judged} match" if judged > 1 else "the one printed number matches"
     if counts["not compared"]:
         return f"{counts['not compared']} beside the paper's, not compared"
-    return "the paper prints no numbers here"
+    return "not held against the paper in the quick form" if quick else "the paper prints no numbers here"
 
 
 def _table(entries: Sequence[Entry], notes: Mapping[tuple[str, str], str]) -> dict[str, Any]:

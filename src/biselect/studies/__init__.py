@@ -1,6 +1,7 @@
 """One file per table or figure of the paper, and a runner that resumes. `reproduce(name, folder)` does it all."""
 
-from biselect.studies.on_device import Measured, OnDevice
+from biselect.studies.measured import Measured
+from biselect.studies.on_device import OnDevice
 from biselect.studies.render import reproduce, skip
 from biselect.studies.results import Results
 from biselect.studies.study import Study, load, study_names

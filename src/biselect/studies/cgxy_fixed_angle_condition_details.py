@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biselect.studies import wide_conditions as shared
-from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, beside, dots, on_device
-from biselect.studies.on_device import Measured
+from biselect.studies.heron_tables import BY_REPEAT, NOT_HARDWARE, RANGES, TWIRLED, beside, dots, on_device
+from biselect.studies.measured import Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import DeviceColumns, Study
@@ -31,7 +31,8 @@ def device_entries(device: Measured, records: Records, quick: bool) -> list[Entr
     made: list[Entry] = []
     for condition in shared.conditions(quick):
         paper = dict(zip(DEVICE_COLUMNS, shared.PAPER[condition], strict=True))
-        made += on_device(device, row_name(condition), shared.device_figures(device, condition, quick), paper)
+        figures = shared.device_figures(device, condition, quick)
+        made += on_device(device, row_name(condition), figures, paper, shared.circuit(condition, quick))
     return made
 
 
@@ -51,6 +52,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=1,
         cells=tuple(cells),
+        brackets=BY_REPEAT,
         notes=(
             NOT_HARDWARE,
             RANGES,

@@ -9,7 +9,8 @@ import numpy as np
 from biselect.core.metrics import row_geometric
 from biselect.studies import panel_on_chip as chip
 from biselect.studies import threshold_tables as panel
-from biselect.studies.results import Entry, Findings, entry
+from biselect.studies.heron_tables import BY_REPEAT, POOLED
+from biselect.studies.results import BOOTSTRAP, Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import DeviceColumns, Study
 from biselect.studies.task import Task
@@ -59,6 +60,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=panel.seeds(quick),
         cells=(*cells, *chip.entries(records, quick)),
+        brackets=f"{BOOTSTRAP}, of placed circuits {BY_REPEAT}",
         notes=(
             "The instances are not the paper's, so rows are ordered by XY-QAOA's hit rate on either side and not "
             f"compared; the last row, geometric means over all {len(columns[panel.UNIFORM])} of ours and the paper's "
@@ -106,7 +108,7 @@ STUDY = Study(
     tasks=tasks,
     summarise=summarise,
     draw=draw,
-    device=DeviceColumns(circuits=chip.circuits, entries=chip.device_entries),
+    device=DeviceColumns(circuits=chip.circuits, entries=chip.device_entries, brackets=POOLED),
     choices=(
         panel.FAMILY,
         panel.PROTOCOL,

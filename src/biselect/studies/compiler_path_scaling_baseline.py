@@ -54,6 +54,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=points.seeds(quick),
         cells=cells,
+        brackets="observed range",
         notes=(
             "Medians with the observed range over devices and seeds. The paper prints no numbers beside this figure; "
             "its cuts are in implementation-path-factorial.",

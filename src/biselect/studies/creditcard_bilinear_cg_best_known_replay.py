@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from biselect.hardware.paths import IN_ORDER
 from biselect.studies.heron_tables import (
+    BY_REPEAT,
     NOT_HARDWARE,
+    POOLED,
     RANGES,
     TWIRLED,
     Figures,
@@ -19,7 +22,7 @@ from biselect.studies.heron_tables import (
     replay_circuit,
     scaled,
 )
-from biselect.studies.on_device import Circuit, Measured
+from biselect.studies.measured import Circuit, Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import DeviceColumns, Study
@@ -90,7 +93,7 @@ def device_entries(device: Measured, records: Records, quick: bool) -> list[Entr
                 "exact-budget %": scaled(found.strict.feasible_rate, 100),
             }
         paper = {"BK % without errors": None, "BK %": hits, "BK % by repeat": None, "exact-budget %": mass}
-        made += on_device(device, row_name(depth, schedule), figures, paper)
+        made += on_device(device, row_name(depth, schedule), figures, paper, circuit(depth, schedule, quick))
     return made
 
 
@@ -120,12 +123,13 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=2 if quick else REPEATS,
         cells=tuple(cells),
+        brackets=BY_REPEAT,
         notes=(
             NOT_HARDWARE,
             RANGES + f" {REPEATS} repeats of {SHOTS} shots in the full form, of 4096 in the paper.",
             TWIRLED,
             "'Registers' is the exact density matrix of each register, cross gates left out, for the same circuit by "
-            f"our Y-frame path and by the paper's complete fractional path: {gain:+.1f} points in the mean.",
+            f"our path, {IN_ORDER.name}, and by the paper's complete fractional path: {gain:+.1f} points in the mean.",
         ),
     )
 
@@ -143,7 +147,9 @@ STUDY = Study(
     summarise=summarise,
     draw=draw,
     device=DeviceColumns(
-        circuits=lambda quick: [circuit(*condition, quick) for condition in conditions(quick)], entries=device_entries
+        circuits=lambda quick: [circuit(*condition, quick) for condition in conditions(quick)],
+        entries=device_entries,
+        brackets=POOLED,
     ),
     choices=(
         "The instance is not given; ours is of the Credit Card excerpt, (12, 8, 3, 5), placed by the "

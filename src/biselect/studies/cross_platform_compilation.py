@@ -59,6 +59,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=seeds(quick),
         cells=tuple(found),
+        brackets="quartiles",
         notes=(
             "Medians with quartiles, not an interval, over transpiler seeds, each with its random feasible start. "
             "Dense and aligned go through the same Qiskit path, optimisation level 3 on the native basis; the y-frame "

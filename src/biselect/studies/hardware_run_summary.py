@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from biselect.hardware.analysis import closed_gap
 from biselect.studies import wide_conditions as shared
-from biselect.studies.heron_tables import NOT_HARDWARE, RANGES, TWIRLED, Figures, beside, dots, on_device
-from biselect.studies.on_device import Circuit, Measured
+from biselect.studies.heron_tables import BY_REPEAT, NOT_HARDWARE, RANGES, TWIRLED, Figures, beside, dots, on_device
+from biselect.studies.measured import Circuit, Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 from biselect.studies.study import DeviceColumns, Study
@@ -46,10 +46,11 @@ def device_entries(device: Measured, records: Records, quick: bool) -> list[Entr
         _, mass, dense, repaired = shared.PAPER[condition]
         figures = shared.device_figures(device, condition, quick)
         paper = {"exact-budget %": mass, "exact/chance": PAPER_RATIO[width], "dense gap": dense, "band-1 gap": repaired}
-        made += on_device(device, row, figures, paper)
+        made += on_device(device, row, figures, paper, shared.circuit(condition, quick))
         if warm(condition) in shared.conditions(quick):
             closed = _closed(device, condition, quick)
-            made += on_device(device, row, closed, {"warm gap closed %": PAPER_CLOSED[width]})
+            both = [shared.circuit(each, quick) for each in (condition, warm(condition))]
+            made += on_device(device, row, closed, {"warm gap closed %": PAPER_CLOSED[width]}, *both)
     return made
 
 
@@ -92,6 +93,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=1,
         cells=tuple(cells),
+        brackets=BY_REPEAT,
         notes=(
             NOT_HARDWARE,
             RANGES,

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.hardware.analysis import Range
-from biselect.studies.on_device import Circuit, Measured
+from biselect.studies.measured import Circuit, Measured
 from biselect.studies.results import Entry, Findings
 from biselect.studies.runner import Records
 
@@ -25,6 +25,8 @@ NOT_HARDWARE = (
     "give, so they stand beside ours and are not compared."
 )
 RANGES = "Each entry is the mean over repeats with its lowest and highest; a single run has no range."
+BY_REPEAT = "lowest and highest repeat"
+POOLED = "of a device's pooled hit rates the exact 95 % interval"
 Figures = dict[str, Range | float | None] | None
 TWIRLED = "Under the noise model gate errors are twirled to Paulis, waiting qubits do not relax, and readout errs."
 
@@ -44,21 +46,24 @@ def replay_circuit(cell: dict[str, Any], hardware: tuple[int, int], model: tuple
     return Circuit(name=name, experiment="heron_replay", cell=pairs, hardware=hardware, model=model)
 
 
-def on_device(device: Measured, row: str, figures: Figures, paper: Mapping[str, float | None]) -> list[Entry]:
-    """A row of a device's columns; all of them pending where there are no figures yet.
+def on_device(
+    device: Measured, row: str, figures: Figures, paper: Mapping[str, float | None], *circuits: Circuit
+) -> list[Entry]:
+    """A row of a device's columns; all of them pending, or refused, where there are no figures.
 
     Args:
         device: whose columns.
         row: their row.
         figures: by column; None for one that the shots do not give, such as a gap without a feasible shot.
         paper: the columns, with the paper's figure beside each.
+        circuits: what they are of.
     """
     made = []
     for name, theirs in paper.items():
         column = f"{name} {device.label}"
         found = None if figures is None else figures[name]
         if found is None:
-            why = "pending" if figures is None else "none"
+            why = device.lacking(*circuits) if figures is None else "none"
             made.append(Entry(row=row, column=column, ours=nan, low=nan, high=nan, paper=None, verdict=why))
             continue
         value, low, high = found if isinstance(found, Range) else (found, found, found)
@@ -116,7 +121,7 @@ def dots(found: Findings, columns: Sequence[str], label: str) -> Figure:
         panel.set_yticks(range(len(rows)), rows)
         panel.set_ylim(len(rows) - 0.5, -0.5)
     for (_, name), (colour, marker) in zip(series, looks, strict=True):
-        axes[0, 0].plot([], [], marker, color=colour, label=name)
+        axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
     axes[0, 0].plot([], [], "x", color=PAPER, label="paper, hardware")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

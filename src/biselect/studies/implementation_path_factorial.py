@@ -77,6 +77,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=points.seeds(quick),
         cells=cells,
+        brackets="observed range",
         notes=(
             f"Medians with the observed range, not an interval, over {count} width-depth points of the devices "
             f"{', '.join(points.DEVICES[: 1 if quick else 2])}; a seed fixes the recorded order, the random feasible "

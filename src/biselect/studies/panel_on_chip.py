@@ -17,7 +17,7 @@ from biselect.studies.heron_tables import (
     replay_circuit,
     scaled,
 )
-from biselect.studies.on_device import Circuit, Measured
+from biselect.studies.measured import Circuit, Measured
 from biselect.studies.results import Entry
 from biselect.studies.runner import Records
 from biselect.studies.task import Task, tasks_for
@@ -133,5 +133,5 @@ def device_entries(device: Measured, records: Records, quick: bool) -> list[Entr
             "hits in 40,960": hits,
             "exact-budget %": mass,
         }
-        made += on_device(device, f"placed {place + 1}.", figures, paper)
+        made += on_device(device, f"placed {place + 1}.", figures, paper, circuit(instance, quick))
     return made

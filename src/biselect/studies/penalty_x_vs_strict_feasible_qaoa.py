@@ -76,6 +76,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=seeds(quick),
         cells=tuple(cells),
+        brackets="95 % of our instances in the paper's columns, else 95 % bootstrap interval",
         notes=(
             "In the paper's columns the interval holds 95 % of our instances, and ≠ marks a figure outside it. The "
             "other columns have 95 % intervals of means.",

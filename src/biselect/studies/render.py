@@ -9,18 +9,15 @@ from math import isnan
 from pathlib import Path
 
 from biselect.errors import InputError, MissingDataError
-from biselect.studies.on_device import OnDevice, measured
+from biselect.studies.measured import measured
+from biselect.studies.on_device import OnDevice
 from biselect.studies.readings import UNEXPLAINED, Reading, read
-from biselect.studies.results import Entry, Results
+from biselect.studies.results import Entry, Findings, Results
 from biselect.studies.runner import Progress, collect, run
 from biselect.studies.study import Study, load
 from biselect.studies.style import house_style
 
 CELLS = "cells"
-LEGEND = (
-    "ours [95 % bootstrap interval, unless a note says otherwise] · the paper's, where it prints one; ≠ marks a "
-    "difference beyond noise."
-)
 
 
 def reproduce(
@@ -96,6 +93,11 @@ def shown(entry: Entry) -> str:
     return f"{text} · {bound}{digits(entry.paper)}{mark}"
 
 
+def legend(found: Findings) -> str:
+    """How to read an entry as `shown` writes it."""
+    return f"ours [{found.brackets}] · the paper's, where it prints one; ≠ marks a difference beyond noise."
+
+
 def digits(value: float) -> str:
     """A number of a table: three decimals below ten, one above; no minus before zero."""
     decimals = 3 if abs(value) < 10 else 1
@@ -108,13 +110,15 @@ def markdown(study: Study, results: Results) -> str:
     lines = [
         f"# {results.title}",
         "",
-        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. Each entry: {LEGEND}",
+        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. "
+        f"Each entry: {legend(results)}",
         "",
-        "| | " + " | ".join(columns) + " |",
+        "| | " + " | ".join(map(_in_table, columns)) + " |",
         "|---|" + "---|" * len(columns),
     ]
-    known = {(entry.row, entry.column): shown(entry) for entry in results.cells}
-    lines += [f"| {row} | " + " | ".join(known.get((row, column), "") for column in columns) + " |" for row in rows]
+    known = {(entry.row, entry.column): _in_table(shown(entry)) for entry in results.cells}
+    for row in rows:
+        lines.append(f"| {_in_table(row)} | " + " | ".join(known.get((row, column), "") for column in columns) + " |")
     differences = []
     for reading, entries in read(results.cells, study.readings):
         where = "; ".join(f"{entry.row}, {entry.column}" for entry in entries)
@@ -126,8 +130,17 @@ def markdown(study: Study, results: Results) -> str:
         ("To read it", results.notes),
     ):
         if texts:
-            lines += ["", f"## {heading}", "", *(f"- {text}" for text in texts)]
+            lines += ["", f"## {heading}", "", *(f"- {_no_markup(text)}" for text in texts)]
     return "\n".join(lines) + "\n"
+
+
+def _no_markup(text: str) -> str:
+    """Text in which no name of a device, row or column opens a tag."""
+    return text.replace("<", "&lt;")
+
+
+def _in_table(text: str) -> str:
+    return _no_markup(text).replace("|", r"\|")
 
 
 def _shown_by(reading: Reading) -> str:

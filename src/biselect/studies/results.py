@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core.metrics import bootstrap_interval, row_means
 
+BOOTSTRAP = "95 % bootstrap interval"
 NUMBERS = ("ours", "low", "high")
 
 
@@ -24,7 +25,8 @@ class Entry:
         row: its row.
         column: its column.
         ours: what we measured; NaN where there is no number, and the verdict says why, such as `pending`.
-        low: lower end of our 95 % bootstrap interval; NaN where too few units were seen for one.
+        low: lower end of what its brackets hold, most often a 95 % bootstrap interval; NaN where too few units were
+            seen for one.
         high: its upper end.
         paper: what the paper prints, or None.
         verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
@@ -49,12 +51,14 @@ class Findings:
         cells: the numbers.
         notes: what a reader must know to read them.
         extra: further data that the figure needs.
+        brackets: what `low` and `high` of its numbers are.
     """
 
     seeds: int
     cells: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
+    brackets: str = BOOTSTRAP
 
     def find(self, row: str, column: str) -> Entry:
         """The number of that row and column."""
@@ -79,7 +83,7 @@ class Results(Findings):
 
     def to_json(self) -> str:
         """`results.json`."""
-        order = ("study", "title", "label", "quick", "seeds", "cells", "notes", "extra")
+        order = ("study", "title", "label", "quick", "seeds", "brackets", "cells", "notes", "extra")
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
             cell.update({name: None for name in NUMBERS if isnan(cell[name])})

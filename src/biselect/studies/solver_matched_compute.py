@@ -62,6 +62,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=seeds(quick),
         cells=tuple(found),
+        brackets="95 % bootstrap interval, of times quartiles",
         notes=(
             "Times are of this machine, with quartiles instead of an interval, and not compared. What a walk finds "
             "before the clock strikes depends on the machine: unlike all other studies this one is not the same "

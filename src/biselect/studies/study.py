@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from biselect.errors import InputError
-from biselect.studies.on_device import Circuit, Measured, device_note
+from biselect.studies.measured import NONE, Circuit, Measured, Survey
 from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, Results
 from biselect.studies.runner import Records
@@ -66,10 +66,12 @@ class DeviceColumns:
     Attributes:
         circuits: of the quick (True) or full form.
         entries: numbers from what a device measured, beside the finished work; the last argument as for `summarise`.
+        brackets: what stands in their brackets where it is not what stands in the study's own.
     """
 
     circuits: Callable[[bool], Sequence[Circuit]]
     entries: Callable[[Measured, Records, bool], Sequence[Entry]]
+    brackets: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,16 +104,17 @@ class Study:
     absent: Callable[[], str | None] = lambda: None
     device: DeviceColumns | None = None
 
-    def results(self, records: Records, quick: bool, measured: Sequence[Measured] = ()) -> Results:
+    def results(self, records: Records, quick: bool, measured: Survey = NONE) -> Results:
         """The numbers under the study's name, those of devices last."""
         found = self.summarise(records, quick)
         if self.device is not None:
-            cells = [entry for device in measured for entry in self.device.entries(device, records, quick)]
+            cells = [entry for device in measured.devices for entry in self.device.entries(device, records, quick)]
             found = replace(
                 found,
                 cells=(*found.cells, *cells),
-                notes=(*found.notes, device_note(measured)),
-                extra={**found.extra, "devices": [device.to_dict() for device in measured]},
+                brackets="; ".join(filter(None, [found.brackets, self.device.brackets if cells else ""])),
+                notes=(*found.notes, measured.note),
+                extra={**found.extra, "devices": [device.to_dict() for device in measured.devices]},
             )
         return Results(**vars(found), study=self.name, title=self.title, label=self.label, quick=quick)
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from biselect.hardware.analysis import Range
 from biselect.studies.heron_tables import Figures, of_cell, scaled
-from biselect.studies.on_device import Circuit, Measured
+from biselect.studies.measured import Circuit, Measured
 from biselect.studies.runner import Records
 from biselect.studies.task import Task, tasks_for
 

@@ -22,10 +22,10 @@ from biselect.hardware.execute.remote import (
     StillWaitingError,
 )
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.scrub import plain_address, scrubbed
+from biselect.hardware.execute.scrub import account_secrets, plain_address, scrubbed
 from biselect.hardware.execute.store import JOBS, RESULTS
 
-ON = "ibm:recorded"
+ON = "ibm:answering"
 
 
 def events(folder):
@@ -204,6 +204,46 @@ def test_iqm_jobs_run_and_fail(stored):
     assert good.sample(stored.compiled, 7, 0).counts.tolist() == [7]
     with pytest.raises(JobFailedError, match="too warm"):
         IqmSampling(Iqm("failed"), "https://iqm.example").sample(stored.compiled, 7, 0)
+
+
+def answered(status):
+    """As `requests` says it: an OSError with the answer in it."""
+    error = OSError(f"{status} of the server")
+    error.response = SimpleNamespace(status_code=status)
+    return error
+
+
+def of_iqm(name):
+    """An error of IQM's client, which is not installed here."""
+    return type(name, (RuntimeError,), {})("the server said so")
+
+
+REFUSALS = [*map(answered, (400, 401, 403, 404, 422, 429)), of_iqm("AuthenticationError"), PermissionError("tokens")]
+LOSSES = [*map(answered, (500, 503)), of_iqm("BadGatewayError"), of_iqm("OperationTimeoutError"), OSError("no route")]
+
+
+@pytest.mark.parametrize("error", [*REFUSALS, *LOSSES], ids=repr)
+def test_only_no_answer_leaves_a_doubt_whether_iqm_took_a_job(fixed, tmp_path, error):
+    """A refusal is recorded as one, and the next attempt hands in again; after a loss the user must say so."""
+    backend = Iqm("done")
+    take = backend.run
+
+    def fail(circuit, shots):
+        backend.run = take
+        raise error
+
+    backend.run = fail
+    run = fixed(tmp_path, "iqm:https://iqm.example", repeats=1)
+    sampling = IqmSampling(backend, "https://iqm.example")
+    with pytest.raises(ServiceError) as caught:
+        execute(run, sampling)
+    assert (type(caught.value) is ConnectionLostError) == (error in LOSSES)
+    if error in REFUSALS:
+        assert events(tmp_path)[-1] == (0, "refused")
+        assert len(execute(run, sampling)) == 1
+    else:
+        with pytest.raises(ServiceError, match="--resubmit"):
+            execute(run, sampling)
 
 
 def test_without_tags_a_doubtful_submission_is_not_repeated_silently(fixed, tmp_path):
@@ -396,6 +436,54 @@ def test_the_tokens_of_iqms_file_are_masked(monkeypatch, tmp_path, stored, conte
         IqmSampling(Talkative("done"), "https://iqm.example").sample(stored.compiled, 7, 0)
     path.unlink()
     assert scrubbed("open") == "open"  # nothing is known any more
+
+
+ACCOUNT = {
+    "channel": "ibm_cloud",
+    "token": "tok-en",
+    "proxies": {"username_ntlm": "corp\\ada", "password_ntlm": "hunter22", "urls": {"https": "http://ada:pa5s@proxy"}},
+}
+
+
+def test_all_of_an_account_is_secret_but_its_channel():
+    said = scrubbed("ibm_cloud: NTLM of corp\\ada with hunter22 or pa5s", account_secrets({"tags": ACCOUNT}))
+    assert said == "ibm_cloud: NTLM of *** with *** or ***"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "abcdefgh\nijklmnop\n",
+        "\ufeff" + json.dumps({"access_token": "abcdefgh", "refresh_token": "ijklmnop"}),
+        json.dumps({"a": {"b": [{"c": "abcdefgh"}]}, "token": ["ijklmnop"]}),
+        json.dumps(["abcdefgh", "ijklmnop"]),
+        json.dumps({"token": {"x": "abcdefgh"}, "secret": " ijklmnop "}),
+    ],
+)
+def test_all_of_a_file_of_tokens_is_masked_whatever_its_form(monkeypatch, tmp_path, content):
+    path = tmp_path / "tokens"
+    path.write_text(content, encoding="utf-8")
+    monkeypatch.setenv("IQM_TOKENS_FILE", str(path))
+    assert scrubbed("sent abcdefgh, then ijklmnop") == "sent ***, then ***"
+
+
+def test_a_token_of_digits_alone_is_masked(monkeypatch, tmp_path):
+    (tmp_path / "tokens").write_text("12345678\n")
+    monkeypatch.setenv("IQM_TOKENS_FILE", str(tmp_path / "tokens"))
+    assert scrubbed("sent 12345678") == "sent ***"
+
+
+def test_a_token_is_masked_without_the_blanks_around_it(monkeypatch):
+    monkeypatch.setenv("QISKIT_IBM_TOKEN", " tok\n")
+    assert scrubbed("value tok.") == "value ***."
+
+
+@pytest.mark.parametrize("mark", [" ", "|", "<img>", "\x1b[31m", "$x$", "'", "&", "\n", "ü"])
+def test_an_address_has_the_marks_of_addresses_alone(mark):
+    with pytest.raises(InputError, match=r"https://…|alone") as caught:
+        plain_address(f"https://iqm.example/a{mark}b")
+    assert mark.strip() == "" or mark not in str(caught.value)
+    assert plain_address("https://[::1]:8080/a_b~%20") == "https://[::1]:8080/a_b~%20"
 
 
 def test_a_web_token_is_masked_wherever_it_stands():

@@ -57,16 +57,19 @@ def read_json(path: Path) -> Any:
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
 
-def circuit_contents(made: Bundle, more: Mapping[str, bytes] | None = None) -> dict[str, bytes]:
+def circuit_contents(
+    made: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
     Args:
         made: the compiled circuit with all that led to it.
         more: further files that the manifest is to vouch for.
+        facts: further plain data to seal in it, such as what the circuit is for.
     """
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
 
@@ -81,7 +84,7 @@ def circuit_contents(made: Bundle, more: Mapping[str, bytes] | None = None) -> d
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": _json(seal({**made.manifest(), "files": hashes}))}
+    return {**contents, "manifest.json": _json(seal({**made.manifest(), **(facts or {}), "files": hashes}))}
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:

@@ -15,10 +15,11 @@ from biselect.hardware.execute.remote import (
     JobFailedError,
     ServiceError,
     StillWaitingError,
+    is_lost,
     read_shots,
 )
 from biselect.hardware.execute.samplers import HARDWARE
-from biselect.hardware.execute.scrub import scrubbed
+from biselect.hardware.execute.scrub import account_secrets, scrubbed
 from biselect.hardware.targets import snapshot
 
 try:
@@ -30,7 +31,6 @@ try:
         RuntimeJobMaxTimeoutError,
         RuntimeJobTimeoutError,
     )
-    from requests import RequestException
 except ImportError as error:
     raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install 'biselect[quantum]'") from error
 
@@ -120,9 +120,7 @@ class IbmSampling:
             raise ServiceError(said) from None
 
     def _said(self, error: Exception) -> str:
-        account = self._service.active_account() or {}
-        active = [str(account[name]) for name in ("token", "instance") if account.get(name)]
-        return scrubbed(error, [*active, *_stored_secrets()])
+        return scrubbed(error, [*account_secrets(self._service.active_account()), *_stored_secrets()])
 
 
 def _unanswered(error: BaseException) -> bool:
@@ -135,14 +133,13 @@ def _unanswered(error: BaseException) -> bool:
     while seen is not None and not isinstance(seen, RequestsApiError):
         seen = seen.__cause__ or seen.__context__
     if seen is None:
-        return isinstance(error, RequestException | OSError)
+        return is_lost(error)
     return not 0 <= seen.status_code < 500
 
 
 def _stored_secrets() -> list[str]:
-    """Tokens and instances of the account store, which messages may repeat."""
+    """What the account store holds, which messages may repeat."""
     try:
-        accounts = list(QiskitRuntimeService.saved_accounts().values())
+        return account_secrets(QiskitRuntimeService.saved_accounts())
     except Exception:  # a store that cannot be read has none to give away
         return []
-    return [str(account[name]) for account in accounts for name in ("token", "instance") if account.get(name)]

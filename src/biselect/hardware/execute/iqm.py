@@ -16,6 +16,7 @@ from biselect.hardware.execute.remote import (
     JobFailedError,
     ServiceError,
     StillWaitingError,
+    is_lost,
     read_shots,
 )
 from biselect.hardware.execute.samplers import HARDWARE
@@ -99,11 +100,26 @@ class IqmSampling:
         except ServiceError:
             raise
         except Exception as error:
-            kinds = {kind.__name__ for kind in type(error).__mro__}  # IQM's classes cannot be imported beside IBM's
             said = f"{self.name}, while {doing}: {scrubbed(error)}"
-            if "OperationTimeoutError" in kinds:
+            if job is not None and _TIMEOUT in _kinds(error):
                 raise StillWaitingError(f"job {job} is not done yet; {GO_ON}") from None
-            missing = getattr(getattr(error, "response", None), "status_code", None) == 404  # an answer, not a loss
-            if kinds & {"RequestException", "OSError"} and not missing:
+            if _unanswered(error):
                 raise ConnectionLostError(f"{said}; {GO_ON}") from None
             raise ServiceError(said) from None
+
+
+# IQM's classes go by name, for they cannot be imported beside IBM's.
+_TIMEOUT = "OperationTimeoutError"
+_NO_ANSWER = {_TIMEOUT, "InternalSystemError", "BadGatewayError", "SystemUnavailableError"}  # its client's for 5xx
+
+
+def _kinds(error: BaseException) -> set[str]:
+    return {kind.__name__ for kind in type(error).__mro__}
+
+
+def _unanswered(error: BaseException) -> bool:
+    """Whether the service said nothing, or broke down, so that what it was asked may be done all the same."""
+    answer = getattr(getattr(error, "response", None), "status_code", None)
+    if answer is not None:
+        return not 0 <= answer < 500
+    return bool(_kinds(error) & _NO_ANSWER) or is_lost(error)

@@ -28,6 +28,14 @@ class ConnectionLostError(ServiceError):
     """The service cannot be reached; jobs go on without us."""
 
 
+LOCAL = (PermissionError, FileNotFoundError, FileExistsError, IsADirectoryError, NotADirectoryError)
+
+
+def is_lost(error: BaseException) -> bool:
+    """Whether an error without an answer is the connection's, not that of a file on this machine."""
+    return isinstance(error, OSError) and not isinstance(error, LOCAL)  # what `requests` raises is an OSError too
+
+
 def read_shots(job: str, measured: Any) -> Readout:
     """What an ended job measured; one without any shot has failed."""
     bits, counts = bit_table(measured)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, quote_plus, urlsplit
@@ -19,8 +19,10 @@ from biselect.errors import InputError
 MASK = "***"
 VARIABLES = ("QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE", "IQM_TOKEN")  # where services look for an account
 TOKENS_FILE = "IQM_TOKENS_FILE"
+PUBLIC = {"channel", "region", "plans_preference", "tags", "url", "auth_server_url", "timestamp"}  # no secrets
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6  # shorter values of other variables are words that occur by chance
+_ADDRESS = re.compile(r"[A-Za-z0-9._~:/%\[\]-]+")
 # A password may hold '/' and '@': with a user before it, all up to the last '@' goes. Too much masked does no harm.
 _IN_ADDRESS = re.compile(r"(?<=://)(?:[^\s/@:]*:\S*|[^/\s]+)@")
 _QUOTED = r"""\\*"(?:\\.|[^"\\\n])*"?|\\*'(?:\\.|[^'\\\n])*'?"""
@@ -66,27 +68,51 @@ def _held() -> set[str]:
     found = {os.environ.get(name, "") for name in VARIABLES}
     if path := os.environ.get(TOKENS_FILE):
         try:
-            found |= _tokens(Path(path).read_text(encoding="utf-8", errors="replace"))
+            found |= _tokens(Path(path).read_text(encoding="utf-8-sig", errors="replace"))
         except OSError:  # a file that cannot be read gives nothing away
             pass
     return found
 
 
 def _tokens(text: str) -> set[str]:
-    """The tokens in a file of IQM's; all of one that is not as it should be."""
+    """All that a file of tokens says, short words only where a secret's name leads to them; its lines if no JSON."""
     try:
-        content: Any = json.loads(text)
+        found = set(_leaves(json.loads(text)))
+    except (ValueError, RecursionError):
+        return {text, *text.splitlines()}
+    kept = {(names, value) for names, value in found if not PUBLIC.intersection(names[-1:])}
+    return {value for names, value in kept if len(value) >= _SHORTEST or any(map(_SECRET_NAMES.search, names))}
+
+
+def account_secrets(accounts: Any) -> list[str]:
+    """Everything in an account, or in a store of them, that is not public: token, instance, those of proxies."""
+    found = [value for names, value in _leaves(accounts) if not PUBLIC.intersection(names[-1:])]
+    return found + [password for value in found if (password := _password(value))]
+
+
+def _leaves(content: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Every text and whole number in plain data, with the names that lead to it."""
+    if isinstance(content, str | int) and not isinstance(content, bool):
+        yield names, str(content)
+    elif isinstance(content, Mapping):
+        for name, value in content.items():
+            yield from _leaves(value, (*names, str(name)))
+    elif isinstance(content, list | tuple):
+        for value in content:
+            yield from _leaves(value, names)
+
+
+def _password(address: str) -> str | None:
+    try:
+        return urlsplit(address).password
     except ValueError:
-        content = None
-    if not isinstance(content, dict):
-        return {text.strip()}
-    return {value for name, value in content.items() if isinstance(value, str) and _SECRET_NAMES.search(name)}
+        return None
 
 
 def _spellings(secrets: Iterable[str]) -> set[str]:
     """Each secret as it is, as addresses spell it, and as JSON and Python do."""
     found: set[str] = set()
-    for secret in secrets:
+    for secret in {text for each in secrets for text in (each, each.strip())}:
         found |= {secret, quote(secret, safe=""), quote(secret), quote_plus(secret)}
         found |= {json.dumps(secret)[1:-1], repr(secret)[1:-1]}
     return {each for each in found if each.strip()}
@@ -112,4 +138,6 @@ def plain_address(address: str) -> str:
             f"the address of {host} must not carry a user, a password or a query; "
             "credentials come from the service's own account store or its environment variable"
         )
+    if not _ADDRESS.fullmatch(address):
+        raise InputError("the address of a service has letters, digits and the marks . _ ~ : / % - [ ] alone")
     return address

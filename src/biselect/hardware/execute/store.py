@@ -138,7 +138,7 @@ def _opened(line: bytes) -> Record | None:
         content: Record = json.loads(line)
         check = content.pop(CHECK)
         text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    except (ValueError, KeyError, AttributeError, TypeError):
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
         return None
     return content if hashlib.sha256(text.encode()).hexdigest() == check else None
 
@@ -147,7 +147,10 @@ def _read(path: Path) -> tuple[list[Record], int]:
     """Whole records, and how many bytes at the end are torn."""
     if not path.exists():
         return [], 0
-    lines = path.read_bytes().splitlines(keepends=True)
+    try:
+        lines = path.read_bytes().splitlines(keepends=True)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
     whole: list[Record] = []
     for number, line in enumerate(lines):
         record = _opened(line) if line.endswith(b"\n") else None

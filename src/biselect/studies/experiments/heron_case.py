@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any
 
@@ -14,14 +14,13 @@ from biselect.data.demo import demo_pool
 from biselect.data.planted import planted_problem
 from biselect.hardware import Patch, Program, choose_patch, compile_circuit, hardware_mask, masked, place
 from biselect.hardware.bundle import Bundle
-from biselect.hardware.paths import Y_FRAME
+from biselect.hardware.paths import IN_ORDER
 from biselect.hardware.placement import Placement
 from biselect.qaoa.groups import CostGroup, components
 from biselect.qaoa.thresholds import Threshold
 from biselect.studies.experiments.compile_case import device
 
 DEVICE = "boston"
-IN_ORDER = replace(Y_FRAME, coloured=False)  # the patch's classes are the order already; another is another ansatz
 SIZES = {  # N, D, k, m of each width: those that give the paper's exact/chance ratios
     13: (8, 5, 2, 3),
     20: (12, 8, 3, 5),

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from biselect.hardware import Program, build_program
 from biselect.hardware.noise import noisy_shots, register_mass
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, Path
+from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Path
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.protocols import FIXED_ANGLE
 from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
-from biselect.studies.experiments.heron_case import IN_ORDER, Case, Prepared, case
+from biselect.studies.experiments.heron_case import Case, Prepared, case
 from biselect.studies.task import Cell, Values
 
 EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keeps 67 % of them inside the budgets

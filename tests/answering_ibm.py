@@ -1,8 +1,10 @@
-"""IBM's service without a network: Qiskit Runtime's own service, sampler and jobs, answered as the service answers.
+"""IBM's service without a network: Qiskit Runtime's own service, sampler and jobs, with their requests answered.
 
 Everything of the client is real: account, backend, checks of circuits, encoding, polling, decoding. Only what would
 leave the machine is answered here, request by request, in the service's format; a fate for each submission says what
-goes wrong.
+goes wrong. Nothing was recorded: a lost connection, a gateway that fails after taking a job or half the shots cannot be
+had from the service at will, and a recording would hold an account's instance and job ids and age with the client. So
+the answers are made, and what they must hold is what the real client reads.
 """
 
 import json
@@ -19,7 +21,7 @@ from biselect.hardware.execute.ibm import IbmSampling
 TOKEN = "planted-token-0123456789"
 INSTANCE = "crn:v1:bluemix:public:quantum-computing:us-east:a/planted:instance::"
 ADDRESS = f"https://ada:{TOKEN}@service.example/jobs"
-DEVICE, DAY = "recorded", "2026-01-01T00:00:00+00:00"
+DEVICE, DAY = "answering", "2026-01-01T00:00:00+00:00"
 STATES = {  # what the service says of a job; a fate that is not here is that of a finished one
     "queued": {"status": "Queued"},
     "failed": {"status": "Failed", "reason": f"qubits were lost, see {ADDRESS}?token={TOKEN}", "reason_code": 9999},
@@ -28,7 +30,7 @@ STATES = {  # what the service says of a job; a fate that is not here is that of
 }
 
 
-class RecordedIbm:
+class AnsweringIbm:
     """Fates of submissions in order, then `done`.
 
     `lost-before`, `lost-after`, `gateway` and `refused` concern handing in; `queued`, `failed`, `too-long`,
