@@ -16,21 +16,42 @@ import numpy as np
 
 
 def kawasaki() -> None:
-    """Ring-local Kawasaki by its number of steps instead of by the clock (table solver_matched_compute)."""
+    """Ring-local Kawasaki by temperature and number of steps, not by the clock (table solver_matched_compute)."""
     from biselect.data.synthetic import benchmark
     from biselect.solvers import solve
     from biselect.studies.experiments.benchmark import combined_f1
 
-    print("steps, combined F1, optimum hit, mean gap; paper: 0.830, 0.02, 6.45 in 10 ms and 0.900, 0.12, 3.61 in 100")
-    for steps in (300, 1000, 3000, 10_000, 30_000):
-        rows = []
-        for seed in range(50):
-            planted = benchmark(20, 10, 3, 0.5, seed=seed)
-            problem = planted.problem(3, 5)
-            found = solve(problem, "kawasaki", seed=seed, steps=steps, temperature=6.0)
-            gap = found.energy - solve(problem, "exact", workers=1).energy
-            rows.append((combined_f1(found.samples, found.features, planted), gap < 1e-9, gap))
-        print(steps, *np.mean(rows, axis=0).round(3))
+    print("T, steps, combined F1, optimum hit, mean gap; paper: 0.830, 0.02, 6.45 in 10 ms, 0.900, 0.12, 3.61 in 100")
+    for temperature in (6.0, 8.0, 10.0):
+        for steps in (3000, 10_000, 30_000, 100_000):
+            rows = []
+            for seed in range(50):
+                planted = benchmark(20, 10, 3, 0.5, seed=seed)
+                problem = planted.problem(3, 5)
+                found = solve(problem, "kawasaki", seed=seed, steps=steps, temperature=temperature)
+                gap = found.energy - solve(problem, "exact", workers=1).energy
+                rows.append((combined_f1(found.samples, found.features, planted), gap < 1e-9, gap))
+            print(temperature, steps, *np.mean(rows, axis=0).round(3), flush=True)
+
+
+def temperature() -> None:
+    """Ring-local Kawasaki by its temperature (table joint_vs_sequential_practical)."""
+    from biselect.data.synthetic import benchmark
+    from biselect.solvers import solve
+    from biselect.studies.experiments.benchmark import combined_f1
+    from biselect.studies.synthetic_table import NOISE
+
+    print("T, combined F1 by noise; paper: 0.833 0.884 0.935 0.946 0.907; ours is T = 3")
+    for degrees in (2.0, 2.5, 3.0, 3.5, 4.0):
+        means = []
+        for noise in NOISE:
+            found = []
+            for seed in range(200):
+                planted = benchmark(20, 10, 3, noise, seed=seed)
+                walk = solve(planted.problem(3, 5), "kawasaki", seed=seed, temperature=degrees)
+                found.append(combined_f1(walk.samples, walk.features, planted))
+            means.append(np.mean(found))
+        print(degrees, *np.round(means, 3), flush=True)
 
 
 def decoys() -> None:
@@ -93,6 +114,18 @@ def _local(ansatz, start, threshold, seed) -> float:
         if (rate := ansatz.hit_rate(tried, threshold)) > best:
             best, angles = rate, tried
     return best
+
+
+def eight() -> None:
+    """How far eight instances fix a geometric mean (table cgxy_fully_grouped_qpu_replay_p3)."""
+    from biselect.studies.cgxy_fully_grouped_qpu_replay_p3 import PAPER
+
+    rng = np.random.default_rng(0)
+    print("schedule, geometric mean of the paper's eight, and 95 % of it when these are drawn again")
+    for name, rates in PAPER.items():
+        logs = np.log(rates)
+        drawn = np.exp(rng.choice(logs, size=(20_000, len(logs))).mean(axis=1))
+        print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
 
 
 def placement() -> None:
@@ -194,9 +227,11 @@ def readout() -> None:
     from biselect.qaoa.training import train
     from biselect.simulate.circuit import energy_table
 
-    print("W, block, p, α, P*(4096) %, layerwise; paper: 0.183 and 28 at p = 1, 0.305 and 54 at p = 3")
+    print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
+    print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
     for absolute in (False, True):
         for place in ("first", "random"):
+            ours = (absolute, place) == (False, "first")
             found = []
             for number in range(12):
                 signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
@@ -205,7 +240,8 @@ def readout() -> None:
                 energies = energy_table(problem)
                 alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
                 row = []
-                for stage in train(Ansatz(problem, 3, "layerwise", backend="compiled"), strategy="ladder").stages:
+                ladder = train(Ansatz(problem, 8 if ours else 3, "layerwise", backend="compiled"), strategy="ladder")
+                for stage in ladder.stages:
                     state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
                     seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
                     row.append(((alphas * state).sum(), 100 * seen))
@@ -336,9 +372,58 @@ def family() -> None:
             print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
 
 
+def strength() -> None:
+    """Which penalty counts as best, by the rule that says so (table penalty_x_vs_strict_feasible_qaoa)."""
+    from biselect.data.synthetic import gaussian_qubo
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.penalty import PenaltyX, candidate_search
+    from biselect.studies.experiments.penalty_baseline import HIT, STRENGTHS, _stream
+
+    print("p, rule, on how many of 40 instances each of", *STRENGTHS, "is best; paper: 0.25 on its one, at both depths")
+    for depth in (1, 2):
+        best: dict[str, list[int]] = {}
+        for seed in range(40):
+            problem = gaussian_qubo(4, 4, 2, 2, seed=seed)
+            energies = Ansatz(problem, depth, schedule="layerwise").energies
+            optimal = energies <= energies.min() + HIT * abs(energies.min())
+            found: dict[str, list[float]] = {}
+            for ratio in STRENGTHS:
+                circuit = PenaltyX(problem, depth, ratio)
+                angles = candidate_search(circuit.probabilities, circuit.cost, circuit.size, seed=_stream(seed))
+                inside = circuit.filtered(circuit.probabilities(angles))
+                chance, feasible = inside[optimal].sum(), inside.sum()
+                for rule, score in (
+                    ("P(optimum)", chance),
+                    ("P(optimum | feasible)", chance / feasible),
+                    ("P(feasible)", feasible),
+                    ("lowest mean energy of what is feasible", -(inside * energies).sum() / feasible),
+                    ("lowest mean cost", -circuit.expectation(angles)),
+                ):
+                    found.setdefault(rule, []).append(float(score))
+            for rule, scores in found.items():
+                best.setdefault(rule, []).append(int(np.argmax(scores)))
+        for rule, places in best.items():
+            print(depth, rule, *np.bincount(places, minlength=len(STRENGTHS)), flush=True)
+
+
 EXPERIMENTS: dict[str, Callable[[], None]] = {
     one.__name__: one
-    for one in (kawasaki, decoys, bilinear, placement, ring, fractional, readout, box, slices, short, family)
+    for one in (
+        kawasaki,
+        temperature,
+        decoys,
+        strength,
+        bilinear,
+        eight,
+        placement,
+        ring,
+        fractional,
+        readout,
+        box,
+        slices,
+        short,
+        family,
+    )
 }
 
 if __name__ == "__main__":

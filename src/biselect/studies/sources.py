@@ -37,8 +37,13 @@ def _path(name: str) -> Path | None:
     return next((path for path in (plain.with_suffix(".py"), plain / "__init__.py") if path.is_file()), None)
 
 
-def _named(source: bytes, path: Path) -> Iterator[str]:
-    """Modules that a file imports, anywhere in it, or names in a string."""
+@cache
+def _named(source: bytes, path: Path) -> tuple[str, ...]:
+    """Modules that a file imports, anywhere in it, or names in a string; most files are reached from many."""
+    return tuple(_found(source, path))
+
+
+def _found(source: bytes, path: Path) -> Iterator[str]:
     tree = ast.parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
