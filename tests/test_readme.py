@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 from pathlib import Path
 
 import numpy as np
@@ -89,3 +90,12 @@ def test_every_row_of_the_table_is_checked():
     for command in commands:
         script = re.search(r"benchmarks/\w+\.py", command)
         assert (ROOT / (script.group() if script else "benchmarks/__main__.py")).exists()
+
+
+def test_a_missing_peer_is_named_before_the_work_begins():
+    need = runpy.run_path(str(ROOT / "benchmarks" / "needs.py"))["need"]
+    need("json", "numpy")
+    with pytest.raises(SystemExit, match=r"against no_such_peer, .*\.venv-bench/bin/python"):
+        need("json", "no_such_peer")
+    for script in ("bench_wide.py", "bench_sector.py", "__main__.py"):
+        assert re.search(r"^    need\(", (ROOT / "benchmarks" / script).read_text(encoding="utf-8"), re.MULTILINE)

@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -240,3 +241,21 @@ def test_a_picture_that_is_none_is_left_out(folder):
 
 def test_the_same_results_give_the_same_page(folder):
     assert write_reproduction(folder).read_bytes() == write_reproduction(folder).read_bytes()
+
+
+def brightness(colour):
+    """Relative luminance, as WCAG defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_coloured_words_stand_out_from_their_ground(folder):
+    """In the light, dark and printed colours of every page, 4.5 to 1 at least."""
+    themes = re.findall(r":root \{(.*?)\}", write_reproduction(folder).read_text(), re.DOTALL)
+    assert len(themes) == 3
+    for theme in themes:
+        colours = dict(re.findall(r"--([\w-]+): (#\w{6});", theme))
+        for name in ("accent", "good", "warn"):
+            dark, light = sorted(brightness(colours[one]) for one in (name, f"{name}-soft"))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, colours[name])
