@@ -3,6 +3,7 @@
 import argparse
 
 from benchmarks import exact_vs_peers, heuristics, million_rows, proofs, record
+from benchmarks.needs import need
 
 BENCHMARKS = {
     "exact-vs-peers": exact_vs_peers.run,
@@ -10,6 +11,7 @@ BENCHMARKS = {
     "heuristics": heuristics.run,
     "million-rows": million_rows.run,
 }
+PEERS = {"exact-vs-peers": ("ortools", "gurobipy"), "heuristics": ("dwave",)}
 
 
 def main() -> None:
@@ -19,6 +21,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--limit", type=float, default=60.0, help="seconds after which a peer is stopped")
     options = parser.parse_args()
+    need(*(peer for name in options.names for peer in PEERS.get(name, ())))
     for name in options.names:
         lines = []
         for line in BENCHMARKS[name](options.seeds, options.limit):  # saved as they come: some peers take very long

@@ -20,6 +20,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.qaoa import Ansatz, Observable
+from needs import need
 from per_edge import PerEdgeSimulator
 
 SIZES = [(12, 8, 3, 5, 5), (12, 12, 3, 4, 3), (14, 10, 3, 3, 8), (16, 12, 4, 4, 3), (20, 12, 5, 4, 3)]
@@ -201,6 +202,7 @@ def large_sectors() -> dict[str, Any]:
 
 def main() -> None:
     """Run, print, write."""
+    need("ffsim", "pennylane", "qiskit_aer")
     arguments = [argument for argument in sys.argv[1:] if argument != "--large"]
     results: dict[str, Any] = {}
     if "--large" in sys.argv:  # first, so that the peak memory is its own

@@ -29,6 +29,7 @@ from biselect.simulate.wide import WideSampler
 from biselect.simulate.wide.order import annealed_order
 from biselect.solvers import solve
 from heavy_hex import Patch, loop_rich_patch
+from needs import need
 
 SIZE = (38, 26, 10, 10)
 CANDIDATES, SHOTS, CONFIRM = 6, 384, 4096
@@ -290,11 +291,14 @@ PARTS: dict[str, Callable[[], dict[str, Any]]] = {
     "quimb": lambda: against(run_quimb),
     "aer": lambda: against(run_aer, LIMIT),
 }
+PEERS = {"exact": "quimb", "quimb": "quimb", "aer": "qiskit_aer"}
 
 
 def main() -> None:
     """Run, print, write."""
-    for name in sys.argv[1:] or PARTS:
+    names = sys.argv[1:] or list(PARTS)
+    need(*sorted({PEERS[name] for name in names if name in PEERS}))
+    for name in names:
         found = PARTS[name]()
         print(name, json.dumps(found, indent=1), flush=True)
         results = json.loads(RESULTS.read_text()) if RESULTS.exists() else {}

@@ -10,43 +10,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
-
-
-def kawasaki() -> None:
-    """Ring-local Kawasaki by its number of steps instead of by the clock (table solver_matched_compute)."""
-    from biselect.data.synthetic import benchmark
-    from biselect.solvers import solve
-    from biselect.studies.experiments.benchmark import combined_f1
-
-    print("steps, combined F1, optimum hit, mean gap; paper: 0.830, 0.02, 6.45 in 10 ms and 0.900, 0.12, 3.61 in 100")
-    for steps in (300, 1000, 3000, 10_000, 30_000):
-        rows = []
-        for seed in range(50):
-            planted = benchmark(20, 10, 3, 0.5, seed=seed)
-            problem = planted.problem(3, 5)
-            found = solve(problem, "kawasaki", seed=seed, steps=steps, temperature=6.0)
-            gap = found.energy - solve(problem, "exact", workers=1).energy
-            rows.append((combined_f1(found.samples, found.features, planted), gap < 1e-9, gap))
-        print(steps, *np.mean(rows, axis=0).round(3))
-
-
-def decoys() -> None:
-    """Redundant decoys by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
-    from biselect.data import mechanisms
-    from biselect.studies.experiments.mechanism import work
-
-    print("decoys, share of spikes in the pool, largest lift by Abs. z and MAD z; paper: 0.180 and 0.216")
-    for count, spikes in ((3, 0.10), (2, 0.10), (5, 0.10), (3, 0.07)):
-        mechanisms.DECOYS, mechanisms.POOL_SPIKES = count, spikes
-        cell = {"mechanism": "redundant-decoys", "k": 4, "shift": 3.0}
-        lifts = [
-            max(np.mean(work({**cell, "m": m, "center": center}, range(50))["active"]) for m in (2, 3, 4, 5, 6))
-            for center in ("mean", "median")
-        ]
-        print(count, spikes, *np.round(lifts, 3), flush=True)
+from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
 
 
 def bilinear() -> None:
@@ -93,6 +59,18 @@ def _local(ansatz, start, threshold, seed) -> float:
         if (rate := ansatz.hit_rate(tried, threshold)) > best:
             best, angles = rate, tried
     return best
+
+
+def eight() -> None:
+    """How far eight instances fix a geometric mean (table cgxy_fully_grouped_qpu_replay_p3)."""
+    from biselect.studies.cgxy_fully_grouped_qpu_replay_p3 import PAPER
+
+    rng = np.random.default_rng(0)
+    print("schedule, geometric mean of the paper's eight, and 95 % of it when these are drawn again")
+    for name, rates in PAPER.items():
+        logs = np.log(rates)
+        drawn = np.exp(rng.choice(logs, size=(20_000, len(logs))).mean(axis=1))
+        print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
 
 
 def placement() -> None:
@@ -194,9 +172,11 @@ def readout() -> None:
     from biselect.qaoa.training import train
     from biselect.simulate.circuit import energy_table
 
-    print("W, block, p, α, P*(4096) %, layerwise; paper: 0.183 and 28 at p = 1, 0.305 and 54 at p = 3")
+    print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
+    print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
     for absolute in (False, True):
         for place in ("first", "random"):
+            ours = (absolute, place) == (False, "first")
             found = []
             for number in range(12):
                 signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
@@ -205,7 +185,8 @@ def readout() -> None:
                 energies = energy_table(problem)
                 alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
                 row = []
-                for stage in train(Ansatz(problem, 3, "layerwise", backend="compiled"), strategy="ladder").stages:
+                ladder = train(Ansatz(problem, 8 if ours else 3, "layerwise", backend="compiled"), strategy="ladder")
+                for stage in ladder.stages:
                     state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
                     seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
                     row.append(((alphas * state).sum(), 100 * seen))
@@ -247,33 +228,6 @@ def box() -> None:
     alpha, seen = np.mean(found, axis=0).T
     print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
     print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
-
-
-def slices() -> None:
-    """How often a few of our slices give the paper's difference (table ..._creditcard_protocol_stress); needs its run.
-
-    Reads `reproduction/cells`, where `biselect reproduce` of that study leaves them.
-    """
-    from biselect.studies import creditcard_table as table
-    from biselect.studies import joint_vs_sequential_real_creditcard_protocol_stress as stress
-    from biselect.studies.runner import collect
-
-    records = collect(stress.tasks(False), Path("reproduction/cells"))
-    rng = np.random.default_rng(0)
-    for title, cell, count, printed in (
-        ("unbalanced", stress.unbalanced(20), 20, -0.025),
-        ("40/20/40", stress.cut((40, 20, 40), 20), 10, 0.167),
-    ):
-        values = stress.read(records, cell)
-        methods = np.array([values[name] for name in table.HEURISTICS])
-        rival = values[stress.RIVAL]
-        picks = np.array([rng.choice(len(rival), count, replace=False) for _ in range(20_000)])
-        best = methods[:, picks].mean(axis=2).max(axis=0) - rival[picks].mean(axis=1)
-        below, above = (best <= printed + 5e-4).mean(), (best >= printed - 5e-4).mean()
-        gains = ", ".join(f"{name} {values[name].mean() - rival.mean():+.3f}" for name in table.HEURISTICS)
-        print(
-            f"{title}: at or below {printed} in {100 * below:.1f} %, at or above in {100 * above:.1f} %; all: {gains}"
-        )
 
 
 def short() -> None:
@@ -336,9 +290,59 @@ def family() -> None:
             print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
 
 
+def strength() -> None:
+    """Which penalty counts as best, by the rule that says so (table penalty_x_vs_strict_feasible_qaoa)."""
+    from biselect.data.synthetic import gaussian_qubo
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.penalty import PenaltyX, candidate_search
+    from biselect.studies.experiments.penalty_baseline import HIT, STRENGTHS, _stream
+
+    print("p, rule, on how many of 40 instances each of", *STRENGTHS, "is best; paper: 0.25 on its one, at both depths")
+    for depth in (1, 2):
+        best: dict[str, list[int]] = {}
+        for seed in range(40):
+            problem = gaussian_qubo(4, 4, 2, 2, seed=seed)
+            energies = Ansatz(problem, depth, schedule="layerwise").energies
+            optimal = energies <= energies.min() + HIT * abs(energies.min())
+            found: dict[str, list[float]] = {}
+            for ratio in STRENGTHS:
+                circuit = PenaltyX(problem, depth, ratio)
+                angles = candidate_search(circuit.probabilities, circuit.cost, circuit.size, seed=_stream(seed))
+                inside = circuit.filtered(circuit.probabilities(angles))
+                chance, feasible = inside[optimal].sum(), inside.sum()
+                for rule, score in (
+                    ("P(optimum)", chance),
+                    ("P(optimum | feasible)", chance / feasible),
+                    ("P(feasible)", feasible),
+                    ("lowest mean energy of what is feasible", -(inside * energies).sum() / feasible),
+                    ("lowest mean cost", -circuit.expectation(angles)),
+                ):
+                    found.setdefault(rule, []).append(float(score))
+            for rule, scores in found.items():
+                best.setdefault(rule, []).append(int(np.argmax(scores)))
+        for rule, places in best.items():
+            print(depth, rule, *np.bincount(places, minlength=len(STRENGTHS)), flush=True)
+
+
 EXPERIMENTS: dict[str, Callable[[], None]] = {
     one.__name__: one
-    for one in (kawasaki, decoys, bilinear, placement, ring, fractional, readout, box, slices, short, family)
+    for one in (
+        kawasaki,
+        temperature,
+        decoys,
+        proxies,
+        strength,
+        bilinear,
+        eight,
+        placement,
+        ring,
+        fractional,
+        readout,
+        box,
+        slices,
+        short,
+        family,
+    )
 }
 
 if __name__ == "__main__":

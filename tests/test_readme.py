@@ -2,6 +2,7 @@
 
 import json
 import re
+import runpy
 import shutil
 import subprocess
 from pathlib import Path
@@ -102,3 +103,12 @@ def test_make_says_what_it_is_doing_and_where_the_site_lies():
     ]
     assert said[0].index("setting up absent") < said[0].index("-m venv absent") < said[0].index("biselect demo")
     assert said[1].rstrip().endswith('echo "open docs/_build/html/index.html"')
+
+
+def test_a_missing_peer_is_named_before_the_work_begins():
+    need = runpy.run_path(str(ROOT / "benchmarks" / "needs.py"))["need"]
+    need("json", "numpy")
+    with pytest.raises(SystemExit, match=r"against no_such_peer, .*\.venv-bench/bin/python"):
+        need("json", "no_such_peer")
+    for script in ("bench_wide.py", "bench_sector.py", "__main__.py"):
+        assert re.search(r"^    need\(", (ROOT / "benchmarks" / script).read_text(encoding="utf-8"), re.MULTILINE)

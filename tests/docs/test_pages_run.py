@@ -49,19 +49,31 @@ def run_shell(command: str, folder: Path) -> str:
 
 
 def alike(shown: str, printed: str) -> bool:
-    """Equal, `...` standing for anything; or with the same words, and every number off by a tenth or by two at most.
+    """Equal, `...` standing for anything; or word by word, and every number off by a tenth of itself at most.
 
-    Trained angles end a little elsewhere on another processor, and what is compiled or drawn from them with them.
+    Trained angles end a little elsewhere on another processor, and what is compiled or drawn from them with them. A
+    page has `...` in place of a number that this moves further.
     """
     if doctest.OutputChecker().check_output(shown, printed, FLAGS):
         return True
-    words, numbers = zip(*(taken_apart(text) for text in (shown, printed)), strict=True)
-    return words[0] == words[1] and all(isclose(*pair, rel_tol=0.1, abs_tol=2) for pair in zip(*numbers, strict=True))
+    words, found = (re.sub("[━─]+", "", text).split() for text in (shown, printed))  # the lines of a table may stretch
+    return follows(words, found)
 
 
-def taken_apart(text: str) -> tuple[list[str], list[float]]:
-    """A text without numbers, spaces and the lines of tables; and its numbers."""
-    return re.sub(NUMBER, "#", re.sub("[━─]+", "", text)).split(), [float(found) for found in re.findall(NUMBER, text)]
+def follows(shown: list[str], printed: list[str]) -> bool:
+    """Whether the words are near each other one by one, `...` standing for any number of them."""
+    if not shown or shown[0] == "...":
+        return printed == [] if not shown else any(follows(shown[1:], printed[at:]) for at in range(len(printed) + 1))
+    return bool(printed) and near(shown[0], printed[0]) and follows(shown[1:], printed[1:])
+
+
+def near(shown: str, printed: str) -> bool:
+    """Whether two words are the same but for `...` and for a tenth of their numbers."""
+    if "..." in shown:
+        return re.fullmatch(re.escape(shown).replace(r"\.\.\.", ".+"), printed) is not None
+    numbers, found = ([float(number) for number in re.findall(NUMBER, word)] for word in (shown, printed))
+    same = re.sub(NUMBER, "#", shown) == re.sub(NUMBER, "#", printed)
+    return same and all(isclose(*pair, rel_tol=0.1) for pair in zip(numbers, found, strict=True))
 
 
 def check_shell(text: str, folder: Path) -> None:
@@ -102,9 +114,13 @@ def test_no_block_of_a_tutorial_is_left_out():
 def test_a_command_that_prints_something_else_is_caught(tmp_path):
     check_shell("$ echo one \\\n    two\none ...\n", tmp_path)
     check_shell("$ echo 'depth 33, 123 hits'\ndepth 34, 119 hits\n", tmp_path)
+    check_shell("$ echo '[1.2 %, 7.7 %], depth 33, 8 hits'\n[... %, 7.7 %], depth 34, ... hits\n", tmp_path)
     for other in ("depth 43, 123 hits", "width 33, 123 hits", "depth 33", "depth 33, 123 hits, 5"):
         with pytest.raises(AssertionError, match="depth 33"):
             check_shell(f"$ echo 'depth 33, 123 hits'\n{other}\n", tmp_path)
+    for small in ("gap 0, p = 1", "gap 2, p = 3", "gap 2, p = 1.2", "gap -2, p = 1", "... 3, p = 1"):
+        with pytest.raises(AssertionError, match="gap 2"):
+            check_shell(f"$ echo 'gap 2, p = 1'\n{small}\n", tmp_path)
     with pytest.raises(AssertionError, match="false"):
         check_shell("$ false\n", tmp_path)
 
@@ -118,6 +134,20 @@ def test_the_commands_of_the_readme_run(tmp_path):
     assert {"select", "train", "compile"} <= {line.split()[1] for line in ours}
     for command in ours:
         run_shell(command, tmp_path)
+
+
+def test_the_demo_prints_what_the_readme_shows(tmp_path):
+    """Its first lines, the first row of its table, and all that stands below it."""
+    (shown,) = (text for kind, text in blocks(ROOT / "README.md") if kind == "text")
+    printed = " ".join(run_shell("biselect demo --out report", tmp_path).split())
+    wanted = [" ".join(line.split()) for line in shown.splitlines() if not re.match("[┏┡└]|│ …", line)]
+    assert [line for line in wanted if line not in printed] == [] and len(wanted) >= 6
+    assert any(line.startswith("Proven optimal") for line in wanted)
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*.md")], ids=lambda page: page.stem)
+def test_nothing_is_left_to_be_filled_in(page):
+    assert re.findall(r"\b(?:RANDOM|TODO|TBD|XXX|FIXME)\b", page.read_text(encoding="utf-8")) == []
 
 
 def prepare(folder: Path) -> None:

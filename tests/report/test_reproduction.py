@@ -2,6 +2,7 @@
 
 import html
 import json
+import re
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -11,7 +12,7 @@ from biselect.report.reproduction import render_reproduction, standing, summaris
 from biselect.studies import Results, load, study_names
 from biselect.studies.paper import LABELS, NO_RESULT, study_name
 from biselect.studies.render import write
-from biselect.studies.results import Findings, at_least, entry
+from biselect.studies.results import Findings, entry, stated
 
 MATCHED, DIFFERING, PLAIN = "solver-matched-compute", "joint-vs-sequential-practical", "theory-gaussian"
 
@@ -41,8 +42,8 @@ def folder(tmp_path):
     put(tmp_path, results(MATCHED, *cells, notes=["Mind."]))
     different = entry("row <b>", "20%", [0.25, 0.25], paper=0.75)
     put(tmp_path, results(DIFFERING, different, notes=["<script>alert(1)</script> & more"], quick=True))
-    bound = at_least("(8, 6, 2, 2)", "joint", [1.0, 1.0], bound=0.9, printed=True)
-    put(tmp_path, results(PLAIN, bound))
+    promised = [stated(f"row {place}", "joint", [1.0, 1.0], "≥", 0.9) for place in range(2)]
+    put(tmp_path, results(PLAIN, *promised))
     return tmp_path
 
 
@@ -52,11 +53,14 @@ def by_name(summary):
 
 def test_every_number_is_counted_once(folder):
     summary = summarise_reproduction(folder)
-    assert summary["totals"] == {"matches": 2, "differs": 1, "not compared": 1, "ours alone": 1}
+    expected = {"matches": 1, "differs": 1, "as stated": 2, "not compared": 1, "ours alone": 1}
+    assert {name: count for name, count in summary["totals"].items() if count} == expected
+    assert (summary["holding"], summary["statements"]) == (1, 1)  # of two numbers, but made once
     assert summary["states"] == {"done": 3, "not run": len(study_names()) - 3} and summary["quick"] == 1
     studies = by_name(summary)
     assert studies[MATCHED]["verdict"] == "the one printed number matches"
     assert studies[DIFFERING]["verdict"] == "1 of 1 differ"
+    assert studies[PLAIN]["verdict"] == "the stated “≥ 0.9” holds (2 numbers)"
     (found,) = studies[DIFFERING]["differences"]
     assert found["cause"] == "not explained yet" and "see whether the full one" in found["text"]  # a quick form
     (difference,) = found["cells"]
@@ -95,9 +99,13 @@ def test_a_difference_leads_to_its_reading_and_one_without_is_counted(tmp_path):
         (entry("r", "c", [0.5], paper=0.5), "matches"),
         (entry("r", "c", [0.5], paper=0.9), "differs"),
         (entry("r", "c", [0.5]), "ours alone"),
-        (at_least("r", "c", [1.0], bound=0.9, printed=True), "matches"),
-        (at_least("r", "c", [1.0], bound=0.9, printed=False), "ours alone"),
-        (at_least("r", "c", [0.0], bound=0.9, printed=False), "differs"),
+        (stated("r", "c", [1.0], "≥", 0.9), "as stated"),
+        (stated("r", "c", [-1.0, 1.0], ">", 0), "not sure"),
+        (stated("r", "c", [-1.0], ">", 0), "not as stated"),
+        (stated("r", "c", [1.0], "≥", 0.9, by_paper=False), "ours alone"),
+        (stated("r", "c", [0.0], "≥", 0.9, by_paper=False), "differs"),
+        (replace(entry("r", "c", [0.5], paper=0.5), verdict="of another kind"), "not compared"),
+        (replace(stated("r", "c", [1.0], ">", 0), verdict="of another kind"), "not compared"),
         (replace(entry("r", "c", [0.5], paper=0.5), verdict="not compared"), "not compared"),
     ],
 )
@@ -138,7 +146,10 @@ def test_skipped_damaged_and_missing_studies_say_so(tmp_path):
     (tmp_path / MATCHED).mkdir()
     (tmp_path / MATCHED / "results.json").write_text(skipped.to_json())
     (tmp_path / PLAIN).mkdir()
-    for damage in ("", "[]", "{}", '{"cells": [{"row": 1}]}', skipped.to_json().replace("null", "7") + "x"):
+    broken = skipped.to_json().replace("null", "7") + "x"
+    deep = "[" * 100_000 + "]" * 100_000
+    of_another = skipped.to_json()
+    for damage in ("", "[]", "{}", '{"cells": [{"row": 1}]}', broken, deep, of_another):
         (tmp_path / PLAIN / "results.json").write_text(damage)
         studies = by_name(summarise_reproduction(tmp_path))
         assert studies[PLAIN]["state"] == "damaged" and "run it again" in studies[PLAIN]["verdict"]
@@ -146,6 +157,28 @@ def test_skipped_damaged_and_missing_studies_say_so(tmp_path):
     assert studies[DIFFERING]["state"] == "not run"
     page = render_reproduction(summarise_reproduction(tmp_path))
     assert "the table is not at hand" in page and "can't be run here" in html.unescape(page)
+
+
+def test_a_statement_that_fails_for_one_number_does_not_hold(tmp_path):
+    cells = stated("a", "c", [1.0, 1.0], ">", 0), stated("b", "c", [-1.0, 1.0], ">", 0)
+    put(tmp_path, results(PLAIN, *cells))
+    summary = summarise_reproduction(tmp_path)
+    assert (summary["holding"], summary["statements"]) == (0, 1) and summary["totals"]["not sure"] == 1
+    assert "does not surely hold" in by_name(summary)[PLAIN]["verdict"]
+    assert "? > 0" in html.unescape(render_reproduction(summary))
+
+
+def test_results_of_other_code_are_marked(tmp_path):
+    code = load(PLAIN).code(False)
+    for made, stale in ((code, False), ("0" * 64, True), ("", True)):
+        put(tmp_path, replace(results(PLAIN, entry("row", "c", [0.5])), code=made))
+        summary = summarise_reproduction(tmp_path)
+        assert by_name(summary)[PLAIN]["stale"] is stale and summary["stale"] == stale
+        assert ("run the command again" in render_reproduction(summary)) is stale
+    kept = json.loads((tmp_path / PLAIN / "results.json").read_text())
+    del kept["version"], kept["code"]  # as written before either was kept
+    (tmp_path / PLAIN / "results.json").write_text(json.dumps(kept))
+    assert by_name(summarise_reproduction(tmp_path))[PLAIN]["stale"]
 
 
 def test_no_label_of_the_paper_is_passed_over(tmp_path):
@@ -208,3 +241,21 @@ def test_a_picture_that_is_none_is_left_out(folder):
 
 def test_the_same_results_give_the_same_page(folder):
     assert write_reproduction(folder).read_bytes() == write_reproduction(folder).read_bytes()
+
+
+def brightness(colour):
+    """Relative luminance, as WCAG defines it."""
+    parts = [int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_coloured_words_stand_out_from_their_ground(folder):
+    """In the light, dark and printed colours of every page, 4.5 to 1 at least."""
+    themes = re.findall(r":root \{(.*?)\}", write_reproduction(folder).read_text(), re.DOTALL)
+    assert len(themes) == 3
+    for theme in themes:
+        colours = dict(re.findall(r"--([\w-]+): (#\w{6});", theme))
+        for name in ("accent", "good", "warn"):
+            dark, light = sorted(brightness(colours[one]) for one in (name, f"{name}-soft"))
+            assert (light + 0.05) / (dark + 0.05) >= 4.5, (name, colours[name])

@@ -7,12 +7,13 @@ from matplotlib.container import BarContainer, ErrorbarContainer
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
+from biselect import __version__
 from biselect.errors import InputError
 from biselect.studies import Results, load, reproduce, study_names
 from biselect.studies import synthetic_calibration_robustness as robustness
 from biselect.studies.readings import Reading
 from biselect.studies.render import markdown, write
-from biselect.studies.results import at_least, entry, judge
+from biselect.studies.results import entry, judge, stated
 from biselect.studies.runner import collect, run
 
 
@@ -28,7 +29,9 @@ def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
     assert_readable_in_grey(figures[0])
     stored = Results.from_json((tmp_path / name / "results.json").read_text())
     assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
-    assert {"row", "column", "ours", "low", "high", "paper", "verdict"} == set(
+    assert stored.version == __version__ and stored.code == study.code(True)
+    assert not [note for note in results.notes for choice in study.choices if choice in note or note in choice]
+    assert {"row", "column", "ours", "low", "high", "paper", "verdict", "statement"} == set(
         json.loads(results.to_json())["cells"][0]
     )
     assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
@@ -123,19 +126,40 @@ def test_verdicts_weigh_noise_and_rounding():
     assert judge(0.845, 0.84, 0.85, 0.833, 3) == "differs"
     assert judge(0.845, 0.84, 0.85, None, 3) == "-"
     assert judge(0.845, np.nan, np.nan, 0.833, 3) == "not compared"
-    assert at_least("r", "c", np.ones(5), bound=0.9, printed=True).verdict == "as stated"
-    missed = at_least("r", "c", np.zeros(5), bound=0.9, printed=False)
-    assert missed.verdict == "differs" and missed.paper is None
+    assert judge(0.5, 0.1, 0.51, 0.6, 3) == "differs" and judge(0.5, 0.1, 0.51, 0.4, 3) == "within noise"  # its side
+
+
+@pytest.mark.parametrize(
+    ("relation", "bound", "values", "expected"),
+    [
+        ("≥", 0.9, [1, 1, 1], "as stated"),
+        ("≥", 0.9, [0, 0, 0], "differs"),
+        (">", 0, [0.1, 0.2, 0.3], "as stated"),
+        (">", 0, [-1, -0.5, 0.42], "not sure"),  # a mean of -0.36 whose interval reaches above zero
+        (">", 0, [0, 0, 0], "differs"),
+        ("=", 0, [0, 0, 0], "as stated"),
+        ("=", 0, [-1, 1, 0], "not sure"),
+        ("=", 0, [1, 1, 1], "differs"),
+    ],
+)
+def test_a_statement_holds_where_the_whole_interval_does(relation, bound, values, expected):
+    found = stated("r", "c", values, relation, bound)
+    assert (found.verdict, found.statement, found.paper) == (expected, f"{relation} {bound:g}", None)
+    assert stated("r", "c", values, relation, bound, by_paper=False).statement is None
 
 
 def test_tables_mark_what_differs():
-    cells = (entry("row", "here", [0.5, 0.5], paper=0.9), entry("row", "there", [0.5, 0.5], paper=0.5))
+    cells = (
+        entry("row", "here", [0.5, 0.5], paper=0.9),
+        entry("row", "there", [0.5, 0.5], paper=0.5),
+        stated("row", "sign", [0.5, 0.5], ">", 0),
+    )
     results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=cells, notes=("Mind.",))
     reading = Reading(cause="chance", text="Luck.", columns=("here",))
     study = replace(load("circuit"), choices=("Ours.",), readings=(reading,))
     lines = markdown(study, results).splitlines()
     row = next(line for line in lines if line.startswith("| row"))
-    assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 |"
+    assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 | 0.500 [0.500, 0.500] · > 0 |"
     assert {"- row, here: Luck. (chance)", "- Ours.", "- Mind."} <= set(lines)
     assert "- row, here: not explained yet" in markdown(replace(study, readings=()), results)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
 from collections.abc import Mapping
 from math import isnan
 from pathlib import Path
@@ -157,6 +158,7 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 
 
 def _show(results: Results) -> None:
+    from biselect.report.reproduction import standing
     from biselect.studies import load
     from biselect.studies.readings import UNEXPLAINED, read
     from biselect.studies.render import legend
@@ -167,7 +169,7 @@ def _show(results: Results) -> None:
         return
     labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
     ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
-    compared = [entry for entry in ours if entry.paper is not None]
+    compared = [entry for entry in ours if entry.paper is not None or entry.statement is not None]
     entries = list(ours) if len(ours) <= READABLE else compared[:READABLE]
     console.print(printable(f"{results.title} ({results.seeds} seeds)", style="bold"))
     for table in _tables(entries, console):
@@ -181,10 +183,11 @@ def _show(results: Results) -> None:
     if len(entries) < len(ours):
         further = f"{len(ours) - len(entries)} {'further ' if entries else ''}numbers"
         console.print(f"{further} are in table.md and figure.png.")
-    judged = [entry.verdict for entry in compared if entry.verdict != "not compared"]
-    if judged:
-        agreeing = len(judged) - judged.count("differs")
-        console.print(f"{agreeing} of {len(judged)} figures agree with the paper within noise.")
+    standings = Counter(standing(entry) for entry in compared)
+    if judged := standings["matches"] + standings["differs"]:
+        console.print(f"{standings['matches']} of {judged} figures agree with the paper within noise.")
+    if stated := sum(entry.statement is not None for entry in compared):
+        console.print(f"{standings['as stated']} of {stated} figures are as the paper states.")
     for reading, differing in read(results.cells, load(results.study).readings):
         why = UNEXPLAINED if reading is None else reading.text
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""

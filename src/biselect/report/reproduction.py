@@ -18,13 +18,15 @@ from biselect.studies.readings import CAUSES, UNEXPLAINED, read
 from biselect.studies.render import axes, digits
 from biselect.studies.results import Entry
 
-FORMAT = "biselect-reproduction-2"
+FORMAT = "biselect-reproduction-3"
 PAGE = "index.html"
 OPEN = 60  # a table of no more numbers than this is shown whole; of a longer one the rows that the paper prints too
-MARKS = {"equal": "=", "within noise": "≈", "as stated": "≥", "differs": "≠", "not compared": "beside"}
+MARKS = {"equal": "=", "within noise": "≈", "not sure": "?", "differs": "≠", "not compared": "beside"}
 PNG = b"\x89PNG\r\n\x1a\n"
 SCALE = 0.65  # points on the page for one of a picture's 160 per inch
-STANDINGS = ("matches", "differs", "not compared", "ours alone")
+STANDINGS = ("matches", "differs", "as stated", "not sure", "not as stated", "not compared", "ours alone")
+PRINTED = {"equal": "matches", "within noise": "matches", "differs": "differs"}
+STATED = {"as stated": "as stated", "not sure": "not sure", "differs": "not as stated"}
 FEWER = "The quick form has fewer seeds or smaller sizes than the paper: see whether the full one differs too."
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -56,10 +58,13 @@ def summarise_reproduction(folder: Path) -> dict[str, Any]:
         "version": __version__,
         "title": "The paper's tables and figures, beside ours",
         "totals": {standing: sum(study["counts"][standing] for study in done) for standing in STANDINGS},
+        "statements": sum(len(study["statements"]) for study in done),
+        "holding": sum(one["holds"] for study in done for one in study["statements"]),
         "states": dict(Counter(study["state"] for study in studies)),
         "causes": _causes(done),
         "unexplained": UNEXPLAINED,
         "quick": sum(study["quick"] for study in done),
+        "stale": sum(study["stale"] for study in done),
         "studies": studies,
         "without": [
             {"label": label, "why": NO_RESULT.get(label, f"This version has no study {study_name(label)}.")}
@@ -70,12 +75,24 @@ def summarise_reproduction(folder: Path) -> dict[str, Any]:
 
 
 def standing(entry: Entry) -> str:
-    """How a number stands to the paper: one of `STANDINGS`."""
-    if entry.verdict == "differs":  # also where the paper prints no figure, but theory promises one
-        return "differs"
-    if entry.paper is None:
-        return "ours alone"
-    return "not compared" if entry.verdict == "not compared" else "matches"
+    """How a number stands to the paper: one of `STANDINGS`. A verdict that is not listed counts as no match."""
+    if entry.statement is not None:
+        return STATED.get(entry.verdict, "not compared")
+    if entry.paper is not None:
+        return PRINTED.get(entry.verdict, "not compared")
+    return "differs" if entry.verdict == "differs" else "ours alone"  # our own theory may promise a number too
+
+
+def _statements(entries: Sequence[Entry]) -> list[dict[str, Any]]:
+    """What the paper states of several numbers, once each; it holds where it does for every one of them."""
+    found: dict[str, Counter[str]] = {}
+    for entry in entries:
+        if entry.statement is not None:
+            found.setdefault(entry.statement, Counter())[standing(entry)] += 1
+    return [
+        {"statement": statement, "numbers": counts.total(), "holds": counts["as stated"] == counts.total()}
+        for statement, counts in found.items()
+    ]
 
 
 def _study(study: Study, folder: Path) -> dict[str, Any]:
@@ -84,6 +101,8 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
     known = {"name": study.name, "title": study.title, "label": study.label, "in_paper": study.label in LABELS}
     try:
         results = Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
+        if results.study != study.name:
+            raise ValueError(f"these are results of {results.study}")
         found, commands = _found(study, results), _commands(command, results)
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
@@ -97,6 +116,8 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
         **found,
         "state": "done",
         "command": "\n".join(commands),
+        "stale": results.code != study.code(results.quick),
+        "made_by": str(results.version),
         "seeds": _seeds(study, results.quick),
         "figure": _figure(folder / "figure.png"),
     }
@@ -120,6 +141,7 @@ def _causes(done: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def _found(study: Study, results: Results) -> dict[str, Any]:
     counts = Counter({name: 0 for name in STANDINGS})
     counts.update(standing(entry) for entry in results.cells if not isnan(entry.ours))
+    statements = _statements(results.cells)
     printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
     whole = len(results.cells) <= OPEN
     shown = [entry for entry in results.cells if whole or entry.row in printed]
@@ -134,7 +156,8 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
         "quick": bool(results.quick),
         "repeats": int(results.seeds),
         "counts": dict(counts),
-        "verdict": _verdict(counts, results.quick),
+        "statements": statements,
+        "verdict": _verdict(counts, statements, results.quick),
         "brackets": results.brackets,
         "table": _table(shown, notes),
         "folded": _table(folded, notes),
@@ -143,7 +166,7 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
                 "letter": letter,
                 "cause": UNEXPLAINED if reading is None else reading.cause,
                 "text": reading.text if reading is not None else FEWER if results.quick else "",
-                "command": None if reading is None else reading.command,
+                "commands": [] if reading is None else reading.commands,
                 "cells": [_difference(entry) for entry in entries],
             }
             for letter, (reading, entries) in zip(LETTERS, differences, strict=False)
@@ -153,15 +176,20 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
     }
 
 
-def _verdict(counts: Mapping[str, int], quick: bool) -> str:
+def _verdict(counts: Mapping[str, int], statements: Sequence[Mapping[str, Any]], quick: bool) -> str:
+    said = []
     judged = counts["matches"] + counts["differs"]
     if counts["differs"]:
-        return f"{counts['differs']} of {judged} differ"
-    if judged:
-        return f"all {judged} match" if judged > 1 else "the one printed number matches"
-    if counts["not compared"]:
-        return f"{counts['not compared']} beside the paper's, not compared"
-    return "not held against the paper in the quick form" if quick else "the paper prints no numbers here"
+        said.append(f"{counts['differs']} of {judged} differ")
+    elif judged:
+        said.append(f"all {judged} match" if judged > 1 else "the one printed number matches")
+    for one in statements:
+        holds = "holds" if one["holds"] else "does not surely hold"
+        said.append(f"the stated “{one['statement']}” {holds} ({one['numbers']} numbers)")
+    if not said and counts["not compared"]:
+        said.append(f"{counts['not compared']} beside the paper's, not compared")
+    nothing = "not held against the paper in the quick form" if quick else "the paper prints no numbers here"
+    return "; ".join(said) or nothing
 
 
 def _table(entries: Sequence[Entry], notes: Mapping[tuple[str, str], str]) -> dict[str, Any]:
@@ -183,7 +211,7 @@ def _cell(entry: Entry) -> dict[str, str | None]:
         "interval": None
         if entry.low == entry.high or isnan(entry.low)
         else f"{digits(entry.low)} to {digits(entry.high)}",
-        "paper": None if entry.paper is None else digits(entry.paper),
+        "paper": entry.statement if entry.paper is None else digits(entry.paper),
         "mark": MARKS.get(entry.verdict, ""),
         "standing": standing(entry),
         "verdict": entry.verdict,

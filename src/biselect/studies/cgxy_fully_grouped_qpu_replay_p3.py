@@ -114,5 +114,5 @@ STUDY = Study(
         panel.PROTOCOL,
         panel.BUDGET,
     ),
-    readings=(panel.FROM_TIED,),
+    readings=(panel.EIGHT, panel.FROM_TIED),
 )

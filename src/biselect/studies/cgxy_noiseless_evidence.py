@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.studies.readings import Reading
-from biselect.studies.results import Entry, Findings, at_least, entry
+from biselect.studies.results import Entry, Findings, entry, stated
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
 from biselect.studies.task import Task, tasks_for
@@ -50,7 +50,7 @@ def summarise(records: Records, quick: bool) -> Findings:
                 records, quick, "tied alpha", signal, mode
             )
             for column, values in zip(columns, lift.T, strict=True):
-                cells.append(at_least(_row(mode, signal), column, values, bound=0, printed=True))
+                cells.append(stated(_row(mode, signal), column, values, ">", 0))
     trajectories, rising = 0, 0
     for kind in ("tied", "grouped"):
         pooled = {

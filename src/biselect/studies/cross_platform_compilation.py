@@ -148,7 +148,7 @@ STUDY = Study(
             text="Our mixer lies on the device's own edges, so the dense cost alone pays for routing. With a ring as "
             "the mixer both circuits pay, and cuts come out nearly as in the paper: 55 to 82 % of the count and "
             "55 to 87 % of the depth, against 42 to 83 and 55 to 85.",
-            shown_by="ring",
+            shown_by=("ring",),
         ),
     ),
 )

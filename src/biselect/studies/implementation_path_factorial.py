@@ -135,7 +135,7 @@ STUDY = Study(
             "grows by 5 %, merged once more at the end 50 % and 13 % are cut. The paper's 31.2 and 4.1 lie "
             "between; it does not say what it merges. Binding late, which leaves fewer, cuts 33 % of the depth. "
             "The order of the mixer's edges moves the depth cut by 5 points at most.",
-            shown_by="fractional",
+            shown_by=("fractional",),
         ),
     ),
 )

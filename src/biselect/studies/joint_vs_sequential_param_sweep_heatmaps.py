@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.studies.results import Findings, entry
+from biselect.studies.results import Findings, entry, stated
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
 from biselect.studies.synthetic_table import JOINT, percent
@@ -54,8 +54,8 @@ def summarise(records: Records, quick: bool) -> Findings:
         for method in cell["methods"][1:]:
             differences = values[method] - values["feature-first"]
             row = _row(cell["N"], cell["D"], cell["noise"], ALONE.get(method, f"k = {cell['k']}"))
-            paper = 0.0 if cell["noise"] == 0 else None  # "exactly zero across all tested settings"
-            found.append(entry(row, f"m = {cell['m']}", differences, paper=paper))
+            column = f"m = {cell['m']}"  # without noise "exactly zero across all tested settings"
+            found.append(entry(row, column, differences) if cell["noise"] else stated(row, column, differences, "=", 0))
     higher = [e for e in found if "k = 1" not in e.row and "ν = 0%" not in e.row]
     alone = {title: [e.ours for e in found if e.row.endswith(title)] for title in ALONE.values()}
     worst = {title: min(values) for title, values in alone.items()}

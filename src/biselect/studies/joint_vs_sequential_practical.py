@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from biselect.studies import synthetic_table as table
+from biselect.studies.readings import Reading
 from biselect.studies.results import Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -79,5 +80,15 @@ STUDY = Study(
         "agreement here says that one generator explains the whole table, not that it is the paper's.",
         "Tabu's length, the temperature of the Kawasaki walk and the starts of greedy search are open "
         "as well; ours are the solvers' own.",
+    ),
+    readings=(
+        Reading(
+            cause="chance",
+            rows=("Ring-local Kawasaki",),
+            columns=("20%",),
+            text="It is 0.0002 beyond the noise. Of the fifteen numbers of this table that are not the same to the "
+            "digit about one must be. The temperature does not move it: 0.875 to 0.877 from T = 2 to 4.",
+            shown_by=("temperature",),
+        ),
     ),
 )

@@ -175,14 +175,14 @@ STUDY = Study(
             text="One fraud in one slice: in a pool with one fraud a hit is worth 0.5 of F1, so -0.025 over 20 slices "
             "is a single miss. Of random choices of 20 among our 200 slices one in eight comes out at -0.025 or "
             "below; and our interval has no width, as no slice of the first 20 differs.",
-            shown_by="slices",
+            shown_by=("slices",),
         ),
         Reading(
             cause="chance",
             rows=("Balanced, 40/20/40: best heuristic*",),
             text="Five frauds of 30 in the paper, one in ours. Of random choices of 10 among our 200 slices 4 % come "
             "out at 0.167 or above; over all 200 the difference is 0.053.",
-            shown_by="slices",
+            shown_by=("slices",),
         ),
     ),
     absent=table.absent,

@@ -179,7 +179,7 @@ STUDY = Study(
             text="It is not the training: a short search without gradients gives 29 instead of 31 % at p = 1 and 18 "
             "instead of 20 % at p = 2 on the same 24 instances. Nor is it W = |Z| instead of Z. The paper names "
             "neither sizes nor signals, and its own table for (14, 10, 3, 3) implies less than ours.",
-            shown_by="short",
+            shown_by=("short", "family"),
         ),
     ),
 )

@@ -12,7 +12,7 @@ from biselect.studies.results import Entry
 CAUSES = {
     "left open": "the paper does not say how, and the choice moves the number",
     "done otherwise": "we search further, run faster or place exactly, and say so",
-    "chance": "few instances on either side",
+    "chance": "the draw of the instances, on either side",
     "not known": "we have no cause that we could show",
 }
 """Kinds of readings, and what each means."""
@@ -29,23 +29,23 @@ class Reading:
         text: the reading, for people; what it rests on stands in it.
         rows: patterns of the rows it speaks of, `*` for anything.
         columns: the same for columns.
-        shown_by: the experiment of `scripts/why_it_differs.py` whose output the text quotes.
+        shown_by: the experiments of `scripts/why_it_differs.py` whose output the text quotes.
     """
 
     cause: str
     text: str
     rows: tuple[str, ...] = ("*",)
     columns: tuple[str, ...] = ("*",)
-    shown_by: str | None = None
+    shown_by: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.cause not in CAUSES:
             raise InputError(f"a reading's cause must be one of {', '.join(CAUSES)}, got {self.cause!r}")
 
     @property
-    def command(self) -> str | None:
+    def commands(self) -> list[str]:
         """How to see what the text quotes."""
-        return None if self.shown_by is None else f"python scripts/why_it_differs.py {self.shown_by}"
+        return [f"python scripts/why_it_differs.py {name}" for name in self.shown_by]
 
     def covers(self, entry: Entry) -> bool:
         """Whether it speaks of that number."""

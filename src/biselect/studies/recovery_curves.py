@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from biselect.core import Sector
-from biselect.studies.results import Entry, Findings, at_least, entry
+from biselect.studies.results import Entry, Findings, entry, stated
 from biselect.studies.runner import Records
 from biselect.studies.task import Task, tasks_for
 
@@ -90,8 +90,8 @@ def entries(points: dict[Sector, list[Point]], records: Records) -> tuple[Entry,
             if point.promise == "nobody":
                 found.append(entry(name(sector), point.column, values))
             else:
-                printed = point.promise == "paper"
-                found.append(at_least(name(sector), point.column, values, bound=1 - DELTA, printed=printed))
+                by_paper = point.promise == "paper"
+                found.append(stated(name(sector), point.column, values, "≥", 1 - DELTA, by_paper=by_paper))
     return tuple(found)
 
 

@@ -86,11 +86,9 @@ def shown(entry: Entry) -> str:
         return entry.verdict
     interval = "no interval" if isnan(entry.low) else f"{digits(entry.low)}, {digits(entry.high)}"
     text = f"{digits(entry.ours)} [{interval}]"
-    if entry.paper is None:
-        return text
-    bound = "≥ " if entry.verdict == "as stated" else ""
-    mark = " ≠" if entry.verdict == "differs" else ""
-    return f"{text} · {bound}{digits(entry.paper)}{mark}"
+    theirs = entry.statement if entry.paper is None else digits(entry.paper)
+    mark = {"differs": " ≠", "not sure": " ?"}.get(entry.verdict, "")
+    return text if theirs is None else f"{text} · {theirs}{mark}"
 
 
 def legend(found: Findings) -> str:
@@ -144,7 +142,7 @@ def _in_table(text: str) -> str:
 
 
 def _shown_by(reading: Reading) -> str:
-    return "" if reading.command is None else f"; `{reading.command}`"
+    return "".join(f"; `{command}`" for command in reading.commands)
 
 
 def axes(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biselect._version import __version__
 from biselect.core.metrics import bootstrap_interval, row_means
 
 BOOTSTRAP = "95 % bootstrap interval"
@@ -30,7 +31,9 @@ class Entry:
         high: its upper end.
         paper: what the paper prints, or None.
         verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
-            `as stated` or `differs` where theory promises a lower bound; `not compared` for times and without interval.
+            `as stated`, `not sure` or `differs` where a relation is stated; `not compared` for times and without
+            interval.
+        statement: what the paper states of it in place of a number, such as `> 0`, or None.
     """
 
     row: str
@@ -40,6 +43,7 @@ class Entry:
     high: float
     paper: float | None
     verdict: str
+    statement: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,16 +78,20 @@ class Results(Findings):
         title: what it shows, in one line.
         label: the paper's label.
         quick: whether this is the short form.
+        version: of biselect that made it.
+        code: digest of the sources that made it, see `Study.code`; empty where none is on record.
     """
 
     study: str
     title: str
     label: str
     quick: bool
+    version: str = __version__
+    code: str = ""
 
     def to_json(self) -> str:
         """`results.json`."""
-        order = ("study", "title", "label", "quick", "seeds", "brackets", "cells", "notes", "extra")
+        order = ("study", "title", "label", "quick", "version", "code", "seeds", "brackets", "cells", "notes", "extra")
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
             cell.update({name: None for name in NUMBERS if isnan(cell[name])})
@@ -92,7 +100,7 @@ class Results(Findings):
     @classmethod
     def from_json(cls, text: str) -> Results:
         """What `to_json` wrote."""
-        content = json.loads(text)
+        content = {"version": "", **json.loads(text)}
         cells = tuple(
             Entry(**{**cell, **{name: nan for name in NUMBERS if cell[name] is None}}) for cell in content.pop("cells")
         )
@@ -117,11 +125,28 @@ def entry(
     return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
 
 
-def at_least(row: str, column: str, values: ArrayLike, *, bound: float, printed: bool) -> Entry:
-    """The mean of per-seed values where theory promises no less than a bound; `printed` if the paper does so too."""
+def stated(row: str, column: str, values: ArrayLike, relation: str, bound: float, *, by_paper: bool = True) -> Entry:
+    """The mean of per-seed values of which a relation to a bound is stated, by the paper or by our own theory.
+
+    It holds where the whole interval does as stated, and differs where none of it does; between the two it is not sure.
+
+    Args:
+        row: its row.
+        column: its column.
+        values: one per seed.
+        relation: `>`, `≥`, or `=` for a difference that vanishes on every seed.
+        bound: the right side.
+        by_paper: whether the paper states it.
+    """
     found = entry(row, column, values)
-    verdict = "as stated" if found.high >= bound else "differs"
-    return replace(found, paper=bound if printed else None, verdict=verdict)
+    low, high = found.low, found.high
+    holds, fails = {
+        ">": (low > bound, high <= bound),
+        "≥": (low >= bound, high < bound),
+        "=": (low == high == bound, not low <= bound <= high),
+    }[relation]
+    verdict = "as stated" if holds else "differs" if fails else "not sure"
+    return replace(found, verdict=verdict, statement=f"{relation} {bound:g}" if by_paper else None)
 
 
 def judge(ours: float, low: float, high: float, paper: float | None, decimals: int) -> str:
@@ -134,5 +159,5 @@ def judge(ours: float, low: float, high: float, paper: float | None, decimals: i
     apart = abs(ours - paper)
     if apart <= rounding * (1 + 1e-9):
         return "equal"
-    noise = sqrt(2) * max(high - ours, ours - low) + rounding
+    noise = sqrt(2) * (high - ours if paper > ours else ours - low) + rounding  # the side that faces the paper's
     return "within noise" if apart <= noise else "differs"

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
 from biselect.studies.measured import NONE, Circuit, Measured, Survey
 from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, Results
 from biselect.studies.runner import Records
-from biselect.studies.task import Task
+from biselect.studies.sources import digest
+from biselect.studies.task import EXPERIMENTS, Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -116,12 +118,21 @@ class Study:
                 notes=(*found.notes, measured.note),
                 extra={**found.extra, "devices": [device.to_dict() for device in measured.devices]},
             )
-        return Results(**vars(found), study=self.name, title=self.title, label=self.label, quick=quick)
+        return Results(**vars(found), **self._heading(quick), code=self.code(quick))
 
     def skipped(self, reason: str, quick: bool) -> Results:
         """No numbers, and why."""
         notes = (f"Skipped: {reason}",)
-        return Results(seeds=0, cells=(), notes=notes, study=self.name, title=self.title, label=self.label, quick=quick)
+        return Results(seeds=0, cells=(), notes=notes, **self._heading(quick))
+
+    def code(self, quick: bool) -> str:
+        """Digest of all sources that its numbers come from: this study's, and those of its experiments."""
+        experiments = {f"{EXPERIMENTS}.{task.experiment}" for task in self.tasks(quick)}
+        digests = [digest(module) for module in (_module(self.name), *sorted(experiments))]
+        return hashlib.sha256(" ".join(digests).encode()).hexdigest()
+
+    def _heading(self, quick: bool) -> dict[str, Any]:
+        return {"study": self.name, "title": self.title, "label": self.label, "quick": quick}
 
 
 def study_names() -> list[str]:
@@ -133,5 +144,9 @@ def load(name: str) -> Study:
     """The study of that name."""
     if name not in NAMES:
         raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
-    study: Study = import_module(f"biselect.studies.{name.replace('-', '_')}").STUDY
+    study: Study = import_module(_module(name)).STUDY
     return study
+
+
+def _module(name: str) -> str:
+    return f"biselect.studies.{name.replace('-', '_')}"

@@ -129,7 +129,7 @@ STUDY = Study(
             text="Our placement is the exact optimum of the kept mass. Heaviest samples and features on the positions "
             "with most edges, a plain rule, keep 4.1, 4.6, 2.9, 2.6 and 2.3 % of it at these widths, as the paper "
             "does (4.6, 3.6, 2.3, 2.6, 2.1); a random placement keeps 1.6 to 0.8 %.",
-            shown_by="placement",
+            shown_by=("placement",),
         ),
     ),
 )
