@@ -71,7 +71,7 @@ class Steps:
 
     def say(self, text: str, style: str = "dim") -> None:
         """A line for the person who watches."""
-        self.console.print(printable(text), style=style, markup=False)
+        self.console.print(printable(text), style=style, markup=False, soft_wrap=True)  # a path stays whole
 
 
 def out() -> Console:

@@ -117,7 +117,7 @@ def _run(
             if not skipping:
                 raise
             results = skip(name, folder, str(error), quick=quick)
-    steps.console.print(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}", style="dim")
+    steps.say(f"{name}: {time.perf_counter() - start:.1f} s, in {folder / name}")
     return results
 
 
