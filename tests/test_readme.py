@@ -97,9 +97,9 @@ def test_every_row_of_the_table_is_checked():
 def test_make_says_what_it_is_doing_and_where_the_site_lies():
     if shutil.which("make") is None:
         pytest.skip("needs make")
+    make = ["make", "-n", "--no-print-directory", "VENV=absent"]
     said = [
-        subprocess.run(["make", "-n", "VENV=absent", target], cwd=ROOT, capture_output=True, text=True).stdout
-        for target in ("demo", "docs")
+        subprocess.run([*make, target], cwd=ROOT, capture_output=True, text=True).stdout for target in ("demo", "docs")
     ]
     assert said[0].index("setting up absent") < said[0].index("-m venv absent") < said[0].index("biselect demo")
     assert said[1].rstrip().endswith('echo "open docs/_build/html/index.html"')

@@ -88,6 +88,8 @@ def test_tables_and_kernels_beside_the_code_that_reads_them_count_as_code(change
     assert digest() != before
     (root / changed).write_text(DATA[changed])
     (root / "parts/notes.txt").write_text("nobody reads files there")
+    (root / "inner/__pycache__").mkdir()
+    (root / "inner/__pycache__/kernel.nbi").write_text("compiled since")
     assert digest() == before
 
 

@@ -55,7 +55,8 @@ def _files(tree: ast.Module, path: Path) -> list[Path]:
     """All that is no code in the folder of a module that reads files of the package."""
     if not any(isinstance(node, ast.ImportFrom) and node.module == "importlib.resources" for node in ast.walk(tree)):
         return []
-    return [file for file in path.parent.rglob("*") if file.is_file() and file.suffix not in (".py", ".pyc")]
+    files = (file for file in path.parent.rglob("*") if file.is_file() and file.suffix != ".py")
+    return [file for file in files if "__pycache__" not in file.parts]  # compiled code comes and goes
 
 
 def _path(name: str) -> Path | None:
