@@ -9,6 +9,7 @@ import numpy as np
 from biselect.studies import creditcard_table as table
 from biselect.studies.budget_rules import RULES
 from biselect.studies.detectors import LABELS
+from biselect.studies.rankers import WEIGHING
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -24,12 +25,7 @@ BEST = "most-unusual"
 SEEDS = 40  # four kinds of pool, three sizes, two maps: 960 pools
 QUICK_SEEDS = 4
 BASELINES = {
-    "feature-first:sum": "feature-first, sum",
-    "feature-first:max": "feature-first, max",
-    "feature-first:median": "feature-first, median",
-    "rule:weight-sum": "sum of all weights",
-    "rule:largest-weights": "sum of a row's m largest weights",
-    "rule:tall-columns": "columns by their k largest weights",
+    **WEIGHING,
     **{f"detector:{name}:28": label for name, label in LABELS.items()},
 }
 PAPER_BEST, PAPER_EXCESS, PAPER_ALIGNED = 0.155, 13.5, 0.063

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import map_names
 from biselect.studies.creditcard_table import PAPER_MAPS, PAPER_SLICES, SIZES, SLICES
+from biselect.studies.rankers import LABELS
 from biselect.studies.runner import Records
 from biselect.studies.task import Task, tasks_for
 
@@ -19,9 +20,7 @@ EXPERIMENT = "creditcard_reference"
 PLAIN = {
     "sequential-max": "feature-first by max",
     "sequential-median": "feature-first by median",
-    "weight-sum": "sum of all weights",
-    "largest-weights": "sum of a row's m largest weights",
-    "tall-columns": "columns by their k largest weights",
+    **LABELS,
 }
 """Selectors without a search over both sides, beside feature-first by the sum."""
 

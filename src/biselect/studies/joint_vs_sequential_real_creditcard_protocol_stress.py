@@ -10,6 +10,7 @@ import numpy as np
 
 from biselect.core.inference import Comparison, holm
 from biselect.studies import creditcard_table as table
+from biselect.studies.rankers import LABELS
 from biselect.studies.readings import Reading
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
@@ -28,13 +29,13 @@ PAPER_SPLITS: dict[tuple[int, int, int], dict[int, float | None]] = {
     (40, 20, 40): {20: 0.167, 50: 0.160},
 }
 PLAIN = {
-    "rule:weight-sum": "sum of all weights",
+    "rule:weight-sum": LABELS["weight-sum"],
     "detector:isolation-forest:12": "Isolation Forest, 12 features",
     "detector:isolation-forest:28": "Isolation Forest, 28 features",
     "feature-first:max": "feature-first by max",
     "feature-first:median": "feature-first by median",
-    "rule:largest-weights": "sum of a row's m largest weights",
-    "rule:tall-columns": "columns by their k largest weights",
+    "rule:largest-weights": LABELS["largest-weights"],
+    "rule:tall-columns": LABELS["tall-columns"],
     "detector:ecod:12": "ECOD, 12 features",
     "detector:copod:12": "COPOD, 12 features",
     "detector:copod:28": "COPOD, 28 features",

@@ -13,6 +13,7 @@ from biselect.studies import aml_table as table
 from biselect.studies.creditcard_table import LEVEL, SEQUENTIAL, choose, comparison_entry
 from biselect.studies.detectors import LABELS
 from biselect.studies.experiments.aml_menu import SIZE
+from biselect.studies.rankers import WEIGHING
 from biselect.studies.results import Entry, Findings, entry
 from biselect.studies.runner import Records
 from biselect.studies.study import Study
@@ -32,12 +33,7 @@ COLUMNS = ("Δ feature-first", "Δ budget-aware trigger", "Δ chance")
 MAPS = tuple(map_names(supervised=False))
 HEURISTIC = "greedy"
 WEIGHED = {
-    "feature-first:sum": "feature-first, sum",
-    "feature-first:max": "feature-first, max",
-    "feature-first:median": "feature-first, median",
-    "rule:weight-sum": "sum of all weights",
-    "rule:largest-weights": "sum of a row's m largest weights",
-    "rule:tall-columns": "columns by their k largest weights",
+    **WEIGHING,
     HEURISTIC: "Greedy+LS",
     "exact": "exact joint optimum",
 }

@@ -33,3 +33,15 @@ RULES: dict[str, Rule] = {
     "largest-weights": by_largest_weights,
     "tall-columns": by_tall_columns,
 }
+LABELS = {
+    "weight-sum": "sum of all weights",
+    "largest-weights": "sum of a row's m largest weights",
+    "tall-columns": "columns by their k largest weights",
+}
+WEIGHING = {
+    "feature-first:sum": "feature-first, sum",
+    "feature-first:max": "feature-first, max",
+    "feature-first:median": "feature-first, median",
+    **{f"rule:{name}": label for name, label in LABELS.items()},
+}
+"""Every plain method that reads the weights, as the experiments name it, for people."""
