@@ -40,11 +40,11 @@ docs: $(READY)
 linkcheck: $(READY)
 	$(VENV)/bin/sphinx-build -q -b linkcheck docs docs/_build/linkcheck
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
 	@echo "setting up $(VENV): about two minutes, once"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e studies
 	touch $(READY)
 
 # Peers have an environment of their own; results go to benchmarks/results/ and docs/reference/benchmarks-solvers.md.
@@ -62,7 +62,7 @@ bench: $(BENCH_READY)
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . \
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . -e studies \
 		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
 		ffsim pennylane pennylane-lightning qiskit-aer quimb
 	touch $(BENCH_READY)

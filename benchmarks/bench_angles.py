@@ -17,7 +17,7 @@ import numpy as np
 from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.protocols import fixed_angles, random_start, warm_starts
-from biselect.studies.experiments.heron_case import case
+from biselect_studies.experiments.heron_case import case
 
 PROTOCOLS = {"paper": select_by_paper, "rounds": select_by_rounds}
 INSTANCES, SEEDS = range(10, 14), 6  # none of these was looked at while the rounds were designed

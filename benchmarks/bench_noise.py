@@ -23,8 +23,8 @@ import numpy as np
 from biselect.hardware import build_program, choose_patch, hardware_mask, load_target, masked, place
 from biselect.hardware.noise import LABEL, register_mass
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
-from biselect.studies.experiments.compile_case import angles
-from biselect.studies.experiments.heron_case import problem
+from biselect_studies.experiments.compile_case import angles
+from biselect_studies.experiments.heron_case import problem
 
 DEVICES = ("boston", "pittsburgh", "aachen")
 DEPTHS = (3, 5)

@@ -20,7 +20,7 @@ from biselect.hardware import choose_patch, choose_surrogate, hardware_mask, loa
 from biselect.hardware.agreement import agreement, low_energy_overlap
 from biselect.hardware.surrogates import mean_field
 from biselect.solvers import solve
-from biselect.studies.experiments.coupling import credit_card
+from biselect_studies.experiments.coupling import credit_card
 
 LISTED = 1_000_000
 

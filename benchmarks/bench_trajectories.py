@@ -23,8 +23,8 @@ from biselect.hardware.noise.trajectories import DISCARDED, noisy_table
 from biselect.hardware.noise.twirl import pauli_labels, twirled
 from biselect.hardware.paths import Y_FRAME
 from biselect.hardware.program import RZZ
-from biselect.studies.experiments.compile_case import angles, device
-from biselect.studies.experiments.heron_case import DEVICE, case
+from biselect_studies.experiments.compile_case import angles, device
+from biselect_studies.experiments.heron_case import DEVICE, case
 
 OURS, THEIRS = 256, 16  # shots
 DEPTH = 3

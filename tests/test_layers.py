@@ -22,7 +22,6 @@ LAYERS = [
     "qaoa",
     "hardware",
     "estimators",
-    "studies",
     "report",
     "cli",
     "testing",

@@ -52,7 +52,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.data.aml.features",
     "biselect.data.aml.generator",
     "biselect.report",
-    "biselect.studies",
+    "biselect_studies",
     "biselect.testing",
     "biselect.errors",
 )

@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from biselect.studies.style import COLOURS, house_style
+from biselect.report.style import COLOURS, house_style
 
 IMAGES = Path(__file__).parents[1] / "images"
 BLUE, ORANGE, GREEN, PINK, YELLOW, SKY, BLACK = COLOURS

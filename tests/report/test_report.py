@@ -10,10 +10,11 @@ import pytest
 import biselect as bs
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
+from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.report import render_html, summarise, write_outputs
 from biselect.report.evidence import Evidence, gather_evidence
-from biselect.report.files import explanation_csv, write_text
+from biselect.report.files import explanation_csv
 from biselect.report.summary import _count_in_words
 
 HOSTILE = '"><script>alert(1)</script>\n=1+1'
@@ -148,7 +149,7 @@ def test_nothing_is_left_behind_where_writing_fails(calibrated, plain, tmp_path)
     with pytest.raises(InputError, match="cannot write there"):
         write_outputs(blocked / "folder", selection, summary)
     with pytest.raises(InputError, match="cannot write there"):
-        write_text(tmp_path / "absent" / "page.html", "x")
+        write_file(tmp_path / "absent" / "page.html", "x")
     with pytest.raises(InputError, match="not a summary of this version"):
         render_html({"format": "other"})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -3,11 +3,12 @@
 import io
 import os
 import sys
+from importlib.metadata import entry_points
 
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, compile, demo, doctor, monitor, report, reproduce, run, select, solve, train
+from biselect.cli import certify, compile, demo, doctor, missing, monitor, report, run, select, solve, train
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -29,11 +30,16 @@ for command in (
     run.run,
     demo.demo,
     report.report,
-    reproduce.reproduce,
     doctor.doctor,
 ):
     app.command()(command)
 app.command("compile")(compile.compile_)
+for extra in sorted(entry_points(group="biselect.commands"), key=lambda found: found.name):  # of packages beside this
+    app.command(extra.name)(extra.load())
+if not any(command.name == "reproduce" for command in app.registered_commands):
+    app.command("reproduce", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+        missing.reproduce
+    )
 
 
 def _show_version(wanted: bool) -> None:

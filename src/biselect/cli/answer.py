@@ -34,7 +34,8 @@ def answer(
 
     Only a folder has a page in which budgets can be moved, so only then are neighbouring budgets solved.
     """
-    from biselect.report.files import check_folder, selection_json, write_outputs
+    from biselect.core.files import check_folder
+    from biselect.report.files import selection_json, write_outputs
     from biselect.solvers import neighbours as solve_neighbours
     from biselect.solvers import solve
     from biselect.solvers.neighbouring import PATIENCE

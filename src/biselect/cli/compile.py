@@ -73,9 +73,9 @@ def compile_(
 
     The manifest holds what is needed to read the measured bits: layouts, placement, mask, and the hashes of all files.
     """
+    from biselect.core.files import check_folder
     from biselect.hardware.bundle import compile_problem
     from biselect.report.circuit import NAMES, write_circuit
-    from biselect.report.files import check_folder
 
     steps = Steps(quiet)
     if folder is not None:

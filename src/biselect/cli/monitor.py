@@ -74,7 +74,7 @@ def monitor(
     """
     from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
     from biselect.calibrate.sweeps import Point
-    from biselect.report.files import check_folder
+    from biselect.core.files import check_folder
     from biselect.report.monitor import summarise_monitor
     from biselect.solvers import solve
 
@@ -203,14 +203,14 @@ def _labels(times: list[Any] | None, points: list[Point]) -> list[str]:
 
 
 def _answer(summary: dict[str, Any], folder: Path | None, as_json: bool, steps: Steps) -> None:
-    from biselect.report.files import write_text
+    from biselect.core.files import write_file
     from biselect.report.monitor import render_monitor
 
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
         for name, content in zip(NAMES, (text, render_monitor(summary)), strict=True):
-            write_text(folder / name, content)
+            write_file(folder / name, content)
             steps.say(f"wrote {folder / name}")
     if as_json:
         sys.stdout.write(text)

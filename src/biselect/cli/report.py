@@ -20,8 +20,8 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
+    from biselect.core.files import write_file
     from biselect.report import render_html
-    from biselect.report.files import write_text
 
     source = folder / "report.json"
     try:
@@ -30,7 +30,7 @@ def report(
         raise InputError(f"{source}: no such file; give a folder that was written with --out") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read as a report: {error}") from error
-    write_text(out or folder / "report.html", page)
+    write_file(out or folder / "report.html", page)
     summary = json.loads(source.read_text(encoding="utf-8"))
     if as_json:
         typer.echo(json.dumps(summary, indent=1, ensure_ascii=False))

@@ -160,11 +160,11 @@ def _parts(text: str) -> str | dict[str, float]:
 
 
 def _write(ansatz: Ansatz, trained: Training, output: Path, steps: Steps) -> None:
-    from biselect.report.files import write_text
+    from biselect.core.files import write_file
     from biselect.report.training import draw_training
 
     picture = output.with_suffix(".svg")
-    write_text(output, trained.to_json())
+    write_file(output, trained.to_json())
     draw_training(ansatz, trained, picture)
     for path in (output, picture):
         steps.say(f"wrote {path}")

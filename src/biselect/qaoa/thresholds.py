@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core import Selection, SelectionProblem
+from biselect.core.files import write_file
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -85,17 +86,10 @@ def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
     """Write a manifest; a file that is there already is never changed."""
     entries = [asdict(threshold) for threshold in thresholds]
     content = {"format": FORMAT, "hash": _hash(entries), "thresholds": entries}
-    path = Path(path)
-    staging = path.with_name(f".writing-{path.name}-{os.getpid()}")
     try:
-        staging.write_text(json.dumps(content, indent=1, allow_nan=False) + "\n", encoding="utf-8")
-        os.link(staging, path)  # unlike a rename this fails where the file exists
+        write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n", move=os.link)
     except FileExistsError:
         raise InputError(f"{path}: exists already; thresholds are fixed once, so name another file") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
-    finally:
-        staging.unlink(missing_ok=True)
 
 
 def load_thresholds(path: str | Path) -> list[Threshold]:

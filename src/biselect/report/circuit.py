@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import io
-import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from biselect.errors import InputError
-from biselect.report.files import check_folder
+from biselect.core.files import check_folder, write_folder
 
 if TYPE_CHECKING:
     from biselect.hardware.bundle import Bundle
@@ -21,26 +18,15 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
     """Write all files of a bundle; the manifest, which holds the hashes of the others, comes last."""
     from biselect.hardware.execute.circuit_files import circuit_contents
 
-    folder = Path(folder)
-    check_folder(folder, NAMES)
-    contents = circuit_contents(made, {"patch.svg": _picture(made)})
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
-            for name, content in contents.items():
-                (Path(staging) / name).write_bytes(content)
-            for name in contents:
-                os.replace(Path(staging) / name, folder / name)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    return [folder / name for name in contents]
+    check_folder(Path(folder), NAMES)
+    return write_folder(folder, circuit_contents(made, {"patch.svg": _picture(made)}))
 
 
 def _picture(made: Bundle) -> bytes:
     from matplotlib import rc_context
 
     from biselect.report.patch import draw_patch
-    from biselect.studies.style import house_style
+    from biselect.report.style import house_style
 
     picture = io.BytesIO()
     with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time

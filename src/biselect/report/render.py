@@ -5,7 +5,7 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, TemplateError
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
 from biselect.errors import InputError
@@ -17,11 +17,11 @@ def render_html(summary: Mapping[str, Any]) -> str:
     return render_page("report.html", summary, FORMAT)
 
 
-def render_page(template: str, summary: Mapping[str, Any], format_: str, **more: Any) -> str:
-    """A page of ours from plain data of the format it expects."""
+def render_page(template: str, summary: Mapping[str, Any], format_: str, *, package: str = "", **more: Any) -> str:
+    """A page from plain data of the format it expects; `package` may hold templates beside ours."""
     if not isinstance(summary, Mapping) or summary.get("format") != format_:
         raise InputError(f"not a summary of this version ({format_})")
-    loader = PackageLoader("biselect.report")
+    loader = ChoiceLoader([PackageLoader(name) for name in ("biselect.report", package) if name])
     environment = Environment(
         loader=loader,
         autoescape=True,

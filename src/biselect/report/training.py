@@ -9,7 +9,7 @@ import numpy as np
 
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz, Observable, Training
-from biselect.studies.style import COLOURS, MARKERS, house_style, panels
+from biselect.report.style import COLOURS, MARKERS, house_style, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

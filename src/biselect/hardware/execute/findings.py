@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from biselect.errors import InputError
+from biselect.core.files import write_file
 from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repaired
 from biselect.hardware.execute.devices import kind_of
-from biselect.hardware.execute.manifest import Run, write_whole
+from biselect.hardware.execute.manifest import Run
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.resources import Resources
 
@@ -71,10 +71,7 @@ def conclude(run: Run, readouts: Sequence[Readout]) -> Outcome:
     """`outcome`, written to the run's folder too."""
     found = outcome(run, readouts)
     text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
-    try:
-        write_whole(run.folder / ANALYSIS, text.encode())
-    except OSError as error:
-        raise InputError(f"{run.folder / ANALYSIS}: cannot write there: {error.strerror or error}") from error
+    write_file(run.folder / ANALYSIS, text)
     return found
 
 

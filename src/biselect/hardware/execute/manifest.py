@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -19,6 +18,7 @@ import numpy as np
 
 from biselect._version import __version__
 from biselect.core import Selection
+from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
 from biselect.hardware.execute.devices import kind_of
@@ -199,24 +199,11 @@ def installed() -> dict[str, str]:
 
 
 def _add(path: Path, content: bytes) -> None:
-    """Put a file where there is none, or the same; another one is its owner's."""
+    """Write a file unless it is there already; one that is there must have the same content."""
     try:
-        write_whole(path, content, os.link)  # unlike a rename this fails where the file exists
+        write_file(path, content, move=os.link)
     except FileExistsError:
         if path.read_bytes() != content:
             raise InputError(
                 f"{path}: is there already and does not belong to this run; name another folder with --out"
             ) from None
-
-
-def write_whole(path: Path, content: bytes, place: Callable[[Path, Path], None] = os.replace) -> None:
-    """Write a file whole, or not at all."""
-    staging = path.with_name(f".writing-{path.name}-{os.getpid()}")
-    try:
-        with open(staging, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        place(staging, path)
-    finally:
-        staging.unlink(missing_ok=True)

@@ -6,9 +6,10 @@ import json
 from collections.abc import Callable
 from secrets import token_hex
 
+from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.devices import sampler_for
-from biselect.hardware.execute.manifest import Run, installed, write_whole
+from biselect.hardware.execute.manifest import Run, installed
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import (
     ConnectionLostError,
@@ -148,5 +149,5 @@ def _keep_calibration(run: Run, service: Service) -> str:
     if content is None:
         return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
-    write_whole(path, (json.dumps(content, indent=1, allow_nan=False) + "\n").encode())
+    write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
     return str(content["hash"])

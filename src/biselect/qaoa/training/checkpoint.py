@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect._version import __version__
+from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.qaoa.training.descent import Descent
 
@@ -80,12 +80,7 @@ class Checkpoint:
             return
         done = {name: descent.to_dict() for name, descent in self.done.items()}
         content = {"format": FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
-        staging = self.path.with_name(f".writing-{self.path.name}-{os.getpid()}")
-        try:
-            staging.write_text(json.dumps(content), encoding="utf-8")
-            os.replace(staging, self.path)
-        except OSError as error:
-            raise InputError(f"{self.path}: cannot write there: {error.strerror or error}") from error
+        write_file(self.path, json.dumps(content))
         self._written = time.monotonic()
 
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core.files import write_file
 from biselect.errors import InputError
 
 FORMAT = "biselect-angles-1"
@@ -103,7 +104,7 @@ class Training:
         """JSON text; written to a file too where a path is given."""
         text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
         if path is not None:
-            Path(path).write_text(text, encoding="utf-8")
+            write_file(path, text)
         return text
 
     @classmethod

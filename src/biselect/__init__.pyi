@@ -1,0 +1,11 @@
+from ._version import __version__ as __version__
+from .calibrate import Calibrator as Calibrator
+from .core import Group as Group
+from .core import Rules as Rules
+from .core import Selection as Selection
+from .core import SelectionProblem as SelectionProblem
+from .core import groups_by as groups_by
+from .estimators import JointSelector as JointSelector
+from .estimators import TailCalibrator as TailCalibrator
+from .solvers import solve as solve
+from .solvers import solver_names as solver_names

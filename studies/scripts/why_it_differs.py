@@ -1,0 +1,353 @@
+"""Small experiments behind the readings of the reproduction page: what moves a number towards the paper's.
+
+    python studies/scripts/why_it_differs.py kawasaki     # one of them; without a name it lists all
+
+Each changes one thing that the paper leaves open, or that we do otherwise, and prints what the table would then say.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
+
+
+def bilinear() -> None:
+    """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
+    from biselect.data.planted import panel_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.schedule import Schedule
+    from biselect.qaoa.training import train
+    from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
+
+    full = Schedule.named("bilinear", 3)
+    # one γ_SF for all layers: columns γ_marg, γ_SF,1..3, β become γ_marg, γ_SF, β
+    merged = np.stack([full.matrix[..., 0], full.matrix[..., 1:4].sum(axis=-1), full.matrix[..., 4]], axis=-1)
+    shared = replace(full, matrix=merged, angle_names=("γ_marg", "γ_SF", "β"))
+    rates: dict[str, list[float]] = {}
+    for seed in range(16):
+        problem = panel_problem(seed=seed)
+        threshold = evidence_threshold(problem, 3, seed).of(problem)
+        if mixing_alone(problem, 3, threshold) > 0.01:
+            continue
+        means = {"objective": "hit-rate", "threshold": threshold, "seed": seed, "strategy": "threshold"}
+        for name, schedule in (("tied", "tied"), ("bilinear", "bilinear"), ("one γ_SF", shared)):
+            ansatz = Ansatz(problem, 3, schedule, start="canonical", backend="compiled")
+            rates.setdefault(name, []).append(1e4 * train(ansatz, **means).hit_rate)
+            if name == "tied":
+                tied = train(ansatz, **means)
+        ansatz = Ansatz(problem, 3, "bilinear", start="canonical", backend="compiled")
+        start = Schedule.named("tied", 3).embed(tied.angles, full)
+        rates.setdefault("from tied angles", []).append(1e4 * _local(ansatz, start, threshold, seed))
+    print("name, mean, geometric mean, improved of all; paper: XY 7.98, 3.2; Bilinear 8.60, 4.7, 5 of 8")
+    for name, found in rates.items():
+        better = int((np.array(found) > 1.001 * np.array(rates["tied"])).sum())
+        print(name, round(np.mean(found), 2), round(float(np.exp(np.mean(np.log(found)))), 2), better, len(found))
+
+
+def _local(ansatz, start, threshold, seed) -> float:
+    """96 random local steps from given angles."""
+    from biselect.qaoa.training.threshold import STEP
+
+    rng = np.random.default_rng([seed, 7])
+    best, angles = ansatz.hit_rate(start, threshold), start
+    for _ in range(96):
+        tried = np.clip(angles + rng.normal(scale=STEP, size=len(angles)), 0, np.pi)
+        if (rate := ansatz.hit_rate(tried, threshold)) > best:
+            best, angles = rate, tried
+    return best
+
+
+def eight() -> None:
+    """How far eight instances fix a geometric mean (table cgxy_fully_grouped_qpu_replay_p3)."""
+    from biselect_studies.cgxy_fully_grouped_qpu_replay_p3 import PAPER
+
+    rng = np.random.default_rng(0)
+    print("schedule, geometric mean of the paper's eight, and 95 % of it when these are drawn again")
+    for name, rates in PAPER.items():
+        logs = np.log(rates)
+        drawn = np.exp(rng.choice(logs, size=(20_000, len(logs))).mean(axis=1))
+        print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
+
+
+def placement() -> None:
+    """Retained cross mass by who sits where (figure submitted_coupling_diagnostic)."""
+    from biselect.hardware import hardware_mask, place, retained_mass
+    from biselect_studies.experiments.coupling import _patch, credit_card
+    from biselect_studies.submitted_coupling_diagnostic import SHARES, SIZES
+
+    print("qubits, cross edges, exact placement %, placement by the row and column sums %, random %, paper %")
+    for width, printed in SHARES.items():
+        patch = _patch("boston", *SIZES[width][:2])
+        mask, rows = hardware_mask(patch), []
+        for seed in range(5):
+            problem, rng = credit_card(*SIZES[width], seed), np.random.default_rng(seed)
+            weights = np.abs(problem.coupling)
+            heavy = [np.argsort(-weights.sum(axis=1 - side), kind="stable") for side in (0, 1)]
+            spots = [np.argsort(np.argsort(-mask.sum(axis=1 - side), kind="stable")) for side in (0, 1)]
+            greedy = weights[np.ix_(heavy[0][spots[0]], heavy[1][spots[1]])]
+            mixed = [weights[np.ix_(*map(rng.permutation, weights.shape))] for _ in range(20)]
+            shares = [(w * mask).sum() / weights.sum() for w in (greedy, *mixed)]
+            exact = retained_mass(place(problem, patch).placed(problem), mask)[1]
+            rows.append((exact, shares[0], np.mean(shares[1:])))
+        print(width, int(mask.sum()), *(100 * np.mean(rows, axis=0)).round(2), printed)
+
+
+def ring() -> None:
+    """A mixer that needs routing too (figure cross_platform_compilation)."""
+    from biselect.hardware import build_program, compile_circuit
+    from biselect.qaoa.mixers import mixer_classes
+    from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
+    from biselect_studies.experiments.compile_dense import NATIVE
+
+    print("device, width, p, mixer, cut of 2Q count %, cut of 2Q depth %; paper: 42.3 to 82.6 and 54.5 to 84.8")
+    for name in ("boston", "iqm-54"):
+        for width in (8, 16, 24):
+            spot = patch(name, width, "trees")
+            dense = dense_problem(spot.n_samples, spot.n_features)
+            mixers = {
+                "tree": (spot.sample_classes, spot.feature_classes),
+                "ring": tuple(mixer_classes("ring", count) for count in (spot.n_samples, spot.n_features)),
+            }
+            for kind, mixer in mixers.items():
+                for depth in (1, 3):
+                    medians = []
+                    for problem in (dense, retained(dense, spot)):
+                        found = []
+                        for seed in range(3):
+                            options = {"angles": angles(depth), "seed": seed}
+                            program = build_program(problem, depth, "bilinear", mixer, "random", **options)
+                            made = compile_circuit(program, device(name), spot.layout, NATIVE, seed=seed).resources
+                            found.append((made.two_qubit_gates, made.two_qubit_depth))
+                        medians.append(np.median(found, axis=0))
+                    print(name, width, depth, kind, *(100 * (1 - medians[1] / medians[0])).round(1), flush=True)
+
+
+def fractional() -> None:
+    """What becomes of single-qubit gates after folding (table implementation_path_factorial)."""
+    from biselect.hardware import compile_circuit
+    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
+    from biselect_studies.experiments.compile_case import (
+        angles,
+        dense_problem,
+        device,
+        patch,
+        recorded_program,
+        retained,
+    )
+
+    print("registers, Opt-3 fractional, cuts against Opt-3 CZ of depth, 2Q depth, duration %; paper: 31.2, 0.0, 4.1")
+    paths = {
+        "as it is": OPT3_FRACTIONAL,
+        "single-qubit gates merged at the end": replace(OPT3_FRACTIONAL, clean=True),
+        "angles bound late": replace(OPT3_FRACTIONAL, late=True),
+        "mixer in coloured order, both": replace(OPT3_FRACTIONAL, coloured=True),
+    }
+    for registers in ("trees", "paths"):
+        for name, path in paths.items():
+            cuts = []
+            for width in (16, 32, 64):
+                spot = patch("boston", width, registers)
+                problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
+                for depth in (2, 3):
+                    program = recorded_program(problem, spot, depth, 0)
+                    against = replace(OPT3_CZ, coloured=path.coloured)
+                    options = {"angles": angles(depth), "seed": 0}
+                    ours, theirs = (
+                        compile_circuit(program, device("boston"), spot.layout, one, **options).resources
+                        for one in (path, against)
+                    )
+                    both = [np.array([r.depth, r.two_qubit_depth, r.duration]) for r in (ours, theirs)]
+                    cuts.append(100 * (1 - both[0] / both[1]))
+            print(registers, name, *np.median(cuts, axis=0).round(1), flush=True)
+
+
+def readout() -> None:
+    """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
+    from biselect.data.planted import planted_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.training import train
+    from biselect.simulate.circuit import energy_table
+
+    print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
+    print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
+    for absolute in (False, True):
+        for place in ("first", "random"):
+            ours = (absolute, place) == (False, "first")
+            found = []
+            for number in range(12):
+                signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
+                rng = np.random.default_rng([number, 5])
+                problem = planted_problem((14, 10, 3, 3), signal, seed=rng, mode=mode, place=place, absolute=absolute)
+                energies = energy_table(problem)
+                alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
+                row = []
+                ladder = train(Ansatz(problem, 8 if ours else 3, "layerwise", backend="compiled"), strategy="ladder")
+                for stage in ladder.stages:
+                    state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
+                    seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
+                    row.append(((alphas * state).sum(), 100 * seen))
+                found.append(row)
+            for depth, (alpha, seen) in enumerate(np.mean(found, axis=0), start=1):
+                print("|Z|" if absolute else "Z", place, depth, round(alpha, 3), round(seen, 1), flush=True)
+
+
+def box() -> None:
+    """Fully grouped angles held to the paper's box [-1, 1], depth by depth (table qaoa_sparse_exact_14_10_readout)."""
+    from scipy.optimize import minimize
+
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect_studies.experiments.depth_ladder import SHOTS, instance
+    from biselect_studies.qaoa_sparse_exact_14_10_readout import MODES, SIGNALS, SIZE
+
+    found = []
+    for signal in SIGNALS:
+        for mode in MODES:
+            for seed in range(3):
+                problem = instance({**SIZE, "signal": signal, "mode": mode}, seed)
+                before, row = np.zeros((0, 4)), []
+                for depth in range(1, 9):
+                    ansatz = Ansatz(problem, depth, backend="compiled")
+                    rng = np.random.default_rng([seed, depth])
+                    layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
+                    starts = [np.vstack([before, layer]).ravel() for layer in layers]
+                    ends = [
+                        minimize(
+                            ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
+                        )
+                        for start in starts
+                    ]
+                    best = min(ends, key=lambda end: end.fun)
+                    before = ansatz.schedule.expand(best.x)
+                    seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
+                    row.append((ansatz.approximation(best.x), 100 * seen))
+                found.append(row)
+    alpha, seen = np.mean(found, axis=0).T
+    print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
+    print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
+
+
+def short() -> None:
+    """Recovery after a short search without gradients (table qaoa_calibration_grouped_multiangle)."""
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.training import train
+    from biselect_studies.experiments.depth_ladder import instance
+    from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+
+    print("p, search, quartiles of recovery %; paper: 17.7, 30.3, 46.2 at p = 1 and 19.3, 36.4, 61.4 at p = 2")
+    for depth in (1, 2):
+        for search in ("converged", "short"):
+            found = []
+            for size in SIZES:
+                for signal in SIGNALS:
+                    for mode in MODES:
+                        problem = instance({**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}, 0)
+                        alphas = []
+                        for schedule, layers in (
+                            ("layerwise", depth),
+                            ("fully-grouped", depth),
+                            ("layerwise", 2 * depth),
+                        ):
+                            ansatz = Ansatz(problem, layers, schedule, backend="compiled")
+                            how = {"strategy": "ladder"} if search == "converged" else {"strategy": "threshold"}
+                            if search == "converged" and schedule != "layerwise":
+                                how["through"] = ("layerwise",)
+                            alphas.append(-train(ansatz, **how).value)
+                        found.append(depth_efficiency(*alphas))
+            print(depth, search, *(100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1), flush=True)
+
+
+def family() -> None:
+    """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
+    from biselect.data.planted import planted_problem
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.training import train
+    from biselect_studies.experiments.depth_ladder import own_noise
+    from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+
+    print("W, size, quartiles of recovery at p = 1 %, mean lift in energy; paper: 17.7, 30.3, 46.2 and 0.374")
+    for absolute in (False, True):
+        for size in SIZES:
+            found, lifts = [], []
+            for signal in SIGNALS:
+                for mode in MODES:
+                    cell = {**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}
+                    rng = own_noise(cell, 0)
+                    problem = planted_problem(size, signal, seed=rng, mode=mode, place="first", absolute=absolute)
+                    values = []
+                    for schedule, layers in (("layerwise", 1), ("fully-grouped", 1), ("layerwise", 2)):
+                        ansatz = Ansatz(problem, layers, schedule, backend="compiled")
+                        through = {} if schedule == "layerwise" else {"through": ("layerwise",)}
+                        values.append(-train(ansatz, strategy="ladder", **through).value)
+                    found.append(depth_efficiency(*values))
+                    lifts.append(values[1] - values[0])
+            quartiles = (100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1)
+            print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
+
+
+def strength() -> None:
+    """Which penalty counts as best, by the rule that says so (table penalty_x_vs_strict_feasible_qaoa)."""
+    from biselect.data.synthetic import gaussian_qubo
+    from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.penalty import PenaltyX, candidate_search
+    from biselect_studies.experiments.penalty_baseline import HIT, STRENGTHS, _stream
+
+    print("p, rule, on how many of 40 instances each of", *STRENGTHS, "is best; paper: 0.25 on its one, at both depths")
+    for depth in (1, 2):
+        best: dict[str, list[int]] = {}
+        for seed in range(40):
+            problem = gaussian_qubo(4, 4, 2, 2, seed=seed)
+            energies = Ansatz(problem, depth, schedule="layerwise").energies
+            optimal = energies <= energies.min() + HIT * abs(energies.min())
+            found: dict[str, list[float]] = {}
+            for ratio in STRENGTHS:
+                circuit = PenaltyX(problem, depth, ratio)
+                angles = candidate_search(circuit.probabilities, circuit.cost, circuit.size, seed=_stream(seed))
+                inside = circuit.filtered(circuit.probabilities(angles))
+                chance, feasible = inside[optimal].sum(), inside.sum()
+                for rule, score in (
+                    ("P(optimum)", chance),
+                    ("P(optimum | feasible)", chance / feasible),
+                    ("P(feasible)", feasible),
+                    ("lowest mean energy of what is feasible", -(inside * energies).sum() / feasible),
+                    ("lowest mean cost", -circuit.expectation(angles)),
+                ):
+                    found.setdefault(rule, []).append(float(score))
+            for rule, scores in found.items():
+                best.setdefault(rule, []).append(int(np.argmax(scores)))
+        for rule, places in best.items():
+            print(depth, rule, *np.bincount(places, minlength=len(STRENGTHS)), flush=True)
+
+
+EXPERIMENTS: dict[str, Callable[[], None]] = {
+    one.__name__: one
+    for one in (
+        kawasaki,
+        temperature,
+        decoys,
+        proxies,
+        strength,
+        bilinear,
+        eight,
+        placement,
+        ring,
+        fractional,
+        readout,
+        box,
+        slices,
+        short,
+        family,
+    )
+}
+
+if __name__ == "__main__":
+    if len(sys.argv) != 2 or sys.argv[1] not in EXPERIMENTS:
+        for name, one in EXPERIMENTS.items():
+            print(f"{name}: {(one.__doc__ or '').splitlines()[0]}")
+        sys.exit(len(sys.argv) > 1)
+    EXPERIMENTS[sys.argv[1]]()

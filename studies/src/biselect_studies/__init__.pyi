@@ -1,0 +1,12 @@
+from ._version import __version__ as __version__
+from .measured import Circuit as Circuit
+from .measured import Measured as Measured
+from .measured import Survey as Survey
+from .on_device import OnDevice as OnDevice
+from .render import reproduce as reproduce
+from .render import skip as skip
+from .results import Results as Results
+from .study import Study as Study
+from .study import load as load
+from .study import study_names as study_names
+from .task import Task as Task

@@ -1,0 +1,133 @@
+"""AML transactions as the studies see them: features, windows, trigger and weights, made once a process."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator, map_names
+from biselect.data.aml.features import MEANINGS, causal_features
+from biselect.data.aml.generator import Market
+from biselect.data.aml.groups import laundering_groups
+from biselect.data.aml.schema import find_transactions, load_transactions
+from biselect.data.leaks import refuse_label_copies
+from biselect.data.splits import TimeSplit, split_rows
+from biselect.data.stage1 import LogisticTrigger, risk, robust_z, windows
+from biselect.errors import MissingDataError
+from biselect_studies.detectors import DETECTORS, Scorer, fitted
+
+GENERATED = "generated"
+VARIANT = "HI-Small"
+SPLIT = (60, 20, 20)
+WEEK = 10_080
+NORMALS = 20_000  # that the supervised stage-2 scorer is fit on, beside all earlier positives
+DETECTOR_ROWS = 5_000  # that detectors are fit on; ECOD and COPOD go through all of them again for every pool
+REFERENCE = 100_000  # latest rows of the reference window, which label-free weights are fit on
+RISK_ROWS = 500
+M = 4  # features that stage 2 chooses
+
+
+def source() -> str:
+    """The published file where it is at hand, else the generator."""
+    try:
+        find_transactions(VARIANT)
+    except MissingDataError:
+        return GENERATED
+    return VARIANT
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scene:
+    """Everything the AML studies read.
+
+    Attributes:
+        X: the 38 features, float32.
+        labels: laundering.
+        minutes: since the first transaction.
+        groups: which laundering group a row belongs to, -1 for none; the units that are resampled.
+        split: reference, buffer and test rows.
+    """
+
+    X: NDArray[np.float32]
+    labels: NDArray[np.bool_]
+    minutes: NDArray[np.int64]
+    groups: NDArray[np.int64]
+    split: TimeSplit
+
+    @cached_property
+    def trigger(self) -> LogisticTrigger:
+        """Fit on the reference window, then held."""
+        rows = self.split.reference
+        return LogisticTrigger.fit(self.X[rows], self.labels[rows], seed=0)
+
+    @cached_property
+    def budgeted(self) -> LogisticTrigger:
+        """The budget-aware trigger: as many features as stage 2 may choose."""
+        rows = self.split.reference
+        return LogisticTrigger.fit(self.X[rows], self.labels[rows], seed=0, m=M)
+
+    def scorer(self, map_name: str) -> Calibrator:
+        """A stage-2 scorer, fit on the reference window and then held, on the buffer as on the test window.
+
+        The supervised one sees all positives there and as many others as it needs; the others see no labels and the
+        latest rows.
+        """
+        return _scorer(self, map_name)
+
+    def detector(self, name: str) -> Scorer:
+        """A label-free detector, fit on some of the rows that label-free scorers see; it scores a pool at a time."""
+        return _detector(self, name)
+
+    @property
+    def latest(self) -> slice:
+        """The end of the reference window, which label-free scorers and detectors are fit on."""
+        end = self.split.reference.stop
+        return slice(max(0, end - REFERENCE), end)
+
+    def windows(self, name: str) -> list[slice]:
+        """Stage-1 windows inside reference, buffer or test."""
+        return windows(self.split.window(name))
+
+    def risks(self, found: list[slice]) -> list[float]:
+        """Risk of each window by the trigger."""
+        return [risk(self.trigger.scores(self.X[rows]), RISK_ROWS) for rows in found]
+
+    def robust(self, rows: slice) -> NDArray[np.float64]:
+        """The label-free trigger, against the seven days before the window (a part of them, for speed)."""
+        begin = int(np.searchsorted(self.minutes, self.minutes[rows.start] - WEEK))
+        step = max(1, (rows.start - begin) // 50_000)
+        return robust_z(self.X[rows].astype(np.float64), self.X[begin : rows.start : step].astype(np.float64))
+
+
+@lru_cache(maxsize=1)
+def scene(name: str, transactions: int) -> Scene:
+    """The published file, or so many generated transactions."""
+    if name == GENERATED:
+        found = Market(transactions=transactions).generate(seed=0)
+    else:
+        found = load_transactions(find_transactions(name))
+    X = causal_features(found).to_numpy()
+    labels, minutes = found.frame["label"].to_numpy(), found.frame["minute"].to_numpy()
+    refuse_label_copies(X, list(MEANINGS), labels)
+    split = split_rows(minutes, SPLIT)
+    return Scene(X=X, labels=labels, minutes=minutes, groups=laundering_groups(found), split=split)
+
+
+@lru_cache(maxsize=len(DETECTORS))
+def _detector(one: Scene, name: str) -> Scorer:
+    rows = one.X[one.latest]
+    chosen = np.random.default_rng(0).permutation(len(rows))[:DETECTOR_ROWS]
+    return fitted(name, rows[np.sort(chosen)].astype(np.float64))
+
+
+@lru_cache(maxsize=2)
+def _scorer(one: Scene, map_name: str) -> Calibrator:
+    if map_name not in map_names(supervised=False):
+        rows = np.arange(one.split.reference.stop)
+        others = np.random.default_rng(0).permutation(rows[~one.labels[rows]])[:NORMALS]
+        chosen = np.sort(np.concatenate([rows[one.labels[rows]], others]))
+        return Calibrator(map_name).fit(one.X[chosen].astype(np.float64), labels=one.labels[chosen])
+    return Calibrator(map_name).fit(one.X[one.latest].astype(np.float64))

@@ -1,0 +1,76 @@
+"""The Credit Card table as the studies see it: weights and detector scores of whole windows, made once a process."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
+from biselect.data.creditcard import load_credit_card
+from biselect.data.splits import TimeSplit, split_rows
+from biselect.errors import InputError
+from biselect_studies.detectors import detector_scores
+
+Percent = tuple[int, int, int]
+RECENT = 20  # percent of all rows that a recent reference takes, right before the window
+
+
+@lru_cache(maxsize=4)
+def split(percent: Percent) -> TimeSplit:
+    """The table's three windows."""
+    return split_rows(load_credit_card().times, percent)
+
+
+def window_labels(percent: Percent, window: str) -> NDArray[np.bool_]:
+    """Known frauds of a window."""
+    return load_credit_card().labels[split(percent).window(window)]
+
+
+def reference_rows(percent: Percent, window: str, reference: str) -> slice:
+    """`first`: the reference window; `recent`: the latest fifth of the table before the window that is scored."""
+    if reference == "first":
+        return split(percent).reference
+    if reference == "recent":
+        return split(percent).before(window, len(load_credit_card().times) * RECENT // 100)
+    raise InputError(f"a reference is first or recent, not {reference!r}")
+
+
+@lru_cache(maxsize=3)  # a process that grows by much is replaced by the pool that it works in
+def weights(percent: Percent, window: str, map_name: str, reference: str) -> NDArray[np.float64]:
+    """W of every row of a window, all 28 features; no row of the window is in the reference."""
+    table = load_credit_card()
+    rows = reference_rows(percent, window, reference)
+    labels = table.labels[rows] if map_name == "logistic" else None
+    fitted = Calibrator(map_name).fit(table.features[rows], labels=labels)
+    return fitted.weights(table.features[split(percent).window(window)])
+
+
+@lru_cache(maxsize=16)
+def scores(percent: Percent, window: str, name: str, features: int) -> NDArray[np.float64]:
+    """A detector's score of every row of a window, from the first so many features."""
+    table = load_credit_card()
+    X = table.features[:, :features]
+    return detector_scores(name, X[split(percent).reference], X[split(percent).window(window)])
+
+
+@lru_cache(maxsize=4)
+def trigger(percent: Percent, window: str) -> NDArray[np.float64]:
+    """Stage 1 for ranked pools: the sum of the four largest robust z-scores, from the reference window alone."""
+    return np.sort(weights(percent, window, "mad-z", "first"), axis=1)[:, -4:].sum(axis=1)
+
+
+def draw(kind: str, percent: Percent, window: str, size: int, k: int, seed: int) -> Candidates:
+    """A pool of a kind; `k` is the number of positives in balanced ones."""
+    labels = window_labels(percent, window)
+    if kind == "balanced":
+        return balanced(labels, size, k, seed=seed)
+    if kind == "unbalanced":
+        return unbalanced(labels, size, seed=seed)
+    if kind == "ranked":
+        return ranked(labels, trigger(percent, window), size, seed=seed)
+    if kind == "reservoir":
+        return reservoir(labels, size, seed=seed)
+    raise InputError(f"there is no kind of pool {kind!r}; choose balanced, unbalanced, ranked or reservoir")

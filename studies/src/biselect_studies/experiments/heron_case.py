@@ -1,0 +1,133 @@
+"""Credit Card problems placed on a device, a recorded Heron unless said otherwise: the circuits of hardware tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache, cached_property
+from typing import Any
+
+import numpy as np
+
+from biselect.calibrate import Calibrator
+from biselect.core import SelectionProblem
+from biselect.data.demo import demo_pool
+from biselect.data.planted import planted_problem
+from biselect.hardware import Patch, Program, choose_patch, compile_circuit, hardware_mask, masked, place
+from biselect.hardware.bundle import Bundle
+from biselect.hardware.paths import IN_ORDER
+from biselect.hardware.placement import Placement
+from biselect.qaoa.groups import CostGroup, components
+from biselect.qaoa.thresholds import Threshold
+from biselect_studies.experiments.compile_case import device
+
+DEVICE = "boston"
+SIZES = {  # N, D, k, m of each width: those that give the paper's exact/chance ratios
+    13: (8, 5, 2, 3),
+    20: (12, 8, 3, 5),
+    32: (19, 13, 5, 5),
+    36: (22, 14, 6, 5),
+    52: (31, 21, 8, 8),
+    56: (34, 22, 8, 8),
+    64: (38, 26, 10, 10),
+}
+SIGNAL = 3.0  # μ of planted instances
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Case:
+    """A problem on a patch.
+
+    Attributes:
+        problem: the dense problem in its own order.
+        target: the device, a Qiskit Target.
+        patch: the qubits.
+        placement: who sits where.
+    """
+
+    problem: SelectionProblem
+    target: Any
+    patch: Patch
+    placement: Placement
+
+    @cached_property
+    def placed(self) -> SelectionProblem:
+        """The dense problem in placed order, the order of all shots here."""
+        return self.placement.placed(self.problem)
+
+    @cached_property
+    def sparse(self) -> SelectionProblem:
+        """The placed problem with the couplings of cross edges only: what the phases run."""
+        return masked(self.placed, hardware_mask(self.patch))
+
+    @property
+    def groups(self) -> tuple[CostGroup, ...]:
+        """Cost groups of the sparse problem."""
+        return components(self.sparse)
+
+    @property
+    def mixer(self) -> Any:
+        """Mixer classes of both registers, in the order in which circuits run them."""
+        return self.patch.sample_classes, self.patch.feature_classes
+
+    def compiled(self, program: Program, schedule: str, angles: Any) -> Bundle:
+        """An open program of the sparse problem, bound and compiled for the device."""
+        values = program.in_order(angles)
+        return Bundle(
+            problem=self.problem,
+            target=self.target,
+            patch=self.patch,
+            placement=self.placement,
+            surrogate=self.sparse,
+            temperature=None,
+            schedule=schedule,
+            angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
+            compiled=compile_circuit(program, self.target, self.patch.layout, IN_ORDER, angles=values),
+            references={},
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Prepared:
+    """A circuit that is ready to be measured.
+
+    Attributes:
+        bundle: the circuit.
+        threshold: E_BK, fixed before any shot; None for the classical reference.
+    """
+
+    bundle: Bundle
+    threshold: Threshold | None = None
+
+
+@cache
+def case(kind: str, width: int, instance: int, target: Any = None) -> Case:
+    """A `creditcard` or `planted` instance, placed on the best patch of its width."""
+    dense = problem(kind, width, instance)
+    patch = best_patch(width, target)
+    return Case(problem=dense, target=target or device(DEVICE), patch=patch, placement=place(dense, patch))
+
+
+@cache
+def best_patch(width: int, target: Any = None) -> Patch:
+    """The patch that calibration chooses."""
+    n, d, _, _ = SIZES[width]
+    return choose_patch(target or device(DEVICE), n, d)
+
+
+def problem(kind: str, width: int, instance: int) -> SelectionProblem:
+    """Frauds (k of them) and others of the excerpt with the first D of V1..V28, calibrated; or a planted block."""
+    n, d, k, m = SIZES[width]
+    if kind == "planted":
+        return planted_problem(SIZES[width], SIGNAL, seed=instance, absolute=True)
+    pool = demo_pool()
+    rng = np.random.default_rng([instance, width])
+    names = [f"V{j}" for j in range(1, d + 1)]
+    labels = np.asarray(pool.labels)
+    rows = np.concatenate(
+        [
+            rng.choice(np.flatnonzero(labels), k, replace=False),
+            rng.choice(np.flatnonzero(~labels), n - k, replace=False),
+        ]
+    )
+    candidates = pool.candidates.select(names).take(rng.permutation(rows))
+    return Calibrator(map="ecdf").fit(pool.reference.select(names)).problem(candidates, k, m)

@@ -1,0 +1,83 @@
+"""Sparse circuits of 32 to 64 qubits: ideal shots, or shots under a noise model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.hardware import build_program, hardware_mask, retained_mass
+from biselect.hardware.agreement import sparse_optimum
+from biselect.hardware.bundle import Bundle
+from biselect.hardware.noise import noisy_shots
+from biselect.qaoa.angle_selection import AngleSelection, WideShots, select_by_paper
+from biselect.qaoa.protocols import Choice, canonical_start, fixed_angles, random_start, warm_starts
+from biselect_studies.experiments.heron_case import Case, Prepared, case
+from biselect_studies.task import Cell, Values
+
+SCHEDULE = "bilinear"
+CONTROL_SEED = 1  # of the random feasible start
+
+
+def work(cell: Cell, seeds: Iterable[int]) -> Values:
+    """One repeat a seed: energies of ideal shots, or with `noisy` the exact-budget mass under the noise model."""
+    found = case("creditcard", cell["width"], 0)
+    if cell["noisy"]:
+        return {"mass": [_noisy_mass(found, cell, seed) for seed in seeds]}
+    start, angles = _protocol(found, cell)
+    draw = _draw(found, cell["p"])
+    choice = sparse_optimum(found.sparse)
+    references = {
+        "retained": retained_mass(found.placed, hardware_mask(found.patch))[1],
+        "classical": found.placed.energy(*warm_starts(found.placed, 1)[0]),
+        "sparse_classical": found.sparse.energy(*choice),
+        "chance": found.placed.sector.chance,
+    }
+    values: Values = {}
+    for seed in seeds:
+        shots = draw(start, angles, cell["shots"], seed)
+        sparse = found.sparse.energies(shots.samples, shots.features)
+        figures = {"best": float(shots.energies[0]), "sparse_best": float(sparse.min()), "mean": shots.mean_energy()}
+        for name, value in {**references, **figures}.items():
+            values.setdefault(name, []).append(value)
+    return values
+
+
+def prepare(cell: Cell, target: Any) -> Prepared:
+    """The circuit of a condition for a device, with angles selected for the patch that it gets there."""
+    return Prepared(bundle=_compiled(case("creditcard", cell["width"], 0, target), cell))
+
+
+@cache
+def selection(found: Case, depth: int) -> AngleSelection:
+    """The paper's angle selection from two warm starts, inherited angles π/4."""
+    draw = _draw(found, depth)
+    return select_by_paper(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.schedule))
+
+
+def _protocol(found: Case, cell: Cell) -> tuple[Choice, NDArray[np.float64]]:
+    """Start and angles of a condition."""
+    if cell["condition"] == "fixed":
+        return canonical_start(found.placed), fixed_angles(_draw(found, cell["p"]).schedule)
+    chosen = selection(found, cell["p"])
+    warm = cell["condition"] == "warm"
+    return chosen.start if warm else random_start(found.placed, CONTROL_SEED), chosen.angles
+
+
+def _draw(found: Case, depth: int) -> WideShots:
+    return WideShots(found.placed, depth, SCHEDULE, found.mixer, found.groups)
+
+
+def _compiled(found: Case, cell: Cell) -> Bundle:
+    start, angles = _protocol(found, cell)
+    program = build_program(found.sparse, cell["p"], SCHEDULE, found.mixer, start)
+    return found.compiled(program, SCHEDULE, angles)
+
+
+def _noisy_mass(found: Case, cell: Cell, seed: int) -> float:
+    compiled = _compiled(found, cell).compiled
+    noisy = noisy_shots(compiled, found.target, found.placed, cell["shots"], seed=seed)
+    return noisy.shots.exact_budget_mass(found.placed)

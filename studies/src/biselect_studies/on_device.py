@@ -1,0 +1,217 @@
+"""The circuits of a hardware table on a device: compiled for it, fixed as runs, measured, and taken up again."""
+
+from __future__ import annotations
+
+import errno
+import os
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from biselect.errors import InputError
+from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
+
+if TYPE_CHECKING:
+    from biselect.hardware.execute import Run, StoredCircuit
+    from biselect.hardware.execute.remote import Service
+    from biselect.hardware.execute.samplers import Sampler
+    from biselect_studies.experiments.heron_case import Prepared
+    from biselect_studies.study import Study
+
+COMPILED = "circuit"
+SEED = 0
+Say = Callable[[str], None]
+
+
+class OnDevice:
+    """A study's circuits on one device.
+
+    Args:
+        study: one with hardware columns.
+        folder: as `reproduce` takes it.
+        on: the device: noisy:NAME, local:NAME, ibm:NAME or iqm:ADDRESS.
+        quick: the short form.
+        wait: seconds to wait for each job of a service; without end by default.
+        resubmit: as `execute` takes it.
+        say: told what happens.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        folder: Path,
+        on: str,
+        *,
+        quick: bool = False,
+        wait: float | None = None,
+        resubmit: bool = False,
+        say: Say = lambda text: None,
+    ) -> None:
+        from biselect.hardware.execute.devices import kind_of
+        from biselect.hardware.execute.samplers import EXACT
+
+        if study.device is None:
+            raise InputError(f"{study.name} has no hardware columns, so there is nothing to run on a device")
+        if kind_of(on) == EXACT:
+            raise InputError(f"{on} is no device: give noisy:NAME, local:NAME, ibm:NAME or iqm:ADDRESS")
+        self.on = on
+        self.pending: dict[str, str] = {}
+        self._circuits = study.device.circuits(quick)
+        self._left = list(self._circuits)  # those that this call has still to ask about
+        self._home = folder / RUNS / home_name(on)
+        self._wait, self._resubmit, self._say = wait, resubmit, say
+
+    @cached_property
+    def _sampler(self) -> Sampler | Service:
+        """Connected to when it is first needed: finished runs need nobody."""
+        from biselect.hardware.execute.devices import sampler_for
+
+        return sampler_for(self.on)
+
+    @cached_property
+    def _target(self) -> Any:
+        """The device as it is now."""
+        from biselect.hardware.execute.remote import Service
+        from biselect.hardware.targets import from_snapshot, load_target
+
+        if not isinstance(self._sampler, Service):
+            return load_target(self.on.partition(":")[2])
+        content = self._sampler.snapshot()
+        if content is None:
+            raise InputError(f"{self.on} does not say what it can do, so nothing can be compiled for it")
+        return from_snapshot(content)
+
+    def forecast(self) -> list[dict[str, Any]]:
+        """What is to be run, circuit by circuit, with the device's estimated time; runs nothing."""
+        from biselect.hardware.execute.findings import device_seconds
+        from biselect.hardware.execute.runner import standing
+        from biselect.hardware.execute.store import BusyError
+
+        found = []
+        for circuit in self._circuits:
+            compiled = self._compiled(circuit).compiled
+            repeats, shots = circuit.size(self.on)
+            run = kept_run(self._home, circuit)
+            counts: tuple[int, int] | None
+            try:
+                counts = (0, 0) if run is None else standing(run)
+            except BusyError:  # another process sees to what is left
+                counts = None
+            done, handed_in = counts or (None, None)
+            left = 0 if counts is None else repeats - sum(counts)
+            found.append(
+                {
+                    "circuit": circuit.name,
+                    "qubits": compiled.program.qubits,
+                    "depth": compiled.resources.depth,
+                    "two_qubit_gates": compiled.resources.two_qubit_gates,
+                    "shots": shots,
+                    "repeats": repeats,
+                    "being_measured": counts is None,
+                    "repeats_done": done,
+                    "repeats_handed_in": handed_in,
+                    "repeats_left": left,
+                    "estimated_device_seconds": device_seconds(compiled.resources, shots, left),
+                }
+            )
+        return found
+
+    def hand_in(self) -> None:
+        """Compile and fix what is not yet, and give a service all its jobs; nobody waits."""
+        from biselect.hardware.execute.devices import kind_of
+        from biselect.hardware.execute.manifest import is_fixed
+        from biselect.hardware.execute.samplers import HARDWARE
+
+        stored = {circuit: self._compiled(circuit) for circuit in self._circuits}
+        for circuit in self._circuits:  # all of them before the first is fixed
+            if not is_fixed(run_folder(self._home, circuit)):
+                self._sampler.check(stored[circuit].compiled)
+        for circuit in self._circuits:
+            run = self._fixed(circuit, stored[circuit])
+            if kind_of(self.on) == HARDWARE and circuit in self._left:
+                self._attempt(circuit, run, wait=0.0, resubmit=self._resubmit)
+
+    def collect(self) -> None:
+        """Measure, or wait for what was handed in; what does not come stays in `pending`, with the reason."""
+        from biselect.hardware.execute.manifest import load_run
+
+        for circuit in list(self._left):
+            try:
+                self._attempt(circuit, load_run(run_folder(self._home, circuit)), wait=self._wait)
+            except InputError as error:  # a run that was damaged meanwhile; what others found is kept
+                self.pending[circuit.name] = str(error)
+
+    def _compiled(self, circuit: Circuit) -> StoredCircuit:
+        """The circuit as it was compiled when it was first asked for, whatever the device has become since."""
+        from biselect.hardware.execute.circuit_files import load_circuit
+
+        folder = self._home / circuit.name / COMPILED
+        if not folder.exists():
+            self._say(f"{circuit.name}: choosing a patch, placing, finding angles and compiling")
+            module = import_module(f"biselect_studies.experiments.{circuit.experiment}")
+            _store(module.prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
+        stored = load_circuit(folder)
+        circuit.check(stored, self.on, folder)
+        return stored
+
+    def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> Run:
+        from biselect.hardware.execute.manifest import freeze, plan
+        from biselect.qaoa.thresholds import Threshold
+
+        known = stored.manifest[ORIGIN]["threshold"]
+        threshold = None if known is None else Threshold(**known)
+        repeats, shots = circuit.size(self.on)
+        asked = plan(stored, self.on, shots=shots, repeats=repeats, seed=SEED, threshold=threshold)
+        return freeze(stored, self._home / circuit.name / COMPILED, run_folder(self._home, circuit), asked)
+
+    def _attempt(self, circuit: Circuit, run: Run, *, wait: float | None, resubmit: bool = False) -> None:
+        """Do what is left of a run. A job that failed is not handed in twice in one call: that costs money."""
+        from biselect.hardware.execute.findings import conclude
+        from biselect.hardware.execute.remote import ConnectionLostError, ServiceError, StillWaitingError
+        from biselect.hardware.execute.runner import execute, standing
+        from biselect.hardware.execute.store import BusyError
+
+        def say(text: str) -> None:
+            self._say(f"{circuit.name}: {text}")
+
+        try:
+            sampler = None if standing(run)[0] == len(run.seeds) else self._sampler
+            conclude(run, execute(run, sampler, wait=wait, resubmit=resubmit, say=say))
+        except StillWaitingError as error:
+            self.pending[circuit.name] = str(error)
+            return
+        except (ServiceError, BusyError) as error:
+            self.pending[circuit.name] = str(error)
+            if isinstance(error, ConnectionLostError):
+                self.pending |= {each.name: "the connection was lost" for each in self._left if each != circuit}
+                self._left = []
+        else:
+            self.pending.pop(circuit.name, None)
+        if circuit in self._left:
+            self._left.remove(circuit)
+
+
+def _store(prepared: Prepared, origin: dict[str, Any], folder: Path) -> None:
+    """Write a circuit's files, sealed with what it is for and its threshold; the folder appears whole or not at all."""
+    from biselect.hardware.execute.circuit_files import circuit_contents
+
+    threshold = None if prepared.threshold is None else asdict(prepared.threshold)
+    contents = circuit_contents(prepared.bundle, facts={ORIGIN: {**origin, "threshold": threshold}})
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".writing-") as name:
+            staging = Path(name) / COMPILED
+            staging.mkdir()
+            for each, content in contents.items():
+                (staging / each).write_bytes(content)
+            try:
+                os.replace(staging, folder)
+            except OSError as error:
+                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise  # else another process was first, and its circuit is as good
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error

@@ -1,0 +1,150 @@
+"""From finished tasks to files: results.json, a table to read, a figure. Running and rendering are apart."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from math import isnan
+from pathlib import Path
+
+from biselect.errors import InputError, MissingDataError
+from biselect.report.style import house_style
+from biselect_studies.measured import measured
+from biselect_studies.on_device import OnDevice
+from biselect_studies.readings import UNEXPLAINED, Reading, read
+from biselect_studies.results import Entry, Findings, Results
+from biselect_studies.runner import Progress, collect, run
+from biselect_studies.study import Study, load
+
+CELLS = "cells"
+
+
+def reproduce(
+    name: str,
+    folder: Path,
+    *,
+    quick: bool = False,
+    on: str = "local",
+    progress: Progress | None = None,
+    device: OnDevice | None = None,
+) -> Results:
+    """Run what is missing of a study, then write its files.
+
+    Args:
+        name: one of `study_names()`.
+        folder: holds `cells/` and `runs/`, which studies share, and one folder per study.
+        quick: the short form.
+        on: where to run, see `runner.run`; a study that measures time stays on this machine.
+        progress: called with the number of finished and of all tasks.
+        device: the device to measure the hardware columns on; what it still owes is in its `pending` then.
+    """
+    study = load(name)
+    if reason := study.absent():
+        raise MissingDataError(reason)
+    tasks = study.tasks(quick)
+    if device is not None:
+        device.hand_in()  # a queue may pass while the rest is simulated
+    run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=progress)
+    if device is not None:
+        device.collect()
+    results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))
+    write(study, results, folder / name)
+    return results
+
+
+def skip(name: str, folder: Path, reason: str, *, quick: bool) -> Results:
+    """Write that a study was skipped, and why; there is no figure then."""
+    study = load(name)
+    results = study.skipped(reason, quick)
+    write(study, results, folder / name)
+    return results
+
+
+def write(study: Study, results: Results, folder: Path) -> None:
+    """Write results.json, table.md and, where there are numbers, figure.png, each whole or not at all."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
+            (Path(staging) / "results.json").write_text(results.to_json(), encoding="utf-8")
+            (Path(staging) / "table.md").write_text(markdown(study, results), encoding="utf-8")
+            if results.cells:
+                with house_style():
+                    study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
+            for name in ("table.md", "figure.png", "results.json"):
+                if (Path(staging) / name).exists():
+                    os.replace(Path(staging) / name, folder / name)
+                else:  # nothing of an earlier run may stand beside results that say otherwise
+                    (folder / name).unlink(missing_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+
+
+def shown(entry: Entry) -> str:
+    """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
+    if isnan(entry.ours):
+        return entry.verdict
+    interval = "no interval" if isnan(entry.low) else f"{digits(entry.low)}, {digits(entry.high)}"
+    text = f"{digits(entry.ours)} [{interval}]"
+    theirs = entry.statement if entry.paper is None else digits(entry.paper)
+    mark = {"differs": " ≠", "not sure": " ?"}.get(entry.verdict, "")
+    return text if theirs is None else f"{text} · {theirs}{mark}"
+
+
+def legend(found: Findings) -> str:
+    """How to read an entry as `shown` writes it."""
+    return f"ours [{found.brackets}] · the paper's, where it prints one; ≠ marks a difference beyond noise."
+
+
+def digits(value: float) -> str:
+    """A number of a table: three decimals below ten, one above; no minus before zero."""
+    decimals = 3 if abs(value) < 10 else 1
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def markdown(study: Study, results: Results) -> str:
+    """The table with the paper's figures, a reading of every difference, what was chosen, and the notes."""
+    rows, columns = axes(results.cells)
+    lines = [
+        f"# {results.title}",
+        "",
+        f"{results.label}, {results.seeds} seeds{', quick form' if results.quick else ''}. "
+        f"Each entry: {legend(results)}",
+        "",
+        "| | " + " | ".join(map(_in_table, columns)) + " |",
+        "|---|" + "---|" * len(columns),
+    ]
+    known = {(entry.row, entry.column): _in_table(shown(entry)) for entry in results.cells}
+    for row in rows:
+        lines.append(f"| {_in_table(row)} | " + " | ".join(known.get((row, column), "") for column in columns) + " |")
+    differences = []
+    for reading, entries in read(results.cells, study.readings):
+        where = "; ".join(f"{entry.row}, {entry.column}" for entry in entries)
+        why = UNEXPLAINED if reading is None else f"{reading.text} ({reading.cause}{_shown_by(reading)})"
+        differences.append(f"{where}: {why}")
+    for heading, texts in (
+        ("Where ours differs, and why", differences),
+        ("What the paper left open, and what we chose", study.choices),
+        ("To read it", results.notes),
+    ):
+        if texts:
+            lines += ["", f"## {heading}", "", *(f"- {_no_markup(text)}" for text in texts)]
+    return "\n".join(lines) + "\n"
+
+
+def _no_markup(text: str) -> str:
+    """Text in which no name of a device, row or column opens a tag."""
+    return text.replace("<", "&lt;")
+
+
+def _in_table(text: str) -> str:
+    return _no_markup(text).replace("|", r"\|")
+
+
+def _shown_by(reading: Reading) -> str:
+    return "".join(f"; `{command}`" for command in reading.commands)
+
+
+def axes(entries: Sequence[Entry]) -> tuple[list[str], list[str]]:
+    """Rows and columns of a table, in the order in which they first stand."""
+    return list(dict.fromkeys(e.row for e in entries)), list(dict.fromkeys(e.column for e in entries))

@@ -1,0 +1,138 @@
+"""Table solver_matched_compute: solvers under equal wall-clock caps at 50 % noise."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect_studies.readings import Reading
+from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.runner import Records
+from biselect_studies.study import Study
+from biselect_studies.synthetic_table import METHODS, SIZE
+from biselect_studies.task import Task, tasks_for
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+CAPS = (10, 100)  # milliseconds
+PAPER = {  # combined F1, exact-optimum hits, mean gap, median milliseconds
+    (10, "feature-first"): (0.763, 0.26, 7.41, 0.07),
+    (10, "greedy"): (0.485, 0.46, 8.45, 0.09),
+    (10, "coordinate-ascent"): (1.000, 1.00, 0.00, 10.02),
+    (10, "tabu"): (0.837, 0.82, 2.73, 10.17),
+    (10, "kawasaki"): (0.830, 0.02, 6.45, 10.04),
+    (10, "swap-sa"): (1.000, 1.00, 0.00, 10.27),
+    (100, "feature-first"): (0.763, 0.26, 7.41, 0.07),
+    (100, "greedy"): (0.485, 0.46, 8.45, 0.09),
+    (100, "coordinate-ascent"): (1.000, 1.00, 0.00, 100.02),
+    (100, "tabu"): (0.837, 0.82, 2.73, 100.15),
+    (100, "kawasaki"): (0.900, 0.12, 3.61, 100.03),
+    (100, "swap-sa"): (1.000, 1.00, 0.00, 100.28),
+}
+COLUMNS = {"f1": "combined F1", "hit": "optimum hit", "gap": "mean gap"}
+DECIMALS = {"f1": 3, "hit": 2, "gap": 2}
+TIME = "median ms"
+
+
+def seeds(quick: bool) -> int:
+    """Instances; the paper has 50."""
+    return 10 if quick else 50
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Every method at every cap, all instances in one task so that warm code is measured."""
+    count = seeds(quick)
+    return [t for cap, method in PAPER for t in tasks_for("matched_compute", _cell(cap, method), count, block=count)]
+
+
+def summarise(records: Records, quick: bool) -> Findings:
+    """F1, hits, gap and time of every method at both caps."""
+    found: list[Entry] = []
+    for (cap, method), printed in PAPER.items():
+        values = records[tuple(sorted(_cell(cap, method).items()))]
+        row = _row(cap, method)
+        for (name, column), paper in zip(COLUMNS.items(), printed, strict=False):
+            found.append(entry(row, column, values[name], paper=paper, decimals=DECIMALS[name]))
+        low, middle, high = np.quantile(values["ms"], [0.25, 0.5, 0.75])
+        found.append(
+            Entry(row=row, column=TIME, ours=middle, low=low, high=high, paper=printed[-1], verdict="not compared")
+        )
+    return Findings(
+        seeds=seeds(quick),
+        cells=tuple(found),
+        brackets="95 % bootstrap interval, of times quartiles",
+        notes=(
+            "Times are of this machine, with quartiles instead of an interval, and not compared. What a walk finds "
+            "before the clock strikes depends on the machine: unlike all other studies this one is not the same "
+            "twice.",
+            "Sequential keeps the best of three aggregates by the objective, as the paper says, not by planted F1.",
+            "Coordinate ascent ends when its starts are used up, greedy when no swap helps: neither needs the cap.",
+        ),
+    )
+
+
+def draw(found: Findings) -> Figure:
+    """Combined F1 of each method, both caps, and the paper's."""
+    from biselect.report.style import COLOURS, MARKERS, panels
+
+    figure, axes = panels(1, 2, width=3.4, height=2.6, sharey=True)
+    methods = list(dict.fromkeys(method for _, method in PAPER))
+    for panel, cap in zip(axes[0], CAPS, strict=True):
+        points = [found.find(_row(cap, method), COLUMNS["f1"]) for method in methods]
+        y = range(len(methods))
+        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
+        look: dict[str, Any] = {"color": COLOURS[0], "marker": MARKERS[0], "linestyle": "none", "label": "ours"}
+        panel.errorbar([e.ours for e in points], y, xerr=error, **look)
+        panel.plot([e.paper for e in points], y, "x", color="black", label="paper", zorder=5)
+        panel.set_yticks(y, [METHODS[method] for method in methods])
+        panel.set(title=f"cap {cap} ms", xlabel="mean combined F1")
+    axes[0, 0].invert_yaxis()
+    axes[0, 0].legend(loc="lower left")
+    return figure
+
+
+def _cell(cap: int, method: str) -> dict[str, Any]:
+    return {**SIZE, "noise": 0.5, "method": method, "cap_ms": cap}
+
+
+def _row(cap: int, method: str) -> str:
+    return f"{cap} ms, {METHODS[method]}"
+
+
+STUDY = Study(
+    name="solver-matched-compute",
+    title="Solvers under equal wall-clock caps",
+    label="tab:solver_matched_compute",
+    tasks=tasks,
+    summarise=summarise,
+    draw=draw,
+    choices=(
+        "The walk's temperature is open; ours is T = 6. So is the number of starts: 512 for coordinate "
+        "ascent, as many as fit into the smaller cap.",
+        "The generator is that of joint-vs-sequential-practical, fitted to the paper's table.",
+    ),
+    readings=(
+        Reading(
+            cause="done otherwise",
+            rows=("*Ring-local Kawasaki",),
+            columns=("combined F1", "mean gap"),
+            text="Partly explained: ours is compiled and makes more steps before the clock strikes. Stopped by steps "
+            "instead, it has F1 0.85 and gap 6.4 after 10,000 (paper at 10 ms: 0.83 and 6.45), 0.90 and 3.9 after "
+            "30,000 (at 100 ms: 0.90 and 3.61). But these are three times the steps for ten times the time.",
+            shown_by=("kawasaki",),
+        ),
+        Reading(
+            cause="not known",
+            rows=("*Ring-local Kawasaki",),
+            columns=("optimum hit",),
+            text="Fewer steps lower the hits, but not to the paper's 0.02 and 0.12: at our T = 6 they are 0.08 and "
+            "0.20 after the 10,000 and 30,000 steps that give its F1 and gap. A hotter walk comes nearer, with 0.02 "
+            "and 0.18 at T = 8, 0.06 and 0.14 at T = 10, there with a gap of 6.9 and 4.4; but no two numbers of steps "
+            "that we tried, a factor of ten apart, give the paper's two rows.",
+            shown_by=("kawasaki",),
+        ),
+    ),
+    timed=True,
+)

@@ -1,0 +1,60 @@
+"""Task: one cell of a study on one block of seeds, and the name under which its result is kept."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from biselect._version import __version__
+from biselect_studies.sources import digest
+
+EXPERIMENTS = "biselect_studies.experiments"
+Cell = Mapping[str, Any]
+Values = dict[str, list[Any]]
+"""One list per quantity, one entry per seed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A piece of work that is done once and kept.
+
+    Attributes:
+        experiment: module of `biselect_studies.experiments` whose `work(cell, seeds)` does it.
+        cell: parameters, as sorted pairs; make them with `task`.
+        first: first seed.
+        stop: one past the last seed.
+    """
+
+    experiment: str
+    cell: tuple[tuple[str, Any], ...]
+    first: int
+    stop: int
+
+    @property
+    def key(self) -> str:
+        """Equal for equal work by equal code, in any process: what the result's file is called."""
+        made_from = [__version__, digest(f"{EXPERIMENTS}.{self.experiment}")]
+        return hashlib.sha256(json.dumps([*made_from, *self.describe().values()]).encode()).hexdigest()[:24]
+
+    def describe(self) -> dict[str, Any]:
+        """The task as plain data."""
+        return {"experiment": self.experiment, "cell": dict(self.cell), "seeds": [self.first, self.stop]}
+
+    def perform(self) -> Values:
+        """Do the work, here and now."""
+        module = import_module(f"{EXPERIMENTS}.{self.experiment}")
+        values: Values = module.work(dict(self.cell), range(self.first, self.stop))
+        return values
+
+
+def tasks_for(experiment: str, cell: Cell, seeds: int, *, block: int) -> list[Task]:
+    """Tasks for seeds 0 to `seeds` - 1 of a cell, `block` at a time."""
+    pairs = tuple(sorted(cell.items()))
+    return [
+        Task(experiment=experiment, cell=pairs, first=first, stop=min(first + block, seeds))
+        for first in range(0, seeds, block)
+    ]

@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+
+ROWS = 15_000
+
+
+def stand_in_table():
+    """A small table in the Credit Card schema: two days, 0.8 % frauds that stand out in a few features, some drift."""
+    import pyarrow as pa
+
+    rng = np.random.default_rng(0)
+    labels = rng.random(ROWS) < 0.008
+    X = rng.standard_t(5, size=(ROWS, 28)) * np.linspace(2, 0.4, 28)
+    X[ROWS // 2 :, 0] += 0.5
+    for row in np.flatnonzero(labels):
+        hot = rng.choice(14, size=5, replace=False)
+        X[row, hot] += rng.choice([-1, 1], size=5) * 6
+    named = {f"V{j + 1}": X[:, j] for j in range(28)}
+    times = np.linspace(0, 172_000, ROWS)
+    return pa.table({"Time": times, **named, "Amount": rng.random(ROWS), "Class": labels.astype(np.uint8)})
+
+
+def forget():
+    """Drop what the studies keep of a table for as long as a process lives."""
+    from biselect_studies import aml_fields, creditcard_fields
+    from biselect_studies.experiments import creditcard_reference
+
+    for kept in (
+        *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
+        creditcard_reference._fitted,
+        aml_fields._scorer,
+        aml_fields._detector,
+    ):
+        kept.cache_clear()
+
+
+@pytest.fixture(scope="session")
+def stand_in_folder(tmp_path_factory):
+    import pyarrow.parquet as pq
+
+    folder = tmp_path_factory.mktemp("stand-in")
+    pq.write_table(stand_in_table(), folder / "creditcard.parquet")
+    return folder
+
+
+@pytest.fixture
+def stand_in(stand_in_folder, monkeypatch):
+    """Studies of public tables read a small stand-in, and few generated transactions."""
+    from biselect.data import creditcard
+    from biselect_studies import aml_table
+
+    monkeypatch.setenv("BISELECT_DATA", str(stand_in_folder))
+    monkeypatch.setattr(creditcard, "CHECKSUMS", {"creditcard.parquet": None})
+    monkeypatch.setattr(aml_table, "QUICK", 200_000)
+    forget()
+    yield stand_in_folder
+    forget()

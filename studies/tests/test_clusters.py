@@ -1,0 +1,58 @@
+"""The same tasks on real local clusters of Dask and Ray: the same bytes as at home."""
+
+from pathlib import Path
+
+import pytest
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect_studies import backends
+from biselect_studies.runner import run
+from biselect_studies.task import tasks_for
+
+CELL = {"N": 10, "D": 6, "k": 2, "m": 2, "noise": 0.5, "methods": ("feature-first", "swap-sa", "exact")}
+TASKS = tasks_for("benchmark", CELL, 24, block=2)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.rglob("*.json")}
+
+
+@pytest.fixture
+def at_home(tmp_path):
+    run(TASKS, tmp_path / "home", on="alone")
+    return contents(tmp_path / "home")
+
+
+def test_a_dask_cluster_of_two_workers_gives_the_same_bytes(tmp_path, at_home):
+    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        run(TASKS, tmp_path / "dask", on=cluster.scheduler_address.replace("tcp://", "dask://"))
+    assert contents(tmp_path / "dask") == at_home
+
+
+def test_a_ray_runtime_gives_the_same_bytes(tmp_path, at_home):
+    ray = pytest.importorskip("ray", reason="needs the cluster extra")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        run(TASKS, tmp_path / "ray", on="ray")
+        assert ray.is_initialized(), "a runtime that was there before stays"
+    finally:
+        ray.shutdown()
+    assert contents(tmp_path / "ray") == at_home
+
+
+def test_a_cluster_that_does_not_answer_is_named(tmp_path, monkeypatch):
+    pytest.importorskip("distributed", reason="needs the cluster extra")
+    monkeypatch.setattr(backends, "PATIENCE", 0.5)
+    with pytest.raises(InputError, match="no Dask scheduler answers at localhost:9"):
+        run(TASKS, tmp_path, on="dask://localhost:9")
+
+
+def test_a_missing_extra_is_named(tmp_path, monkeypatch):
+    def absent(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(backends, "import_module", absent)
+    for on in ("dask://localhost:1", "ray"):
+        with pytest.raises(MissingDependencyError, match=r"biselect\[cluster\]"):
+            run(TASKS, tmp_path, on=on)

@@ -1,0 +1,147 @@
+"""The hardware tables under simulation: the right circuits, the right labels, and nothing passed off as hardware."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("qiskit_aer")
+
+from qiskit.quantum_info import Statevector
+
+from biselect.hardware import to_qiskit
+from biselect.hardware.execute.circuit_files import circuit_contents, load_circuit
+from biselect.hardware.execute.sector_state import sector_state
+from biselect.hardware.noise import LABEL
+from biselect.qaoa import Ansatz
+from biselect_studies import cgxy_fixed_angle_condition_details as details
+from biselect_studies import creditcard_bilinear_cg_best_known_replay as replay
+from biselect_studies import hardware_run_summary as summary
+from biselect_studies import panel_on_chip as chip
+from biselect_studies import wide_conditions
+from biselect_studies.experiments import heron_replay, heron_wide
+from biselect_studies.experiments.heron_case import SIZES, case
+from biselect_studies.heron_tables import beside
+
+SMALL = 13
+
+
+def records(tasks, values):
+    """Every cell of the tasks with made-up values."""
+    return {task.cell: {name: np.array(value) for name, value in values.items()} for task in tasks}
+
+
+REPLAY = {
+    "uniform": [0.001] * 2,
+    "ideal": [0.01] * 2,
+    "hits": [5, 7],
+    "mass": [0.7, 0.8],
+    "ours": [0.8],
+    "paper": [0.7],
+}
+WIDE = {
+    "mass": [0.5],
+    "retained": [0.03] * 3,
+    "classical": [-100.0] * 3,
+    "sparse_classical": [-50.0] * 3,
+    "chance": [0.001] * 3,
+    "best": [-80.0, -90.0, -70.0],
+    "sparse_best": [-45.0, -48.0, -40.0],
+}
+
+
+@pytest.mark.parametrize(
+    "study, values, rows", [(replay, REPLAY, 6), (details, WIDE, 11), (summary, WIDE, 5)], ids=["20", "wide", "summary"]
+)
+@pytest.mark.parametrize("quick", [True, False])
+def test_tables_say_that_they_are_not_hardware(study, values, rows, quick):
+    tasks = study.STUDY.tasks(quick)
+    found = study.STUDY.summarise(records(tasks, values), quick)
+    assert any(LABEL in note for note in found.notes)
+    assert {entry.verdict for entry in found.cells} <= {"-", "not compared"}
+    assert len({entry.row for entry in found.cells}) == (1 if quick else rows)
+    assert all("ideal" in e.column or "noise model" in e.column for e in found.cells if e.paper and e.paper > 5)
+
+
+def test_gaps_are_of_the_best_repeat():
+    tasks = wide_conditions.tasks(False)
+    made = records(tasks, WIDE)
+    condition = (64, 2, "warm")
+    assert wide_conditions.dense_gap(made, condition, False) == pytest.approx(10.0)
+    assert wide_conditions.sparse_gap(made, condition, False) == pytest.approx(2.0)
+    found = summary.summarise(made, False)
+    assert found.find("64 qubits, p = 2", summary.CLOSED).ours == pytest.approx(0.0)  # warm is no better here
+    assert found.find("64 qubits, p = 2", summary.RATIO).ours == pytest.approx(500.0)
+
+
+def test_the_chips_rows_are_ordered_by_the_ideal_rate_on_both_sides():
+    made = {
+        task.cell: {"ideal": np.full(4, dict(task.cell)["instance"] / 100), "hits": np.arange(4), "mass": np.ones(4)}
+        for task in chip.tasks(False)
+    }
+    found = chip.entries(made, False)
+    ideal = [entry for entry in found if entry.column == chip.COLUMNS[0]]
+    assert [entry.ours for entry in ideal] == sorted((entry.ours for entry in ideal), reverse=True)
+    assert [entry.paper for entry in ideal] == sorted((entry.paper for entry in ideal), reverse=True)
+
+
+def test_an_entry_is_a_mean_with_its_range():
+    found = beside("r", "c", [1.0, 3.0, 5.0], 4.0)
+    assert (found.low, found.ours, found.high, found.verdict) == (1.0, 3.0, 5.0, "not compared")
+    assert beside("r", "c", 2.0).verdict == "-"
+
+
+@pytest.mark.parametrize("kind", ["creditcard", "planted"])
+def test_a_case_keeps_the_couplings_of_cross_edges_only(kind):
+    found = case(kind, SMALL, 0)
+    problem = found.placed
+    assert (problem.n_samples, problem.n_features, problem.k, problem.m) == SIZES[SMALL]
+    kept = np.argwhere(found.sparse.coupling)
+    assert {tuple(pair) for pair in kept.tolist()} <= set(found.patch.cross_edges)
+    assert np.array_equal(found.sparse.sample_scores, problem.sample_scores)
+
+
+@pytest.fixture(scope="module")
+def trained():
+    return heron_replay.trained("creditcard", SMALL, 0, 2, "bilinear")
+
+
+def test_what_is_trained_is_what_is_compiled(trained):
+    """Angles are trained in the sector; the program that is compiled must be the same circuit, order and all."""
+    found = trained.case
+    ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
+    ideal = np.abs(ansatz.dense_state(trained.angles)) ** 2
+    circuit = to_qiskit(trained.program.bind(trained.angles), measure=False)
+    assert 0.5 * np.abs(Statevector(circuit).probabilities() - ideal).sum() < 1e-9
+    expected = ansatz.hit_rate(trained.angles, trained.threshold.of(found.problem))
+    assert trained.hit_rate == pytest.approx(expected) and expected > 0
+
+
+def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
+    """A device's runs start from files: they must hold the very circuit, with its mixer in the order it was made in."""
+    found = trained.case
+    made = heron_replay.prepare(
+        {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear"}, found.target
+    )
+    for name, content in circuit_contents(made.bundle).items():
+        (tmp_path / name).write_bytes(content)
+    stored = load_circuit(tmp_path)
+    ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
+    ideal = np.abs(ansatz.state(trained.angles)) ** 2
+    assert 0.5 * np.abs(np.abs(sector_state(stored.compiled.program)) ** 2 - ideal).sum() < 1e-9
+    assert made.threshold == trained.threshold and stored.problem.digest == found.problem.digest
+
+
+def test_noisy_repeats_are_fixed_by_their_seeds():
+    cell = {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear", "shots": 40}
+    both = heron_replay.work(cell, [0, 1])
+    assert heron_replay.work(cell, [1])["mass"] == both["mass"][1:]
+    assert 0.5 < min(both["mass"]) <= max(both["mass"]) <= 1
+    exact = heron_replay.work({**cell, "shots": 0}, [0])
+    assert exact["ours"][0] > exact["paper"][0]
+
+
+@pytest.mark.slow
+def test_warm_starts_at_36_qubits_beat_random_ones():
+    """The three conditions of one width, ideally: a warm start's best is the lowest."""
+    base = {"width": 36, "p": 3, "noisy": False, "shots": 1024}
+    best = {name: heron_wide.work({**base, "condition": name}, [0])["best"][0] for name in wide_conditions.CONDITIONS}
+    assert best["warm"] <= min(best["fixed"], best["random"])

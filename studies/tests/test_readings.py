@@ -1,0 +1,75 @@
+"""Every difference that a full run has shown is read, by a reading that says what kind of cause it names."""
+
+import json
+import runpy
+from pathlib import Path
+
+import pytest
+
+from biselect.errors import InputError
+from biselect_studies import load, study_names
+from biselect_studies.readings import CAUSES, Reading, read
+from biselect_studies.results import entry
+
+DIFFERENCES = json.loads((Path(__file__).parent / "differences.json").read_text(encoding="utf-8"))
+"""Row and column of every number that differed in the last full run; made by studies/scripts/record_differences.py."""
+
+
+def differing(row, column):
+    return entry(row, column, [0.5, 0.5], paper=0.9)
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_known_difference_has_a_reading_and_every_reading_a_difference(name):
+    if name not in DIFFERENCES:
+        pytest.skip("no full run is on record")
+    study = load(name)
+    found = read([differing(row, column) for row, column in DIFFERENCES[name]], study.readings)
+    assert [reading for reading, _ in found] == list(study.readings)
+
+
+def test_the_record_names_studies_only():
+    assert set(DIFFERENCES) <= set(study_names()) and sum(map(len, DIFFERENCES.values())) > 20
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_study_says_what_it_chose_and_no_note_says_it_again(name):
+    study = load(name)
+    assert study.choices and all(text.strip().endswith((".", ")")) for text in study.choices)
+    texts = [*study.choices, *(reading.text for reading in study.readings)]
+    assert len(set(texts)) == len(texts)
+
+
+def test_experiments_that_readings_quote_exist(monkeypatch):
+    script = Path(__file__).parents[2] / "scripts" / "why_it_differs.py"
+    monkeypatch.syspath_prepend(script.parent)
+    experiments = runpy.run_path(str(script))["EXPERIMENTS"]
+    quoted = {shown for name in study_names() for reading in load(name).readings for shown in reading.shown_by}
+    assert quoted == set(experiments)
+    commands = Reading(cause="chance", text="x", shown_by=("short", "family")).commands
+    assert commands == [
+        "python studies/scripts/why_it_differs.py short",
+        "python studies/scripts/why_it_differs.py family",
+    ]
+
+
+def test_the_first_reading_that_covers_a_number_counts_and_the_rest_is_unexplained():
+    first = Reading(cause="chance", text="One.", rows=("a*",))
+    second = Reading(cause="left open", text="Two.", columns=("x", "y"))
+    cells = [differing("b", "z"), differing("ab", "x"), differing("b", "y"), entry("a", "x", [0.5], paper=0.5)]
+    found = read(cells, (first, second))
+    assert [(reading, [(e.row, e.column) for e in entries]) for reading, entries in found] == [
+        (first, [("ab", "x")]),
+        (second, [("b", "y")]),
+        (None, [("b", "z")]),
+    ]
+
+
+def test_a_cause_must_be_known():
+    with pytest.raises(InputError, match=next(iter(CAUSES))):
+        Reading(cause="luck", text="x")
+
+
+def test_patterns_are_plain_names_with_stars():
+    reading = Reading(cause="chance", text="x", rows=("(4, 4, 2, 2), p = *",))
+    assert reading.covers(differing("(4, 4, 2, 2), p = 1", "c")) and not reading.covers(differing("(5, 5, 2, 2)", "c"))

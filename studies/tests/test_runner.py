@@ -1,0 +1,216 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from biselect.errors import BiselectError, InputError
+from biselect_studies.runner import collect, run
+from biselect_studies.task import Task, tasks_for
+
+CELL = {"N": 8, "D": 6, "k": 2, "m": 2, "noise": 0.5, "methods": ("feature-first", "exact")}
+
+
+def tasks(seeds=6, block=2):
+    return tasks_for("benchmark", CELL, seeds, block=block)
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
+    task = tasks()[0]
+    assert task.key == replace(task).key
+    others = [replace(task, stop=3), replace(task, experiment="recovery"), replace(task, cell=(*task.cell, ("x", 1)))]
+    assert len({task.key, *(other.key for other in others)}) == 4
+    code = (
+        "from biselect_studies.task import tasks_for\n"
+        f"print(tasks_for('benchmark', {dict(reversed(CELL.items()))!r}, 6, block=2)[0].key)"
+    )
+    elsewhere = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
+    assert elsewhere == task.key
+
+
+FILES = {
+    "__init__.py": "",
+    "work.py": "from biselect.parts import one\nfrom biselect_studies.task import Cell\n"
+    "def run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
+    "named.py": "from biselect.lazy import something\n",
+    "other.py": "x = 1\n",
+    "parts/__init__.py": "from biselect.parts.deep import thing as one\n",
+    "parts/deep.py": "thing = 1\n",
+    "lazy/__init__.py": "def __getattr__(name): ...\n",
+    "lazy/handed_on.py": "something = 1\n",
+    "late.py": '"""Says."""\nfrom biselect.inner.data import table\ndef f():\n    """Does."""\n    return 1\n',
+    "inner/__init__.py": "from biselect.other import x\n",
+    "inner/data.py": "from importlib.resources import files\ntable = 1\n",
+    "studies/task.py": "from biselect.other import x\n",
+}
+
+
+DATA = {"inner/tables/one.parquet": "PAR1", "inner/kernel.cu": "// none"}
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A small package of its own, and the digest of its module `work`."""
+    from biselect_studies import sources
+
+    for name, text in {**FILES, **DATA, "parts/notes.txt": ""}.items():
+        (tmp_path / "biselect" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "biselect" / name).write_text(text)
+    monkeypatch.setattr(sources, "ROOT", tmp_path / "biselect")
+    return tmp_path / "biselect", lambda: sources.digest.__wrapped__("biselect.work")
+
+
+@pytest.mark.parametrize("changed", sorted(FILES))
+def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, package):
+    """However a module is reached: through a package, inside a function, named in a string, handed on lazily."""
+    root, digest = package
+    before = digest()
+    assert digest() == before
+    (root / changed).write_text(FILES[changed] + "changed = 1\n")
+    assert (digest() == before) == (changed in ("other.py", "studies/task.py"))
+
+
+@pytest.mark.parametrize("changed", sorted(DATA))
+def test_tables_and_kernels_beside_the_code_that_reads_them_count_as_code(changed, package):
+    root, digest = package
+    before = digest()
+    (root / changed).write_text(DATA[changed] + " ")
+    assert digest() != before
+    (root / changed).write_text(DATA[changed])
+    (root / "parts/notes.txt").write_text("nobody reads files there")
+    (root / "inner/__pycache__").mkdir()
+    (root / "inner/__pycache__/kernel.nbi").write_text("compiled since")
+    assert digest() == before
+
+
+def test_comments_docstrings_and_layout_change_nothing(package):
+    root, digest = package
+    before = digest()
+    for name, text in FILES.items():
+        (root / name).write_text("# said\n\n" + text.replace("Says", "Says more").replace("Does", "Does more"))
+    assert digest() == before
+    (root / "late.py").write_text(FILES["late.py"].replace("return 1", "return 2"))
+    assert digest() != before
+
+
+def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
+    from biselect_studies import sources, task
+
+    old = tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key
+    path = sources._path("biselect.data.aml.generator")
+    read = Path.read_bytes
+    monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"changed = 1\n" * (one == path))
+    monkeypatch.setattr(task, "digest", sources.digest.__wrapped__)
+    assert tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key != old
+    same = tasks()[0].key
+    monkeypatch.undo()
+    assert tasks()[0].key == same, "the synthetic benchmark has nothing to do with it"
+
+
+def test_results_do_not_depend_on_processes_or_blocks(tmp_path):
+    run(tasks(), tmp_path / "alone", on="alone")
+    run(tasks(), tmp_path / "local")
+    assert contents(tmp_path / "alone") == contents(tmp_path / "local")
+    run(tasks(block=6), tmp_path / "whole", on="alone")
+    blocks, whole = collect(tasks(), tmp_path / "alone"), collect(tasks(block=6), tmp_path / "whole")
+    assert blocks.keys() == whole.keys()
+    for cell in blocks:
+        for name in blocks[cell]:
+            assert np.array_equal(blocks[cell][name], whole[cell][name])
+
+
+def test_finished_work_is_not_done_again_and_counts_once(tmp_path, monkeypatch):
+    seen = []
+    run(tasks()[:2], tmp_path, on="alone")
+    performed = Task.perform
+    monkeypatch.setattr(Task, "perform", lambda task: seen.append(task.first) or performed(task))
+    run([*tasks(), *tasks()], tmp_path, on="alone")
+    assert seen == [4]
+    (values,) = collect([*tasks(), *tasks()], tmp_path).values()
+    assert len(values["exact"]) == 6
+
+
+@pytest.mark.parametrize("damage", ["", "{", "[]", '{"task": 1}', '{"values": {}}'])
+def test_a_damaged_result_is_no_result(tmp_path, damage):
+    run(tasks(), tmp_path, on="alone")
+    whole = contents(tmp_path)
+    victim = sorted(tmp_path.rglob("*.json"))[1]
+    victim.write_text(damage)
+    with pytest.raises(BiselectError, match="not finished"):
+        collect(tasks(), tmp_path)
+    run(tasks(), tmp_path, on="alone")
+    assert contents(tmp_path) == whole
+
+
+def test_a_failing_task_keeps_what_was_finished(tmp_path):
+    impossible = tasks_for("benchmark", {**CELL, "k": 99}, 2, block=2)
+    with pytest.raises(InputError):
+        run([*tasks(), *impossible], tmp_path, on="alone")
+    assert len(collect(tasks(), tmp_path)) == 1
+
+
+def test_progress_counts_what_was_there_already(tmp_path):
+    run(tasks()[:1], tmp_path, on="alone")
+    seen = []
+    run(tasks(), tmp_path, on="alone", progress=lambda done, total: seen.append((done, total)))
+    assert seen == [(1, 3), (2, 3), (3, 3)]
+
+
+@pytest.mark.parametrize("on", ["moon", "dask", "http://x"])
+def test_unknown_places_are_refused(tmp_path, on):
+    with pytest.raises(InputError, match="cannot run on"):
+        run(tasks(), tmp_path, on=on)
+
+
+def kill_once_there_are(results: int, cells: Path, command: list[str]) -> None:
+    """SIGKILL, to the whole process group: it leaves no time to tidy up."""
+    victim = subprocess.Popen(command, start_new_session=True, stdout=subprocess.DEVNULL)
+    deadline = time.monotonic() + 120
+    while len(list(cells.rglob("[!.]*.json"))) < results:
+        assert victim.poll() is None and time.monotonic() < deadline, "the run ended before it could be killed"
+        time.sleep(0.01)
+    os.killpg(victim.pid, signal.SIGKILL)
+    victim.wait()
+
+
+def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
+    many = tasks_for("benchmark", CELL, 1200, block=15)
+    script = tmp_path / "script.py"
+    script.write_text(
+        "from pathlib import Path\n"
+        "from biselect_studies.runner import run\n"
+        "from biselect_studies.task import tasks_for\n"
+        f"run(tasks_for('benchmark', {CELL!r}, 1200, block=15), Path({str(tmp_path / 'killed')!r}))\n"
+    )
+    for finished in (1, 25):
+        kill_once_there_are(finished, tmp_path / "killed", [sys.executable, str(script)])
+    survived = {path: path.stat().st_mtime_ns for path in (tmp_path / "killed").rglob("[!.]*.json")}
+    assert 25 <= len(survived) < len(many)
+    run(many, tmp_path / "killed")
+    run(many, tmp_path / "whole")
+    assert {path: path.stat().st_mtime_ns for path in survived} == survived, "finished cells were done again"
+    whole = contents(tmp_path / "whole")
+    assert {name: data for name, data in contents(tmp_path / "killed").items() if ".writing-" not in name} == whole
+
+
+@pytest.mark.slow
+def test_a_study_killed_half_way_resumes_to_the_same_results(tmp_path):
+    name = "joint-vs-sequential-param-sweep-heatmaps"
+    command = [sys.executable, "-m", "biselect", "reproduce", name, "--quick", "-q", "--json", "--out"]
+    kill_once_there_are(100, tmp_path / "killed" / "cells", [*command, str(tmp_path / "killed")])
+    assert not (tmp_path / "killed" / name / "results.json").exists()
+    resumed = subprocess.run([*command, str(tmp_path / "killed")], capture_output=True, check=True).stdout
+    straight = subprocess.run([*command, str(tmp_path / "whole")], capture_output=True, check=True).stdout
+    assert resumed == straight and json.loads(resumed)["cells"]
+    for file in ("results.json", "table.md", "figure.png"):
+        assert (tmp_path / "killed" / name / file).read_bytes() == (tmp_path / "whole" / name / file).read_bytes()

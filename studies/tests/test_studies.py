@@ -1,0 +1,177 @@
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib.container import BarContainer, ErrorbarContainer
+from matplotlib.lines import Line2D
+from matplotlib.text import Text
+
+from biselect import __version__
+from biselect.errors import InputError
+from biselect_studies import Results, load, reproduce, study_names
+from biselect_studies import synthetic_calibration_robustness as robustness
+from biselect_studies.readings import Reading
+from biselect_studies.render import markdown, write
+from biselect_studies.results import entry, judge, stated
+from biselect_studies.runner import collect, run
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
+    """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
+    study = load(name)
+    tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
+    run(tasks, tmp_path / "cells", on="alone")
+    results = study.results(collect(tasks, tmp_path / "cells"), True)
+    figures = []
+    write(replace(study, draw=lambda found: figures.append(study.draw(found)) or figures[0]), results, tmp_path / name)
+    assert_readable_in_grey(figures[0])
+    stored = Results.from_json((tmp_path / name / "results.json").read_text())
+    assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
+    assert stored.version == __version__ and stored.code == study.code(True)
+    assert not [note for note in results.notes for choice in study.choices if choice in note or note in choice]
+    assert {"row", "column", "ours", "low", "high", "paper", "verdict", "statement"} == set(
+        json.loads(results.to_json())["cells"][0]
+    )
+    assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
+    assert all(cell.low <= cell.ours <= cell.high or np.isnan(cell.low) for cell in results.cells)
+    table = (tmp_path / name / "table.md").read_text()
+    assert results.cells[0].row in table and all(note in table for note in results.notes)
+    assert (tmp_path / name / "figure.png").stat().st_size > 8_000
+
+
+def assert_readable_in_grey(figure):
+    """What a legend names differs in more than colour, and no letter is smaller than 7 points."""
+    for axes in figure.axes:
+        looks = [_look(handle) for handle in axes.get_legend_handles_labels()[0]]
+        assert len(set(looks)) == len(looks), (axes.get_title(), axes.get_legend_handles_labels()[1], looks)
+    assert min(text.get_fontsize() for text in figure.findobj(Text) if text.get_text()) >= 7
+
+
+def _look(handle):
+    if isinstance(handle, ErrorbarContainer):
+        handle = handle.lines[0]
+    if isinstance(handle, BarContainer):
+        return handle.patches[0].get_hatch()
+    if isinstance(handle, Line2D):
+        hollow = handle.get_markerfacecolor() == "white"
+        return handle.get_marker(), handle.get_linestyle(), hollow, handle.get_linewidth()
+    return type(handle).__name__, handle.get_linestyle(), handle.get_hatch()
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_quick_work_is_part_of_the_full_work_or_smaller(name, stand_in):
+    study = load(name)
+    quick, full = (sum(t.stop - t.first for t in dict.fromkeys(study.tasks(q))) for q in (True, False))
+    assert study.name == name and quick < full
+
+
+@pytest.fixture(scope="module")
+def full_sweep(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("full")
+    return {name: reproduce(name, folder) for name in ("joint-vs-sequential-practical", "joint-vs-sequential-ci")}
+
+
+def test_exact_rows_equal_the_papers_and_the_rest_is_near(full_sweep):
+    results = full_sweep["joint-vs-sequential-practical"]
+    assert results.seeds == 200
+    near = {"Feature-first sequential": 0.025, "Greedy+LS": 0.07, "Tabu": 0.05, "Ring-local Kawasaki": 0.03}
+    for cell in results.cells:
+        if cell.row in near:
+            assert abs(cell.ours - cell.paper) <= near[cell.row], cell
+        else:
+            assert cell.verdict == "equal", cell
+
+
+def test_paired_differences_overlap_the_papers(full_sweep):
+    results = full_sweep["joint-vs-sequential-ci"]
+    for row, (_, low, high) in results.extra["paper"].items():
+        ours = results.find(row, "ΔF1")
+        assert ours.low <= high and low <= ours.high
+        assert row == "0%" or ours.low > 0
+
+
+def test_joint_figures_at_an_error_of_one_are_the_papers(tmp_path):
+    cells = [c for c in robustness.cells() if (c["noise"], c["eta"], c["rule"]) == (0.5, 1.0, "best-clean")]
+    wanted = {tuple(sorted(cell.items())) for cell in cells}
+    tasks = [task for task in robustness.tasks(False) if task.cell in wanted]
+    run(tasks, tmp_path)
+    (values,) = collect(tasks, tmp_path).values()
+    for name, paper in robustness.PAPER.items():
+        tolerance = 0.01 if name.startswith("joint") else 0.03
+        assert abs(values[name].mean() - paper) <= tolerance, name
+
+
+@pytest.mark.slow
+def test_the_full_heatmaps_show_whose_failure_k_1_is(tmp_path):
+    results = reproduce("joint-vs-sequential-param-sweep-heatmaps", tmp_path)
+    assert all(c.ours == 0 for c in results.cells if "ν = 0%" in c.row)
+    assert min(c.ours for c in results.cells if c.row.endswith("exact")) > -0.02
+    assert min(c.ours for c in results.cells if c.row.endswith("local search")) < -0.5
+    assert all(c.high >= 0 for c in results.cells if "k = 1" not in c.row)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"])
+def test_every_certified_point_recovers_as_often_as_promised(name, tmp_path):
+    results = reproduce(name, tmp_path)
+    assert all(cell.verdict != "differs" for cell in results.cells)
+    assert sum(cell.verdict == "as stated" for cell in results.cells) >= 12
+
+
+def test_verdicts_weigh_noise_and_rounding():
+    assert judge(0.8334, 0.83, 0.84, 0.833, 3) == "equal"
+    assert judge(0.845, 0.83, 0.86, 0.833, 3) == "within noise"
+    assert judge(0.845, 0.84, 0.85, 0.833, 3) == "differs"
+    assert judge(0.845, 0.84, 0.85, None, 3) == "-"
+    assert judge(0.845, np.nan, np.nan, 0.833, 3) == "not compared"
+    assert judge(0.5, 0.1, 0.51, 0.6, 3) == "differs" and judge(0.5, 0.1, 0.51, 0.4, 3) == "within noise"  # its side
+
+
+@pytest.mark.parametrize(
+    ("relation", "bound", "values", "expected"),
+    [
+        ("≥", 0.9, [1, 1, 1], "as stated"),
+        ("≥", 0.9, [0, 0, 0], "differs"),
+        (">", 0, [0.1, 0.2, 0.3], "as stated"),
+        (">", 0, [-1, -0.5, 0.42], "not sure"),  # a mean of -0.36 whose interval reaches above zero
+        (">", 0, [0, 0, 0], "differs"),
+        ("=", 0, [0, 0, 0], "as stated"),
+        ("=", 0, [-1, 1, 0], "not sure"),
+        ("=", 0, [1, 1, 1], "differs"),
+    ],
+)
+def test_a_statement_holds_where_the_whole_interval_does(relation, bound, values, expected):
+    found = stated("r", "c", values, relation, bound)
+    assert (found.verdict, found.statement, found.paper) == (expected, f"{relation} {bound:g}", None)
+    assert stated("r", "c", values, relation, bound, by_paper=False).statement is None
+
+
+def test_tables_mark_what_differs():
+    cells = (
+        entry("row", "here", [0.5, 0.5], paper=0.9),
+        entry("row", "there", [0.5, 0.5], paper=0.5),
+        stated("row", "sign", [0.5, 0.5], ">", 0),
+    )
+    results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=cells, notes=("Mind.",))
+    reading = Reading(cause="chance", text="Luck.", columns=("here",))
+    study = replace(load("circuit"), choices=("Ours.",), readings=(reading,))
+    lines = markdown(study, results).splitlines()
+    row = next(line for line in lines if line.startswith("| row"))
+    assert row == "| row | 0.500 [0.500, 0.500] · 0.900 ≠ | 0.500 [0.500, 0.500] · 0.500 | 0.500 [0.500, 0.500] · > 0 |"
+    assert {"- row, here: Luck. (chance)", "- Ours.", "- Mind."} <= set(lines)
+    assert "- row, here: not explained yet" in markdown(replace(study, readings=()), results)
+
+
+def test_numbers_without_an_interval_are_stored_and_shown_as_such():
+    one = replace(entry("row", "here", [0.5, 0.5]), low=np.nan, high=np.nan)
+    results = Results(study="s", title="T", label="tab:x", quick=False, seeds=2, cells=(one,))
+    assert "| row | 0.500 [no interval] |" in markdown(load("circuit"), results)
+    text = results.to_json()
+    assert "NaN" not in text and Results.from_json(text).to_json() == text
+
+
+def test_an_unknown_study_is_refused():
+    with pytest.raises(InputError, match="theory-gaussian"):
+        load("theory")
