@@ -8,7 +8,7 @@ import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,15 +17,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
-from biselect.core.rules import NO_RULES, Rules, rules_from
+from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.errors import InputError
 
 FORMAT = "biselect-problem-1"
-ABSENT: Any = None  # a score vector that was not given; zeros take its place
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, init=False)
 class SelectionProblem:
     """Maximise Σ_{i∈S} a_i + Σ_{j∈F} b_j + λ Σ_{i∈S, j∈F} W_ij with `|S| = k` and `|F| = m`.
 
@@ -52,43 +51,52 @@ class SelectionProblem:
     coupling: NDArray[np.floating[Any]]
     k: int
     m: int
-    sample_scores: NDArray[np.float64] = ABSENT
-    feature_scores: NDArray[np.float64] = ABSENT
-    coupling_weight: float = 1.0
-    sample_names: tuple[str, ...] | None = None
-    feature_names: tuple[str, ...] | None = None
-    sample_rules: Rules = NO_RULES
-    feature_rules: Rules = NO_RULES
+    sample_scores: NDArray[np.float64]
+    feature_scores: NDArray[np.float64]
+    coupling_weight: float
+    sample_names: tuple[str, ...] | None
+    feature_names: tuple[str, ...] | None
+    sample_rules: Rules
+    feature_rules: Rules
 
-    def __post_init__(self) -> None:
-        coupling = checks.matrix(self.coupling)
-        n_samples, n_features = coupling.shape
-        weight = checks.finite_number("coupling_weight (λ)", self.coupling_weight)
-        if weight < 0:
-            raise InputError(f"coupling_weight (λ) must not be negative, got {weight:g}; put signs into the coupling")
-        put = object.__setattr__
-        put(self, "coupling", coupling)
-        put(self, "sample_scores", checks.vector("sample_scores", self.sample_scores, n_samples, "samples"))
-        put(
-            self,
-            "feature_scores",
-            checks.vector("feature_scores", self.feature_scores, n_features, "features"),
-        )
-        put(self, "coupling_weight", weight)
-        put(self, "sample_names", checks.names("sample_names", self.sample_names, n_samples, "samples"))
-        put(self, "feature_names", checks.names("feature_names", self.feature_names, n_features, "features"))
-        self.sector  # noqa: B018  refuses budgets out of range
-        put(self, "k", int(self.k))
-        put(self, "m", int(self.m))
+    def __init__(
+        self,
+        *,
+        coupling: ArrayLike,
+        k: int,
+        m: int,
+        sample_scores: ArrayLike | None = None,
+        feature_scores: ArrayLike | None = None,
+        coupling_weight: float = 1.0,
+        sample_names: Iterable[str] | None = None,
+        feature_names: Iterable[str] | None = None,
+        sample_rules: Rules | Mapping[str, Any] | None = None,
+        feature_rules: Rules | Mapping[str, Any] | None = None,
+    ) -> None:
+        weights = checks.matrix(coupling)
+        n, d = weights.shape
+        factor = checks.finite_number("coupling_weight (λ)", coupling_weight)
+        if factor < 0:
+            raise InputError(f"coupling_weight (λ) must not be negative, got {factor:g}; put signs into the coupling")
+        put = partial(object.__setattr__, self)
+        put("coupling", weights)
+        put("sample_scores", checks.vector("sample_scores", sample_scores, n, "samples"))
+        put("feature_scores", checks.vector("feature_scores", feature_scores, d, "features"))
+        put("coupling_weight", factor)
+        put("sample_names", checks.names("sample_names", sample_names, n, "samples"))
+        put("feature_names", checks.names("feature_names", feature_names, d, "features"))
+        sector = Sector(n_samples=n, n_features=d, k=k, m=m)  # refuses budgets out of range
+        put("k", int(sector.k))
+        put("m", int(sector.m))
         checks.refuse_overflow(
             self.k * np.abs(self.sample_scores).max(),
             self.m * np.abs(self.feature_scores).max(),
-            float(self.k * self.m) * weight * float(np.abs(coupling).max()),
+            float(self.k * self.m) * factor * float(np.abs(weights).max()),
         )
-        put(self, "sample_rules", rules_from(self.sample_rules, "sample_rules"))
-        put(self, "feature_rules", rules_from(self.feature_rules, "feature_rules"))
-        self.sample_rules.check(n_samples, self.k, "samples")
-        self.feature_rules.check(n_features, self.m, "features")
+        put("sample_rules", rules_from(sample_rules, "sample_rules"))
+        put("feature_rules", rules_from(feature_rules, "feature_rules"))
+        self.sample_rules.check(n, self.k, "samples")
+        self.feature_rules.check(d, self.m, "features")
 
     # Sizes and names
 

@@ -15,12 +15,18 @@ from biselect.core import checks
 from biselect.errors import InfeasibleError, InputError
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False)
 class Group:
     """At most `at_most` of `members`; with `at_most=1` they exclude each other."""
 
     members: tuple[int, ...]
-    at_most: int = 1
+    at_most: int
+
+    def __init__(self, *, members: Iterable[int], at_most: int = 1) -> None:
+        if isinstance(at_most, bool) or not isinstance(at_most, int | np.integer) or at_most < 0:
+            raise InputError(f"at_most must be a whole number, 0 or more, got {at_most!r}")
+        object.__setattr__(self, "members", _items("members of a group", members))
+        object.__setattr__(self, "at_most", int(at_most))
 
 
 def _items(what: str, given: Any) -> tuple[int, ...]:
@@ -37,13 +43,11 @@ def _group(value: Group | Mapping[str, Any]) -> Group:
     if isinstance(value, Mapping):
         if "members" not in value or set(value) - {"members", "at_most"}:
             raise InputError(f"a group must hold members and at_most, got {dict(value)!r}")
-        value = Group(**value)
-    if isinstance(value.at_most, bool) or not isinstance(value.at_most, int | np.integer) or value.at_most < 0:
-        raise InputError(f"at_most must be a whole number, 0 or more, got {value.at_most!r}")
-    return Group(members=_items("members of a group", value.members), at_most=int(value.at_most))
+        return Group(**value)
+    return value
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, init=False)
 class Rules:
     """What one side obeys beside its budget.
 
@@ -60,17 +64,22 @@ class Rules:
     False
     """
 
-    forced_in: tuple[int, ...] = ()
-    forced_out: tuple[int, ...] = ()
-    groups: tuple[Group, ...] = ()
+    forced_in: tuple[int, ...]
+    forced_out: tuple[int, ...]
+    groups: tuple[Group, ...]
 
-    def __post_init__(self) -> None:
-        put = object.__setattr__
-        put(self, "forced_in", _items("forced_in", self.forced_in))
-        put(self, "forced_out", _items("forced_out", self.forced_out))
-        if isinstance(self.groups, str) or not isinstance(self.groups, Iterable):
-            raise InputError(f"groups must be a list of groups, got {self.groups!r}")
-        put(self, "groups", tuple(_group(group) for group in self.groups))
+    def __init__(
+        self,
+        *,
+        forced_in: Iterable[int] = (),
+        forced_out: Iterable[int] = (),
+        groups: Iterable[Group | Mapping[str, Any]] = (),
+    ) -> None:
+        if isinstance(groups, str) or not isinstance(groups, Iterable):
+            raise InputError(f"groups must be a list of groups, got {groups!r}")
+        object.__setattr__(self, "forced_in", _items("forced_in", forced_in))
+        object.__setattr__(self, "forced_out", _items("forced_out", forced_out))
+        object.__setattr__(self, "groups", tuple(_group(group) for group in groups))
 
     def __bool__(self) -> bool:
         return bool(self.forced_in or self.forced_out or self.groups)
@@ -146,13 +155,12 @@ def groups_by(labels: Iterable[Any], at_most: int) -> tuple[Group, ...]:
     >>> groups_by(["ann", "bob", "ann", None], at_most=1)
     (Group(members=(0, 2), at_most=1),)
     """
-    if isinstance(at_most, bool) or not isinstance(at_most, int | np.integer) or at_most < 0:
-        raise InputError(f"at_most must be a whole number, 0 or more, got {at_most!r}")
+    limit = Group(members=(), at_most=at_most).at_most
     members: dict[Any, list[int]] = {}
     for item, label in enumerate(labels):
         if label is not None and label == label:  # NaN, the missing label of a frame, equals nothing
             members.setdefault(label, []).append(item)
-    return tuple(Group(members=tuple(items), at_most=at_most) for items in members.values() if len(items) > at_most)
+    return tuple(Group(members=items, at_most=limit) for items in members.values() if len(items) > limit)
 
 
 def rules_from(value: Rules | Mapping[str, Any] | None, field: str) -> Rules:
