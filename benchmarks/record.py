@@ -52,9 +52,9 @@ def save(name: str, lines: list[Line]) -> None:
     path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
-def write_page() -> None:
-    """The page, from every results file."""
-    page = [
+def write_page(page: Path = PAGE) -> None:
+    """The page, from the kept results of every solver benchmark; results of other benchmarks have no such lines."""
+    text = [
         "# Benchmarks of the solvers",
         "",
         "Written by `make bench`. Every line is a median over seeds; ours and the peer ran in one process, one after",
@@ -65,11 +65,12 @@ def write_page() -> None:
         "|---|---|---|---|---|---|---|---|",
     ]
     for path in sorted((ROOT / "results").glob("*.json")):
-        for line in json.loads(path.read_text()).get("lines", []):  # others have a page of their own
+        content = json.loads(path.read_text(encoding="utf-8"))
+        for line in content.get("lines", []) if isinstance(content, dict) else []:
             met = {True: "yes", False: "no", None: ""}[line["met"]]
             cells = [line[key] for key in ("what", "case", "ours", "peer", "ratio", "wanted")]
-            page.append(f"| {' | '.join(cells)} | {met} | {line['seeds']} |")
-    PAGE.write_text("\n".join([*page, ""]))
+            text.append(f"| {' | '.join(cells)} | {met} | {line['seeds']} |")
+    page.write_text("\n".join([*text, ""]), encoding="utf-8")
 
 
 def seconds(value: float) -> str:
