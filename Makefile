@@ -57,13 +57,17 @@ BENCH := .venv-bench
 BENCH_READY := $(BENCH)/.ready
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1 RAYON_NUM_THREADS=1
 
-bench: $(BENCH_READY)
+# Every row of the README's table, one after the other: keep the machine quiet for about an hour.
+bench: $(READY) $(BENCH_READY)
 	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py 48 benchmarks/results/training.json
+	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_compile.py
+	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py
+	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py --start random
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
