@@ -15,7 +15,7 @@ def test_a_saved_line_reaches_the_page(tmp_path, monkeypatch):
     (tmp_path / "results").mkdir()
     (tmp_path / "results" / "other.json").write_text("[1, 2]")
     monkeypatch.setattr(record, "ROOT", tmp_path)
-    line = record.Line(what="ours against theirs", case="(1, 2, 1, 1)", ours="1 ms", met=False, seeds=3, detail=["1 ms"])
+    line = record.Line(what="ours against theirs", case="(1, 2, 1, 1)", ours="1 ms", met=False, seeds=3, detail=[])
     record.save("exact-vs-peers", [line])
     record.write_page(tmp_path / "page.md")
     assert Path(tmp_path / "page.md").read_text(encoding="utf-8").splitlines()[-1].endswith("| no | 3 |")
