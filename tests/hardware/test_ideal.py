@@ -6,7 +6,7 @@ from biselect.errors import InputError
 from biselect.hardware import compile_circuit, compile_problem, layout_of, load_target, to_qiskit
 from biselect.hardware.decode import decode_bits
 from biselect.hardware.ideal import ideal_probabilities, ideal_shots
-from biselect.hardware.positions import heron_positions, positions_of
+from biselect.hardware.qubit_coordinates import heron_positions, positions_of
 from biselect.qaoa import Ansatz
 
 

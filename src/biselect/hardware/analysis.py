@@ -7,8 +7,8 @@ an object of its own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,10 +72,6 @@ class Strict:
     dense_gap: float | None
     best_energy_by_repeat: Range | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Repaired:
@@ -92,10 +88,6 @@ class Repaired:
     best_energy: float | None
     band_1_gap: float | None
     strict_gap: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return asdict(self)
 
 
 def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float) -> Strict:

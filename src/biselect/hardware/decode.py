@@ -117,9 +117,8 @@ def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
     """
     if isinstance(counts, Mapping):
         return _of_dictionary(counts, width)
-    if hasattr(counts, "num_bits") and hasattr(counts, "array"):  # a BitArray: big-endian bytes
-        packed = np.asarray(counts.array, dtype=np.uint8).reshape(-1, counts.array.shape[-1])
-        table = np.unpackbits(packed, axis=1)[:, ::-1][:, : counts.num_bits]
+    if hasattr(counts, "to_bool_array"):  # a BitArray
+        table = counts.to_bool_array("little").reshape(-1, counts.num_bits)
     else:
         table = np.asarray(counts)
         if table.ndim != 2 or not (np.issubdtype(table.dtype, np.integer) or table.dtype == np.bool_):
@@ -132,39 +131,34 @@ def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
 
 
 def _of_dictionary(counts: Mapping[Any, Any], width: int) -> tuple[Bits, NDArray[np.int64]]:
+    from qiskit.primitives import BitArray
+
+    written = [key.replace(" ", "") for key in counts if isinstance(key, str) and key[:2].lower() != "0x"]
+    if len(set(map(len, written))) > 1:
+        raise InputError("the bitstrings differ in length; counts of several circuits may have been mixed")
+    if written and len(written) == len(counts):  # these show their leading zeros
+        width = len(written[0])
     try:
         numbers = [index(count) for count in counts.values()]
-        keys = [_binary(key) for key in counts]
+        samples = [_as_integer(key) for key in counts] or [0]
+        table = BitArray.from_samples(samples, max(width, *(key.bit_length() for key in samples)))
     except (TypeError, ValueError) as error:
-        raise InputError(f"counts must map bitstrings to whole numbers ({error})") from error
+        raise InputError(f"counts must map bitstrings of 0 and 1 to whole numbers ({error})") from error
     if min(numbers, default=0) < 0:
         raise InputError("counts must not be negative")
     if sum(numbers) > np.iinfo(np.int64).max:
         raise InputError("the counts are more than 2⁶³ - 1 shots together; no device took so many")
-    if all(map(_is_written_out, counts)):
-        if len(set(map(len, keys))) > 1:
-            raise InputError("the bitstrings differ in length; counts of several circuits may have been mixed")
-        width = 0
-    width = max(map(len, keys), default=0) if width == 0 else max(width, *map(len, keys))
-    text = "".join(key.zfill(width) for key in keys)
-    table = np.frombuffer(text.encode("utf-32-le"), dtype="<u4").reshape(len(keys), width) - ord("0")
-    if table.max(initial=0) > 1:
-        raise InputError("bitstrings must consist of 0 and 1")
-    return table[:, ::-1].astype(np.uint8), np.array(numbers, dtype=np.int64)
+    return bit_table(table)[0][: len(numbers)], np.array(numbers, dtype=np.int64)
 
 
-def _is_written_out(key: Any) -> bool:
-    return isinstance(key, str) and not key.lower().startswith("0x")
-
-
-def _binary(key: Any) -> str:
-    """A count key as a string of 0 and 1; hex and integers do not keep leading zeros."""
-    if _is_written_out(key):
-        return str(key.replace(" ", ""))
-    number = int(key, 16) if isinstance(key, str) else index(key)
-    if number < 0:
+def _as_integer(key: Any) -> int:
+    if not isinstance(key, str):
+        return index(key)
+    if key[:2].lower() == "0x":
+        return int(key, 16)
+    if set(key) - set("01 "):
         raise ValueError(f"{key!r} is no bitstring")
-    return f"{number:b}"
+    return int(key.replace(" ", ""), 2)
 
 
 def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placement: Placement | None) -> Shots:

@@ -7,7 +7,6 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from math import isfinite, pi
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.hashing import check_seal, seal
 from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def snapshot(source: Any) -> dict[str, Any]:
         },
         "gates": gates,
     }
-    return {**content, "hash": snapshot_hash(content)}
+    return seal(content)
 
 
 def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target:
@@ -113,12 +113,6 @@ def _built(content: Mapping[str, Any]) -> Target:
         bounds = {} if gate["angle_bounds"] is None else {"angle_bounds": gate["angle_bounds"]}  # Qiskit 2.1 knows none
         target.add_instruction(known[name], None if gate["qubits"] is None else properties, **bounds)
     return target
-
-
-def snapshot_hash(content: Mapping[str, Any]) -> str:
-    """SHA-256 of everything in a snapshot but the hash itself."""
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
 
 
 def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -226,8 +220,8 @@ def _check(content: Any) -> None:
     fields = {"name", "qubits", "dt", "t1", "t2", "timing", "gates"}
     if missing := sorted(fields - set(content)):
         raise InputError(f"the target snapshot lacks {missing}")
-    if "hash" in content and content["hash"] != snapshot_hash(content):
-        raise InputError("the target snapshot was changed after it was written: its hash does not match")
+    if "hash" in content:
+        check_seal(content, "the target snapshot")
     known = _standard_gates()
     if unknown := sorted(set(content["gates"]) - set(known)):
         raise InputError(f"the target snapshot holds gates that Qiskit's library does not: {unknown}")

@@ -6,7 +6,7 @@ from typing import Any
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
-from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
 from biselect.hardware.targets import load_target
 
@@ -82,10 +82,10 @@ class LocalSampling:
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
-        from qiskit_ibm_runtime import SamplerV2
+        from biselect.hardware.execute.ibm import runtime_sampler
 
         options = {"simulator": {"seed_simulator": seed + 1}}  # local mode takes a seed of 0 for none
-        sampler = SamplerV2(mode=self._backend, options=options)
+        sampler = runtime_sampler(self._backend, options)
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
 
 
