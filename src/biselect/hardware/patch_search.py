@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,6 +18,7 @@ TRIES = 5_000  # starts at most: long paths often block one another
 GROWTH = 4_000  # steps of a growing path before it counts as stuck
 
 Registers = tuple[list[int], list[int]]
+Found = tuple[float, Registers]
 
 
 def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
@@ -25,21 +29,17 @@ def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) 
     costs = _finite(device)
     large = [part for part in device.parts() if len(part) >= n + d]
     temperatures = _cooling(STEPS * (n + d))
-    best_score, best, walks = -np.inf, None, 0
-    for _ in range(TRIES):
+
+    def walk() -> Found | None:
         part = large[int(rng.integers(len(large)))]
         labels = np.zeros(len(graph), dtype=np.int64)
-        grown = _grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)
-        if not grown:
-            continue
+        if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
+            return None
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
         found, score = anneal_registers(graph, costs, edge_costs, labels, CROSS_WORTH, temperatures, state)
-        if score > best_score:
-            best_score, best = score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
-        walks += 1
-        if walks == WALKS:
-            break
-    return best
+        return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
+
+    return _best(walk, WALKS)
 
 
 def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
@@ -50,26 +50,29 @@ def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) 
     costs = _finite(device)
     temperatures = _cooling(PATH_STEPS * (n + d))
     starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
-    best_score, best, walks = -np.inf, None, 0
-    for _ in range(TRIES):
+
+    def walk() -> Found | None:
         labels = np.zeros(len(graph), dtype=np.int64)
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
-        samples, length = grow_path(graph, labels, 1, _one_of(starts, rng), n, GROWTH, state)
-        border = _border(graph, labels, 1)
-        if length < n or not border:
-            continue
-        features, length = grow_path(graph, labels, 2, _one_of(border, rng), d, GROWTH, state)
-        if length < d:
-            continue
-        *found, score = anneal_paths(
-            graph, costs, edge_costs, labels, samples, features, CROSS_WORTH, temperatures, state
-        )
-        if score > best_score:
-            best_score, best = score, (found[0].tolist(), found[1].tolist())
-        walks += 1
-        if walks == PATH_WALKS:
-            break
-    return best
+        paths = []
+        for label, size in ((1, n), (2, d)):
+            options = starts if label == 1 else _border(graph, labels, 1)
+            if not options:
+                return None
+            path, length = grow_path(graph, labels, label, _one_of(options, rng), size, GROWTH, state)
+            if length < size:
+                return None
+            paths.append(path)
+        *found, score = anneal_paths(graph, costs, edge_costs, labels, *paths, CROSS_WORTH, temperatures, state)
+        return score, (found[0].tolist(), found[1].tolist())
+
+    return _best(walk, PATH_WALKS)
+
+
+def _best(walk: Callable[[], Found | None], walks: int) -> Registers | None:
+    """The best end of so many walks; a walk whose start got stuck is tried again."""
+    ends = islice((found for found in (walk() for _ in range(TRIES)) if found is not None), walks)
+    return max(ends, key=lambda found: found[0], default=(0.0, None))[1]
 
 
 def _grow(
