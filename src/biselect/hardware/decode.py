@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,11 @@ Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shots:
-    """Decoded bitstrings, in or out of the budgets.
+class CountedBits:
+    """Distinct bitstrings in ascending order, and how often each was seen.
 
     Attributes:
-        bits: (distinct, N + D), under the original variables, samples first; in ascending order.
+        bits: (distinct, width).
         counts: shots of each.
     """
 
@@ -40,6 +40,22 @@ class Shots:
     def shots(self) -> int:
         """All shots."""
         return int(self.counts.sum())
+
+    @classmethod
+    def of_table(cls, bits: NDArray[Any], counts: NDArray[np.int64]) -> Self:
+        """From strings that may repeat; 64 bits are compared at a time."""
+        if not len(bits):
+            return cls(bits=bits.astype(np.uint8), counts=counts)
+        packed = np.packbits(bits, axis=1)
+        words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(">u8").astype(np.uint64)
+        order = np.lexsort(words.T[::-1])
+        new = (np.diff(words[order], axis=0) != 0).any(axis=1)
+        first = np.flatnonzero(np.concatenate([[True], new]))
+        return cls(bits=bits[order[first]].astype(np.uint8), counts=np.add.reduceat(counts[order], first))
+
+
+class Shots(CountedBits):
+    """Decoded bitstrings of N + D columns under the original variables, samples first, in or out of the budgets."""
 
     def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
         """Which bitstrings meet both budgets exactly."""
@@ -171,17 +187,4 @@ def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placeme
     if not numbers.sum():
         raise InputError("there are no shots to decode")
     logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
-    original = logical if placement is None else placement.restore(logical)
-    order, first = _sorted(original)
-    return Shots(bits=original[order[first]], counts=np.add.reduceat(numbers[order], first))
-
-
-def _sorted(bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows in ascending order, and where in it each distinct one begins; 64 bits are compared at a time."""
-    packed = np.packbits(bits, axis=1)
-    padded = np.zeros((len(packed), packed.shape[1] + -packed.shape[1] % 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    words = padded.view(">u8").astype(np.uint64)
-    order = np.lexsort(words.T[::-1])
-    new = (np.diff(words[order], axis=0) != 0).any(axis=1)
-    return order, np.flatnonzero(np.concatenate([[True], new]))
+    return Shots.of_table(logical if placement is None else placement.restore(logical), numbers)

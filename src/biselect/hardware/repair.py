@@ -34,11 +34,7 @@ def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
         best = change.argmin(axis=1)
         able = mends[rows, best]
         bits[rows[able], best[able]] ^= 1
-    distinct, where = np.unique(bits, axis=0, return_inverse=True)
-    return Shots(
-        bits=distinct.astype(np.uint8),
-        counts=np.bincount(where.ravel(), weights=counts, minlength=len(distinct)).astype(np.int64),
-    )
+    return Shots.of_table(bits, counts)
 
 
 def flip_changes(bits: NDArray[np.int64] | Bits, problem: SelectionProblem) -> NDArray[np.float64]:

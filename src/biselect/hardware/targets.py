@@ -131,7 +131,7 @@ def _named(name: str) -> dict[str, Any]:
         return _read(Path(name))
     if name == IQM_54:
         return iqm_54_snapshot(FORMAT)
-    return _fake(name)
+    return _recorded(name)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -144,28 +144,34 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _fake(name: str) -> dict[str, Any]:
-    """A recorded IBM device. Its calibration holds RX and RZZ where its list of gates does not; they are put back."""
+def recorded_backend(name: str) -> Any:
+    """A device as qiskit-ibm-runtime recorded it, by its name: `boston`, `FakeBoston`."""
     try:
         import qiskit_ibm_runtime.fake_provider as provider
-        from qiskit_ibm_runtime.models import BackendConfiguration
-        from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
     except ImportError as error:
         raise MissingDependencyError(
             "recorded devices need qiskit-ibm-runtime: pip install 'biselect[quantum]'"
         ) from error
-    plain = name.lower().removeprefix("fake").strip("_- ")
     devices = {
         device.removeprefix("Fake").removesuffix("V2").lower(): device
         for device in dir(provider)
         if device.startswith("Fake") and not device.startswith("FakeProvider")
     }
+    plain = name.lower().removeprefix("fake").strip("_- ").removesuffix("v2")
     if plain not in devices:
         raise InputError(
             f"there is no target {name!r}; give one of {', '.join(HERON_R3)}, {IQM_54}, another recorded device of "
             "qiskit-ibm-runtime, or a snapshot file (.json)"
         )
-    backend = getattr(provider, devices[plain])()
+    return getattr(provider, devices[plain])()
+
+
+def _recorded(name: str) -> dict[str, Any]:
+    """The snapshot of a recorded device, with RX and RZZ, which its calibration has and its list of gates lacks."""
+    backend = recorded_backend(name)
+    from qiskit_ibm_runtime.models import BackendConfiguration
+    from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
+
     properties = backend.properties()
     configuration = backend.configuration().to_dict()
     measured = {
@@ -180,7 +186,7 @@ def _fake(name: str) -> dict[str, Any]:
         include_control_flow=False,
         include_fractional_gates=True,
     )
-    target.description = devices[plain]
+    target.description = type(backend).__name__
     return snapshot(target)
 
 
