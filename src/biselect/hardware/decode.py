@@ -107,7 +107,16 @@ def decode_bits(
             "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
             "`layout_of` its manifest"
         )
-    return _decoded(counts, problem, list(layout), placement)
+    columns, wanted = list(layout), problem.n_samples + problem.n_features
+    if len(columns) != wanted:
+        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
+    if placement is not None:
+        placement.check_fits(problem)
+    table, numbers = bit_table(counts, max(columns) + 1)
+    if not numbers.sum():
+        raise InputError("there are no shots to decode")
+    logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
+    return Shots.of_table(logical if placement is None else placement.restore(logical), numbers)
 
 
 def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: Sequence[int]) -> Shots:
@@ -118,7 +127,7 @@ def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: S
         problem: the problem.
         final_layout: the physical qubit on which each logical one is measured.
     """
-    return _decoded(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist(), None)
+    return decode_bits(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist())
 
 
 def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
@@ -175,16 +184,3 @@ def _as_integer(key: Any) -> int:
     if set(key) - set("01 "):
         raise ValueError(f"{key!r} is no bitstring")
     return int(key.replace(" ", ""), 2)
-
-
-def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placement: Placement | None) -> Shots:
-    wanted = problem.n_samples + problem.n_features
-    if len(columns) != wanted:
-        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
-    if placement is not None:
-        placement.check_fits(problem)
-    table, numbers = bit_table(counts, max(columns) + 1)
-    if not numbers.sum():
-        raise InputError("there are no shots to decode")
-    logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
-    return Shots.of_table(logical if placement is None else placement.restore(logical), numbers)

@@ -22,7 +22,7 @@ DIAGONAL = {"cz", "rzz"}
 
 
 def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:
-    """Equal gates, up to global phase, with each CZ made of whichever gate has the lower error on its edge.
+    """Equal gates, up to global phase, with each CZ made of the gate that has the lower error on its edge.
 
     A device without RZZ keeps its CZ, and so does an edge on which one of the two has no recorded error.
     """
@@ -62,7 +62,7 @@ def _gathered(gates: Iterable[Gate]) -> list[Gate]:
 
 
 def _errs_less(target: Target, edge: tuple[int, ...]) -> bool:
-    """Whether RZZ is recorded to err less than CZ on an edge, in whichever direction."""
+    """Whether RZZ is recorded to err less than CZ on an edge, each in its better direction."""
 
     def errors(name: str) -> list[float]:
         entries: Any = target[name]

@@ -1,8 +1,8 @@
 """The compiled walks over patches: two connected registers, or two paths, on a device's graph.
 
-A graph is an array of neighbours, one row a qubit, filled up with -1. Labels say who owns a qubit: 0 nobody, 1 the
-samples, 2 the features. Both walks maximise worth·|cross edges| - Σ costs, and keep the best they saw of
-those that touch; they begin with such a pair.
+A graph is an array of neighbours, one row a qubit, filled up with -1. A qubit's label says which register it is in: 0
+none, 1 the samples, 2 the features. Both walks maximise worth·|cross edges| - Σ costs. They begin with two registers
+that touch, and keep the best such pair.
 """
 
 from typing import Any
@@ -79,8 +79,8 @@ def anneal_registers(
 ) -> Any:
     """Walk over pairs of connected registers from `labels`; returns the best labels and their score.
 
-    A step gives a neighbour of a register to it; in return the register gives one of its qubits back, to nobody or, if
-    the neighbour came from the other register, to that one.
+    A step moves a qubit next to a register into it, and one of the register's own qubits out: to the other register if
+    the new qubit came from there, else to none.
     """
     members = np.flatnonzero(labels)
     sizes = np.array([0, (labels == 1).sum(), (labels == 2).sum()])

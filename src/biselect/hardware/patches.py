@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.core.checks import positions
+from biselect.core.checks import positions, whole
 from biselect.errors import InputError
 from biselect.hardware.calibration import Calibration, Edge, calibration
 from biselect.hardware.colouring import colour_registers
@@ -75,11 +75,6 @@ class Patch:
         """The feature mixer, edges of one colour together."""
         return self._classes[1]
 
-    @property
-    def colours(self) -> int:
-        """Colours that the larger of the two mixers needs."""
-        return max(len(self.sample_classes), len(self.feature_classes))
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {name: np.array(value).tolist() for name, value in asdict(self).items()}
@@ -105,12 +100,11 @@ def choose_patch(
         target: the device.
         n_samples: N, how many samples there are.
         n_features: D, how many features there are.
-        registers: `trees`, for as many cross edges as can be had; or `paths`, for mixers of two colours.
+        registers: `trees`, for as many cross edges as possible; or `paths`, for mixers of two colours.
         seed: fixes the walks.
     """
     _check_registers(registers)
-    if n_samples < 1 or n_features < 1:
-        raise InputError(f"both registers need at least one qubit, got {n_samples} and {n_features}")
+    n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
     device = calibration(target)
     _refuse_too_small(device, n_samples + n_features)
     search = search_trees if registers == "trees" else search_paths
@@ -129,8 +123,8 @@ def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], 
     """The patch on given physical qubits; for `paths`, in the order of the path."""
     _check_registers(registers)
     device = calibration(target)
-    everyone = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
-    if broken := sorted(set(everyone.tolist()) - set(device.usable)):
+    qubits = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
+    if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
     return _patch(device, list(samples), list(features), registers)
 

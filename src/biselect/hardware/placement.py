@@ -36,7 +36,7 @@ UNITS = 1e3  # HiGHS is sure of 1e-6 in its own units; so many of them make the 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placement:
-    """Who sits where. `P` of the paper, as two permutations.
+    """Which item is at which position: `P` of the paper, as two permutations.
 
     Attributes:
         samples: π_S: the original sample at each sample position.
@@ -108,7 +108,7 @@ def place(
         problem: whose couplings are placed.
         patch: where.
         time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
-            a second or so, a square lattice with dozens of cross edges more than anyone has.
+            a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
     """
     begin = time.perf_counter()
@@ -121,7 +121,7 @@ def place(
     weights = np.abs(problem.coupling.astype(np.float64))
     worth = _tamed(weights, len(cross))
     samples, features = _climb(worth, cross, np.random.default_rng(seed))
-    bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, whoever sits where
+    bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
     if not _meets(carried(worth, cross, samples, features), bound):
         theirs, dual = _solve(worth, cross, time_limit)
         bound = min(bound, dual)

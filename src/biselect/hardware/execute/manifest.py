@@ -18,6 +18,7 @@ import numpy as np
 
 from biselect._version import __version__
 from biselect.core import Selection
+from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
@@ -90,11 +91,10 @@ def plan(
         threshold: E_BK; the dense classical reference by default.
     """
     kind_of(on)
-    if shots < 1 or repeats < 1:
-        raise InputError(f"a run needs at least one shot and one repeat, got {shots} and {repeats}")
+    shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)
-    return {
+    asked = {
         "format": FORMAT,
         "circuit": circuit.manifest,
         "on": on,
@@ -104,6 +104,8 @@ def plan(
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
         "given_threshold": None if threshold is None else asdict(threshold),
     }
+    plain: dict[str, Any] = json.loads(json.dumps(asked, allow_nan=False))  # as a manifest gives it back
+    return plain
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
@@ -122,14 +124,14 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
     """
     if is_fixed(folder):
         found = load_run(folder)
-        if other := [name for name in asked if found.content.get(name) != _plain(asked)[name]]:
+        if other := [name for name in asked if found.content.get(name) != asked[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
         return found
     dense = solve(circuit.problem, "auto", seed=0, time_limit=REFERENCE_SECONDS)
     sparse = solve(circuit.surrogate, "auto", seed=0, time_limit=REFERENCE_SECONDS)
     content = seal(
         {
-            **_plain(asked),
+            **asked,
             "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
             "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
             "versions": installed(),
@@ -174,19 +176,8 @@ def is_run(content: Any) -> bool:
     return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")
 
 
-def _plain(content: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back."""
-    found: dict[str, Any] = json.loads(json.dumps(content, allow_nan=False))
-    return found
-
-
 def _evidence(selection: Selection) -> dict[str, Any]:
-    return {
-        "energy": selection.energy,
-        "bound": selection.bound,
-        "solver": selection.solver,
-        "proven_optimal": selection.proven_optimal,
-    }
+    return {name: getattr(selection, name) for name in ("energy", "bound", "solver", "proven_optimal")}
 
 
 def installed() -> dict[str, str]:

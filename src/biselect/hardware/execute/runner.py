@@ -37,7 +37,7 @@ def execute(
 
     Args:
         run: fixed by `freeze`.
-        sampler: who measures; must be the one that the manifest names. By default that one, connected to only if
+        sampler: takes the shots; must be the one that the manifest names. By default that one, connected to only if
             shots are missing: a finished run is read from its files.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.

@@ -1,8 +1,8 @@
 """What a run has so far: one SQLite file, which is also the run's lock.
 
-Whoever works on a run holds the file's exclusive lock, which the operating system releases when the process ends,
-however it ends. Every record is a transaction of its own, so a killed process loses at most the record it was writing,
-and carries a hash, so that a changed or damaged file is refused.
+The process that works on a run holds the file's exclusive lock, which the operating system releases when the process
+ends, however it ends. Every record is a transaction of its own, so a killed process loses at most the record it was
+writing, and carries a hash, so that a changed or damaged file is refused.
 """
 
 from __future__ import annotations
