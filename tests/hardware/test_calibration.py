@@ -23,7 +23,7 @@ def test_parts_and_neighbours_are_what_a_walk_along_edges_finds(seed, qubits, de
         for i, j in edges:
             reached[i] = reached[j] = reached[i] | reached[j]
     assert device.parts() == sorted(map(list, {tuple(sorted(part)) for part in reached.values()}))
-    table, costs = device.neighbours()
+    table, _, costs = device.arrays()
     for qubit in range(qubits):
         near = sorted({i + j - qubit for i, j in edges if qubit in (i, j)})
         assert [other for other in table[qubit].tolist() if other >= 0] == near

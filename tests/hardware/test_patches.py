@@ -77,7 +77,7 @@ def test_walks_score_their_patches_right():
     """The compiled scores against a plain count over edges."""
     target = DEVICES["boston"]
     device = calibration(target)
-    graph, edge_costs = device.neighbours()
+    arrays = device.arrays()
     costs = np.where(np.isfinite(device.qubit_costs), device.qubit_costs, 0.0)
     for registers in ("trees", "paths"):
         patch = choose_patch(target, 9, 6, registers=registers, seed=3)
@@ -94,9 +94,9 @@ def test_walks_score_their_patches_right():
             elif labels[here] and labels[there] and labels[here] != labels[there]:
                 total += 0.1 - cost
         if registers == "trees":
-            assert score_labels(graph, costs, edge_costs, labels, 0.1) == pytest.approx(total)
+            assert score_labels(arrays, labels, 0.1) == pytest.approx(total)
         else:
-            assert score_paths(graph, costs, edge_costs, labels, on_path, 0.1) == pytest.approx(total)
+            assert score_paths(arrays, labels, on_path, 0.1) == pytest.approx(total)
 
 
 def test_bad_qubits_and_edges_are_avoided():

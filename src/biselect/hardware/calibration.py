@@ -8,7 +8,7 @@ with an error of 1), or lacks a gate or a readout, is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +28,14 @@ PASSIVE = ("delay", "reset", "id", "barrier")
 Edge = tuple[int, int]
 
 
+class DeviceArrays(NamedTuple):
+    """Neighbours of each qubit in ascending order, filled up with -1; costs of the qubits and of the edges to those."""
+
+    neighbours: NDArray[np.int64]
+    qubit_costs: NDArray[np.float64]
+    edge_costs: NDArray[np.float64]
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Calibration:
     """The usable graph of a device.
@@ -45,8 +53,8 @@ class Calibration:
         """Qubits that can be used."""
         return np.flatnonzero(np.isfinite(self.qubit_costs)).tolist()
 
-    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Neighbours of each qubit in ascending order, filled up with -1, and the cost of the edges to them."""
+    def arrays(self) -> DeviceArrays:
+        """The usable graph for compiled walks."""
         graph = self._graph()
         near = [sorted(graph.neighbors(qubit)) for qubit in graph.node_indices()]
         shape = len(near), max(1, max(map(len, near)))
@@ -54,7 +62,8 @@ class Calibration:
         for qubit, others in enumerate(near):
             table[qubit, : len(others)] = others
             costs[qubit, : len(others)] = [graph.get_edge_data(qubit, other) for other in others]
-        return table, costs
+        usable = np.where(np.isfinite(self.qubit_costs), self.qubit_costs, 0.0)  # the others have no edges
+        return DeviceArrays(neighbours=table, qubit_costs=usable, edge_costs=costs)
 
     def parts(self) -> list[list[int]]:
         """The connected parts of the usable graph, by their lowest qubit."""

@@ -25,8 +25,8 @@ def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) 
     """Connected registers of n and d qubits with many cross edges and few errors; None where none were found."""
     from biselect.hardware.patch_kernel import anneal_registers  # loads numba, and compiles on first use
 
-    graph, edge_costs = device.neighbours()
-    costs = _finite(device)
+    arrays = device.arrays()
+    graph = arrays.neighbours
     large = [part for part in device.parts() if len(part) >= n + d]
     temperatures = _cooling(STEPS * (n + d))
 
@@ -36,7 +36,7 @@ def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) 
         if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
             return None
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
-        found, score = anneal_registers(graph, costs, edge_costs, labels, CROSS_WORTH, temperatures, state)
+        found, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
         return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
 
     return _best(walk, WALKS)
@@ -46,8 +46,8 @@ def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) 
     """The same for paths; the qubits come in the order of the path."""
     from biselect.hardware.patch_kernel import anneal_paths, grow_path
 
-    graph, edge_costs = device.neighbours()
-    costs = _finite(device)
+    arrays = device.arrays()
+    graph = arrays.neighbours
     temperatures = _cooling(PATH_STEPS * (n + d))
     starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
 
@@ -59,11 +59,11 @@ def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) 
             options = starts if label == 1 else _border(graph, labels, 1)
             if not options:
                 return None
-            path, length = grow_path(graph, labels, label, _one_of(options, rng), size, GROWTH, state)
+            path, length = grow_path(arrays, labels, label, _one_of(options, rng), size, GROWTH, state)
             if length < size:
                 return None
             paths.append(path)
-        *found, score = anneal_paths(graph, costs, edge_costs, labels, *paths, CROSS_WORTH, temperatures, state)
+        *found, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
         return score, (found[0].tolist(), found[1].tolist())
 
     return _best(walk, PATH_WALKS)
@@ -101,11 +101,6 @@ def _border(graph: NDArray[np.int64], labels: NDArray[np.int64], label: int) -> 
 
 def _one_of(options: list[int], rng: np.random.Generator) -> int:
     return options[int(rng.integers(len(options)))]
-
-
-def _finite(device: Calibration) -> NDArray[np.float64]:
-    """Costs without infinities; unusable qubits have no edges and are never reached."""
-    return np.where(np.isfinite(device.qubit_costs), device.qubit_costs, 0.0)
 
 
 def _cooling(steps: int) -> NDArray[np.float64]:

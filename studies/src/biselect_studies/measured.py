@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from biselect.errors import BiselectError, InputError
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute import StoredRun
     from biselect.hardware.execute.circuit_files import StoredCircuit
+    from biselect.hardware.execute.manifest import StoredRun
     from biselect.hardware.execute.outcomes import Outcome
     from biselect_studies.study import Study
 

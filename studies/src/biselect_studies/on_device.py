@@ -16,8 +16,8 @@ from biselect.errors import InputError
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute import StoredRun
     from biselect.hardware.execute.circuit_files import StoredCircuit
+    from biselect.hardware.execute.manifest import StoredRun
     from biselect.hardware.execute.remote import Service
     from biselect.hardware.execute.samplers import Sampler
     from biselect_studies.experiments.heron_case import Prepared

@@ -1,6 +1,5 @@
 from .circuit_files import load_circuit as load_circuit
 from .devices import sampler_for as sampler_for
-from .manifest import StoredRun as StoredRun
 from .manifest import freeze as freeze
 from .manifest import load_run as load_run
 from .manifest import plan as plan
