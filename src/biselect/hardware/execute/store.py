@@ -117,14 +117,14 @@ def locked(folder: Path) -> Iterator[sqlite3.Connection]:
             database.execute("PRAGMA locking_mode = EXCLUSIVE")  # the first lock is kept until the file is closed
             database.execute("PRAGMA synchronous = EXTRA")
             database.execute("BEGIN EXCLUSIVE")
-            for table in TABLES:
-                database.execute(f"CREATE TABLE IF NOT EXISTS {table} (number INTEGER PRIMARY KEY, record TEXT)")
+            for table in () if database.execute("SELECT 1 FROM sqlite_master").fetchone() else TABLES:
+                database.execute(f"CREATE TABLE {table} (number INTEGER PRIMARY KEY, record TEXT)")
             database.execute("COMMIT")
             ((state,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
             if state != "ok":
                 raise sqlite3.DatabaseError(state)
             yield database
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where damaged text is no UTF-8
         if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
             raise BusyError(f"{folder}: another process is at work on this run; wait for it to end") from None
         raise InputError(f"{path}: is damaged or cannot be read and written: {error}") from error
