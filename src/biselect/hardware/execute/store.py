@@ -31,7 +31,7 @@ class BusyError(BiselectError):
 
 
 class RunStore:
-    """Results and jobs of one run; to be had from `RunStore.open`."""
+    """Results and jobs of one run, as `RunStore.open` gives it."""
 
     def __init__(self, run: StoredRun, database: sqlite3.Connection) -> None:
         self._run = run
