@@ -12,7 +12,7 @@ from biselect.errors import InputError
 from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
-from biselect.hardware.seal import check_seal
+from biselect.hardware.hashing import check_seal
 from biselect.hardware.targets import from_snapshot, snapshot
 
 ANGLES = "0.9,2.4,2.4,1.15"

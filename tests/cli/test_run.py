@@ -71,6 +71,9 @@ def test_a_range_of_repeats_is_shown_where_there_are_several(run, compiled, tmp_
 
 
 def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_path):
+    from biselect.hardware.execute.manifest import load_run
+    from biselect.hardware.execute.store import RunStore
+
     results = []
     for name, seed in (("a", 5), ("b", 5), ("c", 6)):
         run(
@@ -88,7 +91,8 @@ def test_seeds_fix_the_shots_and_repeats_can_be_told_apart(run, compiled, tmp_pa
             tmp_path / name,
             "-q",
         )
-        results.append([json.loads(line) for line in (tmp_path / name / "results.jsonl").read_text().splitlines()])
+        with RunStore.open(load_run(tmp_path / name)) as store:
+            results.append([readout.to_dict() for readout in store.readouts()])
     assert results[0] == results[1]
     assert results[0][0]["counts"] != results[2][0]["counts"]
     assert results[0][0]["counts"] != results[0][1]["counts"]
@@ -124,14 +128,6 @@ def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_
     assert not (tmp_path / "r").exists()
 
 
-def test_the_estimate_is_shots_times_circuit_and_pause():
-    from biselect.hardware.execute.findings import device_seconds
-    from biselect.hardware.resources import Resources
-
-    known = Resources(depth=1, two_qubit_depth=1, two_qubit_gates=1, swaps=0, duration=50e-6, gate_duration=40e-6)
-    assert device_seconds(known, 1000, 3) == pytest.approx(0.9)
-
-
 def test_thresholds_come_from_a_manifest_an_energy_or_the_reference(run, compiled, tmp_path):
     problem = SelectionProblem.load(compiled / "problem.npz")
     save_thresholds(tmp_path / "t.json", [Threshold(problem_hash=problem.digest, value=-1.5, pool="shots of p = 3")])
@@ -155,6 +151,26 @@ def test_a_run_fixes_its_options(run, compiled, tmp_path):
     assert "fixes --shots" in run("run", tmp_path, "--shots", 20).err
     other = run("run", compiled, "--on", "sector", "--shots", 20, "--out", tmp_path)
     assert other.code == 2 and "differs in shots" in other.err
+
+
+def test_a_doubtful_job_names_the_option(run, compiled, tmp_path, monkeypatch):
+    from biselect.hardware.execute import runner
+    from biselect.hardware.execute.remote import DoubtfulJobError
+
+    def doubt(*arguments, **options):
+        raise DoubtfulJobError("repeat 1 may be there; resubmit=True hands it in once more")
+
+    monkeypatch.setattr(runner, "execute", doubt)
+    done = run("run", compiled, "--on", "sector", "--out", tmp_path / "r")
+    assert done.code == 1 and "--resubmit hands it in once more" in done.err
+
+
+def test_a_run_of_an_earlier_release_is_refused(run, compiled, tmp_path):
+    run("run", compiled, "--on", "sector", "--shots", 10, "--out", tmp_path, "-q")
+    manifest = tmp_path / "manifest.json"
+    manifest.write_text(manifest.read_text().replace("biselect-run-2", "biselect-run-1"))
+    done = run("run", tmp_path)
+    assert done.code == 2 and "biselect-run-1, of another release" in done.err.replace("\n", " ")
 
 
 def test_bad_input_is_one_line(run, compiled, tmp_path):

@@ -13,7 +13,6 @@ from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.hardware.analysis import analyse, analyse_repaired, closed_gap, exact_interval
 from biselect.hardware.decode import Shots
-from biselect.hardware.repair import band_1
 
 
 def drawn(seed, n=4, d=3, shots=60, repeats=3):
@@ -104,42 +103,6 @@ def test_an_energy_that_is_the_threshold_counts():
     shots = Shots(bits=np.array([[1, 1, 1, 1]], dtype=np.uint8), counts=np.array([5]))
     threshold = problem.energy([1, 0], [1, 0])
     assert analyse(problem, [shots], threshold=threshold, reference=threshold).hits == 5
-
-
-def repaired_slowly(problem, bits):
-    """One string: None if it is too far off, else flip by flip."""
-    n, bits = problem.n_samples, bits.astype(int).copy()
-
-    def off():
-        return bits[:n].sum() - problem.k, bits[n:].sum() - problem.m
-
-    if max(map(abs, off())) > 1:
-        return None
-    while any(off()):
-        choices = []
-        for place in range(len(bits)):
-            missed = off()[0 if place < n else 1]
-            if (missed == 1 and bits[place]) or (missed == -1 and not bits[place]):
-                flipped = bits.copy()
-                flipped[place] ^= 1
-                choices.append((round(energy(problem, flipped) - energy(problem, bits), 9), place))
-        bits[min(choices)[1]] ^= 1
-    return tuple(bits.tolist())
-
-
-@given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
-def test_repair_flips_the_best_bit_first(seed):
-    problem, (shots, *_) = drawn(seed)
-    found = band_1(shots, problem)
-    expected = {}
-    for row, count in zip(shots.bits, shots.counts, strict=True):
-        mended = repaired_slowly(problem, row)
-        if mended is not None:
-            expected[mended] = expected.get(mended, 0) + int(count)
-    got = dict(zip(map(tuple, found.bits.tolist()), found.counts.tolist(), strict=True))
-    assert found.inside(problem).all()
-    assert got == expected
 
 
 def test_repair_never_touches_strict_figures():

@@ -3,10 +3,9 @@ import pytest
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import compile_circuit, compile_problem, layout_of, load_target, to_qiskit
+from biselect.hardware import compile_circuit, compile_problem, layout_of, to_qiskit
 from biselect.hardware.decode import decode_bits
 from biselect.hardware.ideal import ideal_probabilities, ideal_shots
-from biselect.hardware.positions import heron_positions, positions_of
 from biselect.qaoa import Ansatz
 
 
@@ -60,11 +59,3 @@ def test_a_reloaded_target_compiles_to_the_same_circuit(made):
 
     again = from_snapshot(snapshot(made.target))
     assert compile_circuit(made.compiled.program, again, made.patch.layout).circuit == made.compiled.circuit
-
-
-def test_known_lattices_are_drawn_as_they_are_and_others_by_springs():
-    assert positions_of(load_target("boston")) == heron_positions()
-    square = positions_of(load_target("iqm-54"))
-    assert square[0] == (0, 4) and len(set(square)) == 54
-    other = positions_of(load_target("miami"))
-    assert len(set(other)) == 120 and other == positions_of(load_target("miami"))

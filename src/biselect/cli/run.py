@@ -14,9 +14,9 @@ from biselect.cli.console import Steps, out, printable
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
+    from biselect.core import SelectionProblem
     from biselect.hardware.analysis import Range
-    from biselect.hardware.execute.circuit_files import StoredCircuit
-    from biselect.hardware.execute.findings import Outcome
+    from biselect.hardware.execute.outcomes import Outcome
     from biselect.qaoa import Threshold
 
 SHOTS, REPEATS = 4096, 1
@@ -66,44 +66,48 @@ def run(
     from the service's own account store or environment and are never written.
     """
     from biselect.hardware.execute.circuit_files import circuit_of, read_json
-    from biselect.hardware.execute.devices import kind_of, sampler_for
-    from biselect.hardware.execute.findings import conclude
+    from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
+    from biselect.hardware.execute.forecast import forecast
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
+    from biselect.hardware.execute.outcomes import conclude
+    from biselect.hardware.execute.remote import DoubtfulJobError
     from biselect.hardware.execute.runner import execute
 
     steps = Steps(quiet)
     if manifest.is_dir():
         manifest = manifest / "manifest.json"
     content = read_json(manifest)
+    fixed_run = sampler = None
     if is_run(content):
         given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
         if fixed := [name for name, value in {**given, "--out": output}.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
-        _warn(steps, fixed_run.circuit, fixed_run.on)
-        if dry_run:
-            return _show_plan(fixed_run.circuit, fixed_run.content, as_json)
-        sampler = None
+        circuit, asked = fixed_run.circuit, fixed_run.content
     else:
         if on is None:
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
-        goal = _threshold(threshold, circuit)
+        goal = _threshold(threshold, circuit.problem)
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
-        _warn(steps, circuit, on)
-        if dry_run:
-            return _show_plan(circuit, asked, as_json)
-        folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in on)}"
-        sampler = None
-        if not is_fixed(folder):  # nothing is fixed for whom nobody answers, nor for who cannot measure it
-            sampler = sampler_for(on)
+    if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
+        steps.say(f"warning: {said}", style="bold yellow")
+    if dry_run:
+        return _show_plan(forecast(circuit, asked), as_json)
+    if fixed_run is None:
+        folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in asked['on'])}"
+        if not is_fixed(folder):  # refuse what cannot be measured there before anything is written
+            sampler = sampler_for(asked["on"])
             sampler.check(circuit.compiled)
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
     with steps.step("Measuring"):
-        readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
+        try:
+            readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
+        except DoubtfulJobError as error:
+            raise DoubtfulJobError(str(error).replace("resubmit=True", "--resubmit")) from None
     found = conclude(fixed_run, readouts)
     if as_json:
         sys.stdout.write(json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
@@ -112,70 +116,37 @@ def run(
     steps.say(f"kept in {fixed_run.folder}")
 
 
-def _warn(steps: Steps, circuit: StoredCircuit, on: str) -> None:
-    from biselect.hardware.execute.devices import foreign_device
-
-    if said := foreign_device(on, circuit.manifest["target"]["name"]):
-        steps.say(f"warning: {said}", style="bold yellow")
-
-
-def _threshold(text: str | None, circuit: StoredCircuit) -> Threshold | None:
+def _threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
     from biselect.qaoa.thresholds import Threshold, load_thresholds
 
     if text is None:
         return None
-    digest = circuit.problem.digest
     try:
-        energy = float(text)
-    except ValueError:
-        energy = None
-    if energy is not None:
-        return Threshold(problem_hash=digest, value=energy, pool="given on the command line")
-    for threshold in load_thresholds(text):
-        if threshold.problem_hash == digest:
-            return threshold
-    raise InputError(f"{text}: has no threshold for problem {digest[:12]}…; was the problem changed?")
+        return Threshold(problem_hash=problem.digest, value=float(text), pool="given on the command line")
+    except InputError:
+        raise
+    except ValueError:  # not a number, so a file
+        found = [threshold for threshold in load_thresholds(text) if threshold.problem_hash == problem.digest]
+    if not found:
+        raise InputError(f"{text}: has no threshold for problem {problem.digest[:12]}…; was the problem changed?")
+    return found[0]
 
 
-def _show_plan(circuit: StoredCircuit, asked: dict[str, Any], as_json: bool) -> None:
-    from biselect.hardware.execute.devices import kind_of, sampler_for
-    from biselect.hardware.execute.findings import REP_DELAY, device_seconds
-    from biselect.hardware.execute.samplers import HARDWARE
+def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
+    from biselect.hardware.execute.forecast import REP_DELAY
 
-    if kind_of(asked["on"]) != HARDWARE:  # a service is not asked: that may need an account
-        sampler_for(asked["on"]).check(circuit.compiled)
-    compiled, shots, repeats = circuit.compiled, asked["shots"], asked["repeats"]
-    seconds = device_seconds(compiled.resources, shots, repeats)
-    facts = {
-        "on": asked["on"],
-        "kind": kind_of(asked["on"]),
-        "problem_hash": circuit.problem.digest,
-        "target": circuit.manifest["target"],
-        "qubits": compiled.program.qubits,
-        "physical_qubits": list(compiled.final_layout),
-        "path": compiled.path.name,
-        "depth": compiled.resources.depth,
-        "two_qubit_gates": compiled.resources.two_qubit_gates,
-        "shots": shots,
-        "repeats": repeats,
-        "seeds": asked["seeds"],
-        "circuit_seconds": compiled.resources.duration,
-        "estimated_device_seconds": seconds,
-    }
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1) + "\n")
         return
-    console = out()
-    console.print(printable(f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted."))
-    console.print(
-        printable(
-            f"{repeats} × {shots} shots of {facts['qubits']} qubits, {facts['path']}: depth {facts['depth']}, "
-            f"{facts['two_qubit_gates']} two-qubit gates, compiled for {circuit.manifest['target']['name']}"
-        )
-    )
+    seconds = facts["estimated_device_seconds"]
     time = "unknown: the target lacks a duration" if seconds is None else f"{seconds:.1f} s"
-    pause = f"{1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up"
-    console.print(printable(f"Estimated time on a device: {time} ({pause})"))
+    for line in (
+        f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
+        f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
+        f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
+        f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
+    ):
+        out().print(printable(line))
 
 
 def _show(found: Outcome) -> None:

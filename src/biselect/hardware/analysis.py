@@ -1,14 +1,13 @@
-"""What shots say: exact-budget mass, hits of the best-known threshold, the low-energy tail, each with its uncertainty.
+"""Figures of shots: exact-budget mass, hits of the best-known threshold, the low-energy tail, with their uncertainty.
 
-All figures are of strict shots, inside the budgets as measured. What band-1 repair makes of the others stands apart, in
-an object of its own.
+`Strict` holds figures of the shots as measured, `Repaired` those after band-1 repair; the two are never mixed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -72,10 +71,6 @@ class Strict:
     dense_gap: float | None
     best_energy_by_repeat: Range | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return asdict(self)
-
 
 @dataclass(frozen=True, kw_only=True)
 class Repaired:
@@ -92,10 +87,6 @@ class Repaired:
     best_energy: float | None
     band_1_gap: float | None
     strict_gap: float | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The JSON form."""
-        return asdict(self)
 
 
 def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float) -> Strict:
@@ -151,11 +142,11 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
-    mended = [band_1(shots, sparse) for shots in repeats]
-    best = _lowest(mended, sparse)
+    accepted = [band_1(shots, sparse) for shots in repeats]
+    best = _lowest(accepted, sparse)
     strict = _lowest(repeats, sparse)
     return Repaired(
-        accepted_rate=sum(each.shots for each in mended) / sum(each.shots for each in repeats),
+        accepted_rate=sum(each.shots for each in accepted) / sum(each.shots for each in repeats),
         best_energy=best,
         band_1_gap=None if best is None else best - reference,
         strict_gap=None if strict is None else strict - reference,

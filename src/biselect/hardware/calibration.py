@@ -1,14 +1,14 @@
 """What a target's calibration says about each qubit and each edge, as expected errors of one shot.
 
-A figure that is missing counts as the worst usable one of its kind, so that a gap in the record never looks like a
-gift; on a device without any calibration all qubits are alike. What fails half of the time or more (IBM marks broken
-gates with an error of 1), or lacks a gate or a readout, is left out.
+A missing figure counts as the worst usable one of its kind, so that no qubit is preferred because its record is
+incomplete; without any calibration all qubits are alike. What fails half of the time or more (IBM marks broken gates
+with an error of 1), or lacks a gate or a readout, is left out.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
+    from rustworkx import PyGraph
 
 FAULTY = 0.5
 LAYERS = 2  # p of the circuits that errors are weighed for
@@ -25,6 +26,14 @@ LAYER_SECONDS = 600e-9  # of one layer on Heron
 PASSIVE = ("delay", "reset", "id", "barrier")
 
 Edge = tuple[int, int]
+
+
+class DeviceArrays(NamedTuple):
+    """Neighbours of each qubit in ascending order, filled up with -1; costs of the qubits and of the edges to those."""
+
+    neighbours: NDArray[np.int64]
+    qubit_costs: NDArray[np.float64]
+    edge_costs: NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -44,37 +53,32 @@ class Calibration:
         """Qubits that can be used."""
         return np.flatnonzero(np.isfinite(self.qubit_costs)).tolist()
 
-    def neighbours(self) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Neighbours of each qubit in ascending order, filled up with -1, and the cost of the edges to them."""
-        near = self._near()
-        width = max(1, max(map(len, near)))
-        graph, costs = np.full((len(near), width), -1), np.zeros((len(near), width))
+    def arrays(self) -> DeviceArrays:
+        """The usable graph for compiled walks."""
+        graph = self._graph()
+        near = [sorted(graph.neighbors(qubit)) for qubit in graph.node_indices()]
+        shape = len(near), max(1, max(map(len, near)))
+        table, costs = np.full(shape, -1), np.zeros(shape)
         for qubit, others in enumerate(near):
-            for slot, other in enumerate(sorted(others)):
-                graph[qubit, slot] = other
-                costs[qubit, slot] = self.edge_costs[min(qubit, other), max(qubit, other)]
-        return graph, costs
+            table[qubit, : len(others)] = others
+            costs[qubit, : len(others)] = [graph.get_edge_data(qubit, other) for other in others]
+        usable = np.where(np.isfinite(self.qubit_costs), self.qubit_costs, 0.0)  # the others have no edges
+        return DeviceArrays(neighbours=table, qubit_costs=usable, edge_costs=costs)
 
     def parts(self) -> list[list[int]]:
-        """The connected parts of the usable graph."""
-        near = self._near()
-        parts, left = [], set(self.usable)
-        while left:
-            part: set[int] = set()
-            border = {min(left)}
-            while border:
-                part |= border
-                border = set().union(*(near[qubit] for qubit in border)) - part
-            parts.append(sorted(part))
-            left -= part
-        return parts
+        """The connected parts of the usable graph, by their lowest qubit."""
+        from rustworkx import connected_components
 
-    def _near(self) -> list[set[int]]:
-        near: list[set[int]] = [set() for _ in self.qubit_costs]
-        for here, there in self.edge_costs:
-            near[here].add(there)
-            near[there].add(here)
-        return near
+        parts = sorted(sorted(part) for part in connected_components(self._graph()))
+        return [part for part in parts if np.isfinite(self.qubit_costs[part[0]])]
+
+    def _graph(self) -> PyGraph[int, float]:
+        from rustworkx import PyGraph  # comes with Qiskit
+
+        graph: PyGraph[int, float] = PyGraph()
+        graph.add_nodes_from(range(len(self.qubit_costs)))
+        graph.add_edges_from([(here, there, cost) for (here, there), cost in self.edge_costs.items()])
+        return graph
 
 
 def calibration(target: Target) -> Calibration:

@@ -1,7 +1,7 @@
-"""Mixer and cost edges scheduled together.
+"""Mixer edges coloured so that cost gates can run at the same time as the last colour.
 
 Phases stand between the last class of one layer's mixer and the first of the next. Where the ends of every cross edge
-are free in the last class, its RZZ runs beside that class and a layer takes no longer than its mixer.
+are free in the last class, its RZZ runs in parallel with that class and a layer takes no longer than its mixer.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TRIES = 20_000  # steps of the search before the plain colouring is taken
 def colour_registers(
     samples: Iterable[Edge], features: Iterable[Edge], cross: Iterable[Edge]
 ) -> tuple[Classes, Classes]:
-    """Classes of both mixers, chosen beside the cross edges (sample position, feature position)."""
+    """Classes of both mixers that leave room for the cross edges, pairs (sample position, feature position)."""
     mixers, pairs = (list(samples), list(features)), list(cross)
     most = max(max(_degrees(mixer).values(), default=0) for mixer in mixers)
     crossed = {i for i, _ in pairs}, {j for _, j in pairs}
@@ -28,7 +28,7 @@ def colour_registers(
 
 
 def colour_beside(edges: Iterable[Edge], crossed: Iterable[int], colours: int = 0) -> Classes:
-    """Classes of disjoint edges, the last of which avoids the crossed qubits wherever that can be had.
+    """Classes of disjoint edges, the last of which avoids as many of the crossed qubits as the search manages.
 
     Args:
         edges: the mixer of one register.

@@ -14,10 +14,10 @@ from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled import Compiled
 from biselect.hardware.fold import fold_rzz
+from biselect.hardware.lower_error_gate import quietest
 from biselect.hardware.native import to_native
 from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
 from biselect.hardware.program import RZZ, XY, Program
-from biselect.hardware.quiet import quietest
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,11 +25,11 @@ Bits = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Shots:
-    """Decoded bitstrings, in or out of the budgets.
+class CountedBits:
+    """Distinct bitstrings in ascending order, and how often each was seen.
 
     Attributes:
-        bits: (distinct, N + D), under the original variables, samples first; in ascending order.
+        bits: (distinct, width).
         counts: shots of each.
     """
 
@@ -40,6 +40,22 @@ class Shots:
     def shots(self) -> int:
         """All shots."""
         return int(self.counts.sum())
+
+    @classmethod
+    def of_table(cls, bits: NDArray[Any], counts: NDArray[np.int64]) -> Self:
+        """From strings that may repeat; 64 bits are compared at a time."""
+        if not len(bits):
+            return cls(bits=bits.astype(np.uint8), counts=counts)
+        packed = np.packbits(bits, axis=1)
+        words = np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(">u8").astype(np.uint64)
+        order = np.lexsort(words.T[::-1])
+        new = (np.diff(words[order], axis=0) != 0).any(axis=1)
+        first = np.flatnonzero(np.concatenate([[True], new]))
+        return cls(bits=bits[order[first]].astype(np.uint8), counts=np.add.reduceat(counts[order], first))
+
+
+class Shots(CountedBits):
+    """Decoded bitstrings of N + D columns under the original variables, samples first, in or out of the budgets."""
 
     def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
         """Which bitstrings meet both budgets exactly."""
@@ -91,7 +107,16 @@ def decode_bits(
             "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
             "`layout_of` its manifest"
         )
-    return _decoded(counts, problem, list(layout), placement)
+    columns, wanted = list(layout), problem.n_samples + problem.n_features
+    if len(columns) != wanted:
+        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
+    if placement is not None:
+        placement.check_fits(problem)
+    table, numbers = bit_table(counts, max(columns) + 1)
+    if not numbers.sum():
+        raise InputError("there are no shots to decode")
+    logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
+    return Shots.of_table(logical if placement is None else placement.restore(logical), numbers)
 
 
 def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: Sequence[int]) -> Shots:
@@ -102,7 +127,7 @@ def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: S
         problem: the problem.
         final_layout: the physical qubit on which each logical one is measured.
     """
-    return _decoded(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist(), None)
+    return decode_bits(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist())
 
 
 def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
@@ -117,9 +142,8 @@ def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
     """
     if isinstance(counts, Mapping):
         return _of_dictionary(counts, width)
-    if hasattr(counts, "num_bits") and hasattr(counts, "array"):  # a BitArray: big-endian bytes
-        packed = np.asarray(counts.array, dtype=np.uint8).reshape(-1, counts.array.shape[-1])
-        table = np.unpackbits(packed, axis=1)[:, ::-1][:, : counts.num_bits]
+    if hasattr(counts, "to_bool_array"):  # a BitArray
+        table = counts.to_bool_array("little").reshape(-1, counts.num_bits)
     else:
         table = np.asarray(counts)
         if table.ndim != 2 or not (np.issubdtype(table.dtype, np.integer) or table.dtype == np.bool_):
@@ -132,62 +156,31 @@ def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
 
 
 def _of_dictionary(counts: Mapping[Any, Any], width: int) -> tuple[Bits, NDArray[np.int64]]:
+    from qiskit.primitives import BitArray
+
+    written = [key.replace(" ", "") for key in counts if isinstance(key, str) and key[:2].lower() != "0x"]
+    if len(set(map(len, written))) > 1:
+        raise InputError("the bitstrings differ in length; counts of several circuits may have been mixed")
+    if written and len(written) == len(counts):  # these show their leading zeros
+        width = len(written[0])
     try:
         numbers = [index(count) for count in counts.values()]
-        keys = [_binary(key) for key in counts]
+        samples = [_as_integer(key) for key in counts] or [0]
+        table = BitArray.from_samples(samples, max(width, *(key.bit_length() for key in samples)))
     except (TypeError, ValueError) as error:
-        raise InputError(f"counts must map bitstrings to whole numbers ({error})") from error
+        raise InputError(f"counts must map bitstrings of 0 and 1 to whole numbers ({error})") from error
     if min(numbers, default=0) < 0:
         raise InputError("counts must not be negative")
     if sum(numbers) > np.iinfo(np.int64).max:
         raise InputError("the counts are more than 2⁶³ - 1 shots together; no device took so many")
-    if all(map(_is_written_out, counts)):
-        if len(set(map(len, keys))) > 1:
-            raise InputError("the bitstrings differ in length; counts of several circuits may have been mixed")
-        width = 0
-    width = max(map(len, keys), default=0) if width == 0 else max(width, *map(len, keys))
-    text = "".join(key.zfill(width) for key in keys)
-    table = np.frombuffer(text.encode("utf-32-le"), dtype="<u4").reshape(len(keys), width) - ord("0")
-    if table.max(initial=0) > 1:
-        raise InputError("bitstrings must consist of 0 and 1")
-    return table[:, ::-1].astype(np.uint8), np.array(numbers, dtype=np.int64)
+    return bit_table(table)[0][: len(numbers)], np.array(numbers, dtype=np.int64)
 
 
-def _is_written_out(key: Any) -> bool:
-    return isinstance(key, str) and not key.lower().startswith("0x")
-
-
-def _binary(key: Any) -> str:
-    """A count key as a string of 0 and 1; hex and integers do not keep leading zeros."""
-    if _is_written_out(key):
-        return str(key.replace(" ", ""))
-    number = int(key, 16) if isinstance(key, str) else index(key)
-    if number < 0:
+def _as_integer(key: Any) -> int:
+    if not isinstance(key, str):
+        return index(key)
+    if key[:2].lower() == "0x":
+        return int(key, 16)
+    if set(key) - set("01 "):
         raise ValueError(f"{key!r} is no bitstring")
-    return f"{number:b}"
-
-
-def _decoded(counts: Any, problem: SelectionProblem, columns: list[int], placement: Placement | None) -> Shots:
-    wanted = problem.n_samples + problem.n_features
-    if len(columns) != wanted:
-        raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
-    if placement is not None:
-        placement.check_fits(problem)
-    table, numbers = bit_table(counts, max(columns) + 1)
-    if not numbers.sum():
-        raise InputError("there are no shots to decode")
-    logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
-    original = logical if placement is None else placement.restore(logical)
-    order, first = _sorted(original)
-    return Shots(bits=original[order[first]], counts=np.add.reduceat(numbers[order], first))
-
-
-def _sorted(bits: Bits) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Rows in ascending order, and where in it each distinct one begins; 64 bits are compared at a time."""
-    packed = np.packbits(bits, axis=1)
-    padded = np.zeros((len(packed), packed.shape[1] + -packed.shape[1] % 8), dtype=np.uint8)
-    padded[:, : packed.shape[1]] = packed
-    words = padded.view(">u8").astype(np.uint64)
-    order = np.lexsort(words.T[::-1])
-    new = (np.diff(words[order], axis=0) != 0).any(axis=1)
-    return order, np.flatnonzero(np.concatenate([[True], new]))
+    return int(key.replace(" ", ""), 2)

@@ -1,8 +1,7 @@
 """The compiled walks over patches: two connected registers, or two paths, on a device's graph.
 
-A graph is an array of neighbours, one row a qubit, filled up with -1. Labels say who owns a qubit: 0 nobody, 1 the
-samples, 2 the features. Both walks maximise worth·|cross edges| - Σ costs, and keep the best they saw of
-those that touch; they begin with such a pair.
+`device` is a `DeviceArrays`. A qubit's label says which register it is in: 0 none, 1 the samples, 2 the features. Both
+walks maximise worth·|cross edges| - Σ costs. They begin with two registers that touch, and keep the best such pair.
 """
 
 from typing import Any
@@ -14,43 +13,44 @@ from biselect.solvers.random_kernel import next_below, next_unit
 
 
 @njit(cache=True, nogil=True)
-def _gain(qubit: int, label: int, graph: Any, qubit_cost: Any, edge_cost: Any, labels: Any, worth: float) -> float:
+def _gain(qubit: int, label: int, device: Any, labels: Any, worth: float) -> float:
     """What one qubit adds under a label, given its neighbours."""
     if label == 0:
         return 0.0
-    total = -qubit_cost[qubit]
-    for slot in range(graph.shape[1]):
-        other = graph[qubit, slot]
+    total = -device.qubit_costs[qubit]
+    for slot in range(device.neighbours.shape[1]):
+        other = device.neighbours[qubit, slot]
         if other < 0:
             break
         if labels[other] == label:
-            total -= 2 * edge_cost[qubit, slot]  # a mixer edge holds two gates a layer, a cross edge one
+            total -= 2 * device.edge_costs[qubit, slot]  # a mixer edge holds two gates a layer, a cross edge one
         elif labels[other] != 0:
-            total += worth - edge_cost[qubit, slot]
+            total += worth - device.edge_costs[qubit, slot]
     return total
 
 
 @njit(cache=True, nogil=True)
-def score_labels(graph: Any, qubit_cost: Any, edge_cost: Any, labels: Any, worth: float) -> float:
+def score_labels(device: Any, labels: Any, worth: float) -> float:
     """The whole score of labelled qubits, every edge inside a register counted."""
     total = 0.0
-    for qubit in range(graph.shape[0]):
+    for qubit in range(device.neighbours.shape[0]):
         if labels[qubit]:
-            alone = _gain(qubit, labels[qubit], graph, qubit_cost, edge_cost, labels, worth)
-            total += 0.5 * (alone - qubit_cost[qubit])  # each edge is met twice, each qubit once
+            alone = _gain(qubit, labels[qubit], device, labels, worth)
+            total += 0.5 * (alone - device.qubit_costs[qubit])  # each edge is met twice, each qubit once
     return total
 
 
 @njit(cache=True, nogil=True)
-def _is_connected(label: int, size: int, start: int, graph: Any, labels: Any, seen: Any, stack: Any, mark: int) -> bool:
+def _is_connected(
+    label: int, size: int, start: int, device: Any, labels: Any, seen: Any, stack: Any, mark: int
+) -> bool:
     seen[start] = mark
     stack[0] = start
     top, met = 1, 1
     while top:
         top -= 1
         qubit = stack[top]
-        for slot in range(graph.shape[1]):
-            other = graph[qubit, slot]
+        for other in device.neighbours[qubit]:
             if other < 0:
                 break
             if labels[other] == label and seen[other] != mark:
@@ -62,90 +62,80 @@ def _is_connected(label: int, size: int, start: int, graph: Any, labels: Any, se
 
 
 @njit(cache=True, nogil=True)
-def _touch(graph: Any, labels: Any) -> bool:
+def _touch(device: Any, labels: Any) -> bool:
     """Whether any edge joins the registers; a walk may part them on its way."""
-    for qubit in range(graph.shape[0]):
+    for qubit in range(device.neighbours.shape[0]):
         if labels[qubit] == 1:
-            for slot in range(graph.shape[1]):
-                other = graph[qubit, slot]
+            for other in device.neighbours[qubit]:
                 if other >= 0 and labels[other] == 2:
                     return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def anneal_registers(
-    graph: Any, qubit_cost: Any, edge_cost: Any, labels: Any, worth: float, temperatures: Any, state: Any
-) -> Any:
+def anneal_registers(device: Any, labels: Any, worth: float, temperatures: Any, state: Any) -> Any:
     """Walk over pairs of connected registers from `labels`; returns the best labels and their score.
 
-    A step gives a neighbour of a register to it; in return the register gives one of its qubits back, to nobody or, if
-    the neighbour came from the other register, to that one.
+    A step moves a qubit next to a register into it, and one of the register's own qubits out: to the other register if
+    the new qubit came from there, else to none.
     """
     members = np.flatnonzero(labels)
     sizes = np.array([0, (labels == 1).sum(), (labels == 2).sum()])
     seen, stack = np.zeros(labels.size, dtype=np.int64), np.empty(labels.size + 1, dtype=np.int64)
     mark = 0
-    now = score_labels(graph, qubit_cost, edge_cost, labels, worth)
+    now = score_labels(device, labels, worth)
     best, best_labels = now, labels.copy()
     for temperature in temperatures:
         anchor = members[next_below(state, members.size)]
-        incoming = graph[anchor, next_below(state, graph.shape[1])]
+        incoming = device.neighbours[anchor, next_below(state, device.neighbours.shape[1])]
         place = next_below(state, members.size)
         outgoing = members[place]
         mine = labels[anchor]
         if incoming < 0 or labels[incoming] == mine or labels[outgoing] != mine or outgoing == anchor:
             continue
         theirs = labels[incoming]
-        change = -_gain(outgoing, mine, graph, qubit_cost, edge_cost, labels, worth)
+        change = -_gain(outgoing, mine, device, labels, worth)
         labels[outgoing] = 0
-        change -= _gain(incoming, theirs, graph, qubit_cost, edge_cost, labels, worth)
+        change -= _gain(incoming, theirs, device, labels, worth)
         labels[incoming] = mine
-        change += _gain(incoming, mine, graph, qubit_cost, edge_cost, labels, worth)
+        change += _gain(incoming, mine, device, labels, worth)
         labels[outgoing] = theirs
-        change += _gain(outgoing, theirs, graph, qubit_cost, edge_cost, labels, worth)
+        change += _gain(outgoing, theirs, device, labels, worth)
         keep = change >= 0 or next_unit(state) < np.exp(change / temperature)
         if keep:
             mark += 2
-            keep = _is_connected(mine, sizes[mine], anchor, graph, labels, seen, stack, mark)
+            keep = _is_connected(mine, sizes[mine], anchor, device, labels, seen, stack, mark)
             if keep and theirs:
-                keep = _is_connected(theirs, sizes[theirs], outgoing, graph, labels, seen, stack, mark + 1)
+                keep = _is_connected(theirs, sizes[theirs], outgoing, device, labels, seen, stack, mark + 1)
         if not keep:
             labels[outgoing], labels[incoming] = mine, theirs
             continue
         if theirs == 0:
             members[place] = incoming
         now += change
-        if now > best + 1e-12 and _touch(graph, labels):
+        if now > best + 1e-12 and _touch(device, labels):
             best = now
             best_labels[:] = labels
     return best_labels, best
 
 
 @njit(cache=True, nogil=True)
-def score_paths(graph: Any, qubit_cost: Any, edge_cost: Any, labels: Any, next_on_path: Any, worth: float) -> float:
+def score_paths(device: Any, labels: Any, next_on_path: Any, worth: float) -> float:
     """The whole score of two paths; edges inside a register that its path does not walk are not counted."""
     total = 0.0
-    for qubit in range(graph.shape[0]):
+    for qubit in range(device.neighbours.shape[0]):
         if labels[qubit] == 0:
             continue
-        total -= qubit_cost[qubit]
-        for slot in range(graph.shape[1]):
-            other = graph[qubit, slot]
+        total -= device.qubit_costs[qubit]
+        for slot in range(device.neighbours.shape[1]):
+            other = device.neighbours[qubit, slot]
             if other < 0:
                 break
             if next_on_path[qubit] == other:
-                total -= 2 * edge_cost[qubit, slot]
+                total -= 2 * device.edge_costs[qubit, slot]
             elif labels[qubit] == 1 and labels[other] == 2:
-                total += worth - edge_cost[qubit, slot]
+                total += worth - device.edge_costs[qubit, slot]
     return total
-
-
-@njit(cache=True, nogil=True)
-def _turn(path: Any, size: int) -> None:
-    """Walk the path the other way round."""
-    for step in range(size // 2):
-        path[step], path[size - 1 - step] = path[size - 1 - step], path[step]
 
 
 @njit(cache=True, nogil=True)
@@ -153,13 +143,13 @@ def _bite(path: Any, size: int, other: int) -> bool:
     """The last qubit is a neighbour of `other`, on the path: from there walk to the end, then back."""
     for step in range(size - 2):
         if path[step] == other:
-            _turn(path[step + 1 : size], size - step - 1)
+            path[step + 1 : size] = path[step + 1 : size][::-1].copy()
             return True
     return False
 
 
 @njit(cache=True, nogil=True)
-def grow_path(graph: Any, labels: Any, label: int, start: int, size: int, tries: int, state: Any) -> Any:
+def grow_path(device: Any, labels: Any, label: int, start: int, size: int, tries: int, state: Any) -> Any:
     """A path of `size` free qubits from `start`, owned by `label`; fewer where it got stuck."""
     path = np.full(size, -1, dtype=np.int64)
     path[0] = start
@@ -169,8 +159,8 @@ def grow_path(graph: Any, labels: Any, label: int, start: int, size: int, tries:
         if length == size:
             break
         if next_below(state, 2):
-            _turn(path, length)
-        other = graph[path[length - 1], next_below(state, graph.shape[1])]
+            path[:length] = path[:length][::-1].copy()  # from its other end
+        other = device.neighbours[path[length - 1], next_below(state, device.neighbours.shape[1])]
         if other < 0:
             continue
         if labels[other] == 0:
@@ -191,9 +181,7 @@ def _link(path: Any, next_on_path: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def anneal_paths(
-    graph: Any,
-    qubit_cost: Any,
-    edge_cost: Any,
+    device: Any,
     labels: Any,
     samples: Any,
     features: Any,
@@ -205,15 +193,15 @@ def anneal_paths(
     next_on_path = np.full(labels.size, -1, dtype=np.int64)
     _link(samples, next_on_path)
     _link(features, next_on_path)
-    now = score_paths(graph, qubit_cost, edge_cost, labels, next_on_path, worth)
+    now = score_paths(device, labels, next_on_path, worth)
     best, best_samples, best_features = now, samples.copy(), features.copy()
     for temperature in temperatures:
         label = 1 + next_below(state, 2)
         path = samples if label == 1 else features
         if next_below(state, 2):
-            _turn(path, path.size)
+            path[:] = path[::-1].copy()
         before = path.copy()
-        other = graph[path[-1], next_below(state, graph.shape[1])]
+        other = device.neighbours[path[-1], next_below(state, device.neighbours.shape[1])]
         if other < 0:
             continue
         crept = labels[other] == 0
@@ -225,10 +213,10 @@ def anneal_paths(
         elif labels[other] != label or not _bite(path, path.size, other):
             continue
         _link(path, next_on_path)
-        changed = score_paths(graph, qubit_cost, edge_cost, labels, next_on_path, worth)
+        changed = score_paths(device, labels, next_on_path, worth)
         if changed >= now or next_unit(state) < np.exp((changed - now) / temperature):
             now = changed
-            if now > best + 1e-12 and _touch(graph, labels):
+            if now > best + 1e-12 and _touch(device, labels):
                 best = now
                 best_samples[:], best_features[:] = samples, features
             continue

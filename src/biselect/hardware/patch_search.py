@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -15,61 +18,61 @@ TRIES = 5_000  # starts at most: long paths often block one another
 GROWTH = 4_000  # steps of a growing path before it counts as stuck
 
 Registers = tuple[list[int], list[int]]
+Found = tuple[float, Registers]
 
 
 def search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
     """Connected registers of n and d qubits with many cross edges and few errors; None where none were found."""
     from biselect.hardware.patch_kernel import anneal_registers  # loads numba, and compiles on first use
 
-    graph, edge_costs = device.neighbours()
-    costs = _finite(device)
+    arrays = device.arrays()
+    graph = arrays.neighbours
     large = [part for part in device.parts() if len(part) >= n + d]
     temperatures = _cooling(STEPS * (n + d))
-    best_score, best, walks = -np.inf, None, 0
-    for _ in range(TRIES):
+
+    def walk() -> Found | None:
         part = large[int(rng.integers(len(large)))]
         labels = np.zeros(len(graph), dtype=np.int64)
-        grown = _grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)
-        if not grown:
-            continue
+        if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
+            return None
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
-        found, score = anneal_registers(graph, costs, edge_costs, labels, CROSS_WORTH, temperatures, state)
-        if score > best_score:
-            best_score, best = score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
-        walks += 1
-        if walks == WALKS:
-            break
-    return best
+        found, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
+        return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
+
+    return _best(walk, WALKS)
 
 
 def search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
     """The same for paths; the qubits come in the order of the path."""
     from biselect.hardware.patch_kernel import anneal_paths, grow_path
 
-    graph, edge_costs = device.neighbours()
-    costs = _finite(device)
+    arrays = device.arrays()
+    graph = arrays.neighbours
     temperatures = _cooling(PATH_STEPS * (n + d))
     starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
-    best_score, best, walks = -np.inf, None, 0
-    for _ in range(TRIES):
+
+    def walk() -> Found | None:
         labels = np.zeros(len(graph), dtype=np.int64)
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
-        samples, length = grow_path(graph, labels, 1, _one_of(starts, rng), n, GROWTH, state)
-        border = _border(graph, labels, 1)
-        if length < n or not border:
-            continue
-        features, length = grow_path(graph, labels, 2, _one_of(border, rng), d, GROWTH, state)
-        if length < d:
-            continue
-        *found, score = anneal_paths(
-            graph, costs, edge_costs, labels, samples, features, CROSS_WORTH, temperatures, state
-        )
-        if score > best_score:
-            best_score, best = score, (found[0].tolist(), found[1].tolist())
-        walks += 1
-        if walks == PATH_WALKS:
-            break
-    return best
+        paths = []
+        for label, size in ((1, n), (2, d)):
+            options = starts if label == 1 else _border(graph, labels, 1)
+            if not options:
+                return None
+            path, length = grow_path(arrays, labels, label, _one_of(options, rng), size, GROWTH, state)
+            if length < size:
+                return None
+            paths.append(path)
+        *found, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
+        return score, (found[0].tolist(), found[1].tolist())
+
+    return _best(walk, PATH_WALKS)
+
+
+def _best(walk: Callable[[], Found | None], walks: int) -> Registers | None:
+    """The best end of so many walks; a walk whose start got stuck is tried again."""
+    ends = islice((found for found in (walk() for _ in range(TRIES)) if found is not None), walks)
+    return max(ends, key=lambda found: found[0], default=(0.0, None))[1]
 
 
 def _grow(
@@ -98,11 +101,6 @@ def _border(graph: NDArray[np.int64], labels: NDArray[np.int64], label: int) -> 
 
 def _one_of(options: list[int], rng: np.random.Generator) -> int:
     return options[int(rng.integers(len(options)))]
-
-
-def _finite(device: Calibration) -> NDArray[np.float64]:
-    """Costs without infinities; unusable qubits have no edges and are never reached."""
-    return np.where(np.isfinite(device.qubit_costs), device.qubit_costs, 0.0)
 
 
 def _cooling(steps: int) -> NDArray[np.float64]:

@@ -8,13 +8,13 @@ expected errors.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.core.checks import positions
+from biselect.core.checks import positions, whole
 from biselect.errors import InputError
 from biselect.hardware.calibration import Calibration, Edge, calibration
 from biselect.hardware.colouring import colour_registers
@@ -75,35 +75,15 @@ class Patch:
         """The feature mixer, edges of one colour together."""
         return self._classes[1]
 
-    @property
-    def colours(self) -> int:
-        """Colours that the larger of the two mixers needs."""
-        return max(len(self.sample_classes), len(self.feature_classes))
-
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
-        return {
-            "samples": list(self.samples),
-            "features": list(self.features),
-            "sample_edges": [list(edge) for edge in self.sample_edges],
-            "feature_edges": [list(edge) for edge in self.feature_edges],
-            "cross_edges": [list(edge) for edge in self.cross_edges],
-        }
+        return {name: np.array(value).tolist() for name, value in asdict(self).items()}
 
     @classmethod
     def from_dict(cls, content: dict[str, Any]) -> Patch:
         """Build from the JSON form."""
-
-        def edges(name: str) -> tuple[Edge, ...]:
-            return tuple((here, there) for here, there in content[name])
-
-        return cls(
-            samples=tuple(content["samples"]),
-            features=tuple(content["features"]),
-            sample_edges=edges("sample_edges"),
-            feature_edges=edges("feature_edges"),
-            cross_edges=edges("cross_edges"),
-        )
+        edges = {name: tuple(map(tuple, content[name])) for name in ("sample_edges", "feature_edges", "cross_edges")}
+        return cls(samples=tuple(content["samples"]), features=tuple(content["features"]), **edges)
 
 
 def choose_patch(
@@ -120,12 +100,11 @@ def choose_patch(
         target: the device.
         n_samples: N, how many samples there are.
         n_features: D, how many features there are.
-        registers: `trees`, for as many cross edges as can be had; or `paths`, for mixers of two colours.
+        registers: `trees`, for as many cross edges as possible; or `paths`, for mixers of two colours.
         seed: fixes the walks.
     """
     _check_registers(registers)
-    if n_samples < 1 or n_features < 1:
-        raise InputError(f"both registers need at least one qubit, got {n_samples} and {n_features}")
+    n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
     device = calibration(target)
     _refuse_too_small(device, n_samples + n_features)
     search = search_trees if registers == "trees" else search_paths
@@ -144,8 +123,8 @@ def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], 
     """The patch on given physical qubits; for `paths`, in the order of the path."""
     _check_registers(registers)
     device = calibration(target)
-    everyone = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
-    if broken := sorted(set(everyone.tolist()) - set(device.usable)):
+    qubits = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
+    if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
     return _patch(device, list(samples), list(features), registers)
 
@@ -178,20 +157,20 @@ def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int],
 
 def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:
     """A spanning tree of low degree and low error: good edges first, those that crowd a qubit last."""
+    from scipy.cluster.hierarchy import DisjointSet
+
     at = {qubit: position for position, qubit in enumerate(register)}
     inside = sorted((cost, edge) for edge, cost in device.edge_costs.items() if edge[0] in at and edge[1] in at)
-    part, degree = list(range(len(register))), [0] * len(register)
+    joined, degree = DisjointSet(range(len(register))), [0] * len(register)
     chosen: list[Edge] = []
     for limit in (PREFERRED_DEGREE, len(register)):
         for _, edge in inside:
             here, there = sorted(at[qubit] for qubit in edge)
-            if part[here] != part[there] and max(degree[here], degree[there]) < limit:
-                old, new = part[there], part[here]
-                part = [new if label == old else label for label in part]
+            if max(degree[here], degree[there]) < limit and joined.merge(here, there):
                 degree[here] += 1
                 degree[there] += 1
                 chosen.append((here, there))
-    if len(set(part)) > 1:
+    if joined.n_subsets > 1:
         raise InputError(f"the {name} register is not connected by usable edges; choose other qubits")
     return tuple(sorted(chosen))
 

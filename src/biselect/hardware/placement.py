@@ -36,7 +36,7 @@ UNITS = 1e3  # HiGHS is sure of 1e-6 in its own units; so many of them make the 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placement:
-    """Who sits where. `P` of the paper, as two permutations.
+    """Which item is at which position: `P` of the paper, as two permutations.
 
     Attributes:
         samples: π_S: the original sample at each sample position.
@@ -108,7 +108,7 @@ def place(
         problem: whose couplings are placed.
         patch: where.
         time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
-            a second or so, a square lattice with dozens of cross edges more than anyone has.
+            a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
     """
     begin = time.perf_counter()
@@ -121,7 +121,7 @@ def place(
     weights = np.abs(problem.coupling.astype(np.float64))
     worth = _tamed(weights, len(cross))
     samples, features = _climb(worth, cross, np.random.default_rng(seed))
-    bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, whoever sits where
+    bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
     if not _meets(carried(worth, cross, samples, features), bound):
         theirs, dual = _solve(worth, cross, time_limit)
         bound = min(bound, dual)
@@ -217,36 +217,21 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
 
 def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -> Any:
     """Matrix, lower and upper sides over x, y and z, in this order."""
-    import scipy.sparse as sparse
+    from scipy.sparse import block_array, eye_array, kron
 
-    blocks: list[list[Any]] = []
-    low: list[NDArray[np.float64]] = []
-    high: list[NDArray[np.float64]] = []
-    pairs = len(cross) * n * d
-    for side, size in ((0, n), (1, d)):
-        count, other = len(ends[side]), len(ends[1 - side]) * (d if side == 0 else n)
-        empty = [sparse.csr_array((count + size, other)), sparse.csr_array((count + size, pairs))]
-        seats = sparse.vstack([sparse.kron(sparse.eye_array(count), np.ones((1, size))), _repeat(count, size)])
-        blocks.append([seats, *empty] if side == 0 else [empty[0], seats, empty[1]])
-        low += [np.ones(count), np.zeros(size)]  # every position has one item, every item one position at most
-        high += [np.ones(count), np.ones(size)]
-    sums = sparse.kron(sparse.eye_array(n), np.ones((1, d))), sparse.kron(np.ones((1, n)), sparse.eye_array(d))
-    for side, size in ((0, n), (1, d)):
-        chosen = np.zeros((len(cross), len(ends[side])))
-        chosen[np.arange(len(cross)), [ends[side].index(edge[side]) for edge in cross]] = -1
-        own = sparse.kron(chosen, sparse.eye_array(size))
-        other = sparse.csr_array((len(cross) * size, len(ends[1 - side]) * (d if side == 0 else n)))
-        carried_sums = sparse.kron(sparse.eye_array(len(cross)), sums[side])
-        blocks.append([own, other, carried_sums] if side == 0 else [other, own, carried_sums])
-        low.append(np.zeros(len(cross) * size))
-        high.append(np.zeros(len(cross) * size))
-    return sparse.block_array(blocks, format="csr"), np.concatenate(low), np.concatenate(high)
-
-
-def _repeat(count: int, size: int) -> Any:
-    import scipy.sparse as sparse
-
-    return sparse.kron(np.ones((1, count)), sparse.eye_array(size))
+    u, v, edges = len(ends[0]), len(ends[1]), len(cross)
+    ends_of = [np.array([[edge[side] == end for end in ends[side]] for edge in cross], dtype=float) for side in (0, 1)]
+    rows = [
+        [kron(eye_array(u), np.ones((1, n))), None, None],  # every position has one item
+        [kron(np.ones((1, u)), eye_array(n)), None, None],  # every item one position at most
+        [None, kron(eye_array(v), np.ones((1, d))), None],
+        [None, kron(np.ones((1, v)), eye_array(d)), None],
+        [-kron(ends_of[0], eye_array(n)), None, kron(eye_array(edges), kron(eye_array(n), np.ones((1, d))))],
+        [None, -kron(ends_of[1], eye_array(d)), kron(eye_array(edges), kron(np.ones((1, n)), eye_array(d)))],
+    ]
+    sums = np.zeros(edges * (n + d))
+    low = np.concatenate([np.ones(u), np.zeros(n), np.ones(v), np.zeros(d), sums])
+    return block_array(rows, format="csr"), low, np.concatenate([np.ones(u + n + v + d), sums])
 
 
 def _filled(size: int, ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,7 +1,7 @@
 """Band-1 repair: samples that miss a budget by one, projected into the sector. Postprocessing, never a measurement.
 
-A string is accepted if both its counts are within one of (k, m). While a budget is missed, the one bit is flipped that
-mends a budget and changes the sparse energy most for the better. Strict figures never see a repaired string.
+A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that
+brings a budget closer and lowers the sparse energy most. Strict figures never see a repaired string.
 """
 
 from __future__ import annotations
@@ -29,16 +29,12 @@ def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
     rows = np.arange(len(bits))
     for _ in range(2):  # each budget needs one flip at most
         missed = _off(bits, sparse)[:, register]
-        mends = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
-        change = np.where(mends, flip_changes(bits, sparse), np.inf)
+        repairs = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
+        change = np.where(repairs, flip_changes(bits, sparse), np.inf)
         best = change.argmin(axis=1)
-        able = mends[rows, best]
+        able = repairs[rows, best]
         bits[rows[able], best[able]] ^= 1
-    distinct, where = np.unique(bits, axis=0, return_inverse=True)
-    return Shots(
-        bits=distinct.astype(np.uint8),
-        counts=np.bincount(where.ravel(), weights=counts, minlength=len(distinct)).astype(np.int64),
-    )
+    return Shots.of_table(bits, counts)
 
 
 def flip_changes(bits: NDArray[np.int64] | Bits, problem: SelectionProblem) -> NDArray[np.float64]:

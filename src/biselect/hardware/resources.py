@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
@@ -35,30 +34,25 @@ class Resources:
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:
     """Costs of a circuit on physical qubits."""
     pairs = [step for step in circuit.data if len(step.qubits) == 2 and step.operation.name != "barrier"]
-    known = {name: target[name] for name in circuit.count_ops() if name in target.operation_names}
+    gates = circuit.copy_empty_like()
+    for step in circuit.data:
+        if step.operation.name != "measure":
+            gates.append(step, copy=False)
     return Resources(
         depth=circuit.depth(),
         two_qubit_depth=circuit.depth(lambda step: len(step.qubits) >= 2 and step.operation.name != "barrier"),
         two_qubit_gates=sum(step.operation.name != "swap" for step in pairs),
         swaps=swaps,
-        duration=_longest(circuit, known, measured=True),
-        gate_duration=_longest(circuit, known, measured=False),
+        duration=_seconds(circuit, target),
+        gate_duration=_seconds(gates, target),
     )
 
 
-def _longest(circuit: QuantumCircuit, known: Mapping[str, Any], *, measured: bool) -> float | None:
+def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
     """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
-    place = {qubit: position for position, qubit in enumerate(circuit.qubits)}
-    clock = [0.0] * circuit.num_qubits
-    for step in circuit.data:
-        name = step.operation.name
-        if name == "barrier" or (name == "measure" and not measured):
-            continue
-        qubits = tuple(place[qubit] for qubit in step.qubits)
-        properties = known.get(name, {}).get(qubits)
-        if properties is None or properties.duration is None:
-            return None
-        done = max(clock[qubit] for qubit in qubits) + properties.duration
-        for qubit in qubits:
-            clock[qubit] = done
-    return max(clock, default=0.0)
+    from qiskit.exceptions import QiskitError
+
+    try:
+        return float(circuit.estimate_duration(target))
+    except QiskitError:
+        return None

@@ -7,7 +7,6 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Mapping
 from math import isfinite, pi
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.hashing import check_seal, seal
 from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ def snapshot(source: Any) -> dict[str, Any]:
         },
         "gates": gates,
     }
-    return {**content, "hash": snapshot_hash(content)}
+    return seal(content)
 
 
 def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target:
@@ -115,12 +115,6 @@ def _built(content: Mapping[str, Any]) -> Target:
     return target
 
 
-def snapshot_hash(content: Mapping[str, Any]) -> str:
-    """SHA-256 of everything in a snapshot but the hash itself."""
-    rest = {name: value for name, value in content.items() if name != "hash"}
-    return hashlib.sha256(json.dumps(rest, sort_keys=True, allow_nan=False).encode()).hexdigest()
-
-
 def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
     """The CZ target; RX stays where no other pulse is there to take its place."""
     dropped = FRACTIONAL if PULSES & set(content["gates"]) else ("rzz",)
@@ -137,7 +131,7 @@ def _named(name: str) -> dict[str, Any]:
         return _read(Path(name))
     if name == IQM_54:
         return iqm_54_snapshot(FORMAT)
-    return _fake(name)
+    return _recorded(name)
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -150,28 +144,34 @@ def _read(path: Path) -> dict[str, Any]:
     return content
 
 
-def _fake(name: str) -> dict[str, Any]:
-    """A recorded IBM device. Its calibration holds RX and RZZ where its list of gates does not; they are put back."""
+def recorded_backend(name: str) -> Any:
+    """A device as qiskit-ibm-runtime recorded it, by its name: `boston`, `FakeBoston`."""
     try:
         import qiskit_ibm_runtime.fake_provider as provider
-        from qiskit_ibm_runtime.models import BackendConfiguration
-        from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
     except ImportError as error:
         raise MissingDependencyError(
             "recorded devices need qiskit-ibm-runtime: pip install 'biselect[quantum]'"
         ) from error
-    plain = name.lower().removeprefix("fake").strip("_- ")
     devices = {
         device.removeprefix("Fake").removesuffix("V2").lower(): device
         for device in dir(provider)
         if device.startswith("Fake") and not device.startswith("FakeProvider")
     }
+    plain = name.lower().removeprefix("fake").strip("_- ").removesuffix("v2")
     if plain not in devices:
         raise InputError(
             f"there is no target {name!r}; give one of {', '.join(HERON_R3)}, {IQM_54}, another recorded device of "
             "qiskit-ibm-runtime, or a snapshot file (.json)"
         )
-    backend = getattr(provider, devices[plain])()
+    return getattr(provider, devices[plain])()
+
+
+def _recorded(name: str) -> dict[str, Any]:
+    """The snapshot of a recorded device, with RX and RZZ, which its calibration has and its list of gates lacks."""
+    backend = recorded_backend(name)
+    from qiskit_ibm_runtime.models import BackendConfiguration
+    from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
+
     properties = backend.properties()
     configuration = backend.configuration().to_dict()
     measured = {
@@ -186,7 +186,7 @@ def _fake(name: str) -> dict[str, Any]:
         include_control_flow=False,
         include_fractional_gates=True,
     )
-    target.description = devices[plain]
+    target.description = type(backend).__name__
     return snapshot(target)
 
 
@@ -226,8 +226,8 @@ def _check(content: Any) -> None:
     fields = {"name", "qubits", "dt", "t1", "t2", "timing", "gates"}
     if missing := sorted(fields - set(content)):
         raise InputError(f"the target snapshot lacks {missing}")
-    if "hash" in content and content["hash"] != snapshot_hash(content):
-        raise InputError("the target snapshot was changed after it was written: its hash does not match")
+    if "hash" in content:
+        check_seal(content, "the target snapshot")
     known = _standard_gates()
     if unknown := sorted(set(content["gates"]) - set(known)):
         raise InputError(f"the target snapshot holds gates that Qiskit's library does not: {unknown}")

@@ -17,7 +17,7 @@ from biselect_studies.runner import Records
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from biselect.hardware.execute import Outcome
+    from biselect.hardware.execute.outcomes import Outcome
 
 NOT_HARDWARE = (
     "'ideal' is exact simulation; 'noise model' is the recorded calibration of FakeBoston (Heron r3): noise model, "

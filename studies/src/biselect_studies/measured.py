@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 from biselect.errors import BiselectError, InputError
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute import Outcome, Run, StoredCircuit
+    from biselect.hardware.execute.circuit_files import StoredCircuit
+    from biselect.hardware.execute.manifest import StoredRun
+    from biselect.hardware.execute.outcomes import Outcome
     from biselect_studies.study import Study
 
 RUNS, ORIGIN = "runs", "study"
@@ -193,7 +195,7 @@ def run_folder(home: Path, circuit: Circuit) -> Path:
     return home / circuit.name / f"{repeats}x{shots}"
 
 
-def kept_run(home: Path, circuit: Circuit) -> Run | None:
+def kept_run(home: Path, circuit: Circuit) -> StoredRun | None:
     """The run of a circuit; None where none was fixed. Refuses one that is of something else."""
     from biselect.hardware.execute.manifest import is_fixed, load_run
 
@@ -207,13 +209,13 @@ def kept_run(home: Path, circuit: Circuit) -> Run | None:
     return run
 
 
-def _kept_outcome(run: Run) -> Outcome | None:
+def _kept_outcome(run: StoredRun) -> Outcome | None:
     """The figures of a finished run; None for one that is not, or that another process is at."""
-    from biselect.hardware.execute.findings import outcome
-    from biselect.hardware.execute.runner import execute, standing
+    from biselect.hardware.execute.outcomes import outcome
+    from biselect.hardware.execute.runner import execute, progress
     from biselect.hardware.execute.store import BusyError
 
     try:
-        return outcome(run, execute(run)) if standing(run)[0] == len(run.seeds) else None
+        return outcome(run, execute(run)) if progress(run)[0] == len(run.seeds) else None
     except BusyError:
         return None

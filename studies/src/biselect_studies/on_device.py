@@ -16,7 +16,8 @@ from biselect.errors import InputError
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute import Run, StoredCircuit
+    from biselect.hardware.execute.circuit_files import StoredCircuit
+    from biselect.hardware.execute.manifest import StoredRun
     from biselect.hardware.execute.remote import Service
     from biselect.hardware.execute.samplers import Sampler
     from biselect_studies.experiments.heron_case import Prepared
@@ -87,8 +88,8 @@ class OnDevice:
 
     def forecast(self) -> list[dict[str, Any]]:
         """What is to be run, circuit by circuit, with the device's estimated time; runs nothing."""
-        from biselect.hardware.execute.findings import device_seconds
-        from biselect.hardware.execute.runner import standing
+        from biselect.hardware.execute.forecast import device_seconds
+        from biselect.hardware.execute.runner import progress
         from biselect.hardware.execute.store import BusyError
 
         found = []
@@ -98,7 +99,7 @@ class OnDevice:
             run = kept_run(self._home, circuit)
             counts: tuple[int, int] | None
             try:
-                counts = (0, 0) if run is None else standing(run)
+                counts = (0, 0) if run is None else progress(run)
             except BusyError:  # another process sees to what is left
                 counts = None
             done, handed_in = counts or (None, None)
@@ -158,7 +159,7 @@ class OnDevice:
         circuit.check(stored, self.on, folder)
         return stored
 
-    def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> Run:
+    def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> StoredRun:
         from biselect.hardware.execute.manifest import freeze, plan
         from biselect.qaoa.thresholds import Threshold
 
@@ -168,18 +169,18 @@ class OnDevice:
         asked = plan(stored, self.on, shots=shots, repeats=repeats, seed=SEED, threshold=threshold)
         return freeze(stored, self._home / circuit.name / COMPILED, run_folder(self._home, circuit), asked)
 
-    def _attempt(self, circuit: Circuit, run: Run, *, wait: float | None, resubmit: bool = False) -> None:
+    def _attempt(self, circuit: Circuit, run: StoredRun, *, wait: float | None, resubmit: bool = False) -> None:
         """Do what is left of a run. A job that failed is not handed in twice in one call: that costs money."""
-        from biselect.hardware.execute.findings import conclude
+        from biselect.hardware.execute.outcomes import conclude
         from biselect.hardware.execute.remote import ConnectionLostError, ServiceError, StillWaitingError
-        from biselect.hardware.execute.runner import execute, standing
+        from biselect.hardware.execute.runner import execute, progress
         from biselect.hardware.execute.store import BusyError
 
         def say(text: str) -> None:
             self._say(f"{circuit.name}: {text}")
 
         try:
-            sampler = None if standing(run)[0] == len(run.seeds) else self._sampler
+            sampler = None if progress(run)[0] == len(run.seeds) else self._sampler
             conclude(run, execute(run, sampler, wait=wait, resubmit=resubmit, say=say))
         except StillWaitingError as error:
             self.pending[circuit.name] = str(error)

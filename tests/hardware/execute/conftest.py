@@ -1,5 +1,9 @@
 """A compiled circuit on a small device, and a service that behaves as badly as real ones do."""
 
+import json
+import sqlite3
+from contextlib import closing
+
 import numpy as np
 import pytest
 
@@ -9,6 +13,9 @@ from biselect import SelectionProblem
 from biselect.hardware.bundle import compile_problem
 from biselect.hardware.execute.circuit_files import load_circuit
 from biselect.hardware.execute.manifest import freeze, plan
+from biselect.hardware.execute.runner import execute
+from biselect.hardware.execute.samplers import SectorSampling
+from biselect.hardware.execute.store import RESULTS
 from biselect.report.circuit import write_circuit
 
 GRID = [(3 * r + c, 3 * r + c + 1) for r in range(4) for c in range(2)] + [(q, q + 3) for q in range(9)]
@@ -45,6 +52,26 @@ def fixed(stored, circuit_folder):
         return freeze(stored, circuit_folder, folder, asked)
 
     return fix
+
+
+@pytest.fixture(scope="session")
+def whole(stored, circuit_folder, tmp_path_factory):
+    """An uninterrupted run of three repeats."""
+    asked = plan(stored, "sector", shots=40, repeats=3, seed=1)
+    run = freeze(stored, circuit_folder, tmp_path_factory.mktemp("whole"), asked)
+    execute(run, SectorSampling())
+    return run
+
+
+@pytest.fixture(scope="session")
+def records():
+    """Read a run's records with plain SQLite."""
+
+    def read(folder, table="repeats"):
+        with closing(sqlite3.connect(folder / RESULTS)) as database:
+            return [json.loads(text) for (text,) in database.execute(f"SELECT record FROM {table} ORDER BY number")]
+
+    return read
 
 
 @pytest.fixture

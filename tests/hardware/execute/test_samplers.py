@@ -8,9 +8,9 @@ from qiskit.quantum_info import Statevector
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import Op, Program, build_program, compile_circuit, to_qiskit
-from biselect.hardware.execute.aer import AerSampling, cut
-from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
+from biselect.hardware import Op, Program, build_program, to_qiskit
+from biselect.hardware.execute.aer import AerSampling
+from biselect.hardware.execute.devices import kind_of
 from biselect.hardware.execute.samplers import SectorSampling, WideSampling
 from biselect.hardware.execute.sector_state import sector_state
 from biselect.qaoa import SCHEDULES, Ansatz
@@ -107,25 +107,6 @@ def test_every_sampler_measures_the_programs_distribution(stored, small, sampler
     assert not np.array_equal(sampler.sample(compiled, SHOTS, 8).counts, readout.counts)
 
 
-def test_a_routed_circuit_is_read_through_its_layout(small):
-    """Aer measures physical wires; decoding through the classical bits gives the budgets back."""
-    from biselect.hardware.paths import OPT3_CZ
-
-    drawn = small.case(np.random.default_rng(3), 6, split=3, budgets=(1, 1), extra=3)
-    target = small.device("cz", [(q, q + 1) for q in range(5)], 6)
-    made = compile_circuit(drawn.program, target, None, OPT3_CZ, angles=drawn.angles)
-    readout = AerSampling().sample(made, 500, 0)
-    assert made.resources.swaps > 0
-    assert readout.decoded(drawn.problem, made.clbits).exact_budget_mass(drawn.problem) == 1
-
-
-def test_cutting_keeps_gates_and_classical_bits(stored):
-    circuit = stored.compiled.circuit
-    small = cut(circuit)
-    assert small.num_qubits == stored.compiled.program.qubits < circuit.num_qubits
-    assert small.count_ops() == circuit.count_ops() and small.depth() == circuit.depth()
-
-
 def test_the_stored_program_is_the_compiled_one(stored, small):
     assert small.distance(small.ideal(stored.compiled.program), small.measured(stored.compiled)) < 1e-9
 
@@ -138,28 +119,3 @@ def test_the_wide_sampler_refuses_a_dicke_start(problem, stored):
         WideSampling().sample(replace(stored.compiled, program=program), 5, 0)
     with pytest.raises(InputError, match="basis state"):
         WideSampling().check(replace(stored.compiled, program=program))
-
-
-@pytest.mark.parametrize("on", ["", "sector:x", "noisy", "ibm:", "cloud:x", "iqm:ftp://x", "Sector"])
-def test_places_that_do_not_exist_are_refused(on):
-    with pytest.raises(InputError):
-        sampler_for(on)
-
-
-def test_noise_models_say_what_they_are():
-    assert kind_of("noisy:FakeBoston") == kind_of("local:FakeBoston") == "noise model, not hardware"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("on", ["local:FakeBoston", "noisy:FakeBoston"])
-def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem, on):
-    from biselect.hardware.bundle import compile_problem
-
-    made = compile_problem(problem, "boston", [0.4, 0.3], depth=1, schedule="tied", compare=False)
-    sampler = sampler_for(on)
-    sampler.check(made.compiled)
-    assert foreign_device(on, made.compiled.target) is None
-    readout = sampler.sample(made.compiled, 300, 3)
-    mass = readout.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem)
-    assert problem.sector.chance < 0.7 < mass < 1
-    assert np.array_equal(sampler.sample(made.compiled, 300, 3).counts, readout.counts)

@@ -1,4 +1,4 @@
-"""From a compiled circuit to shots, anywhere, the same way; names load on first use."""
+"""From a compiled circuit to shots, on a simulator or a device; names load on first use."""
 
 import lazy_loader
 

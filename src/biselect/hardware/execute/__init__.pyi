@@ -1,12 +1,8 @@
-from .circuit_files import StoredCircuit as StoredCircuit
 from .circuit_files import load_circuit as load_circuit
 from .devices import sampler_for as sampler_for
-from .findings import Outcome as Outcome
-from .findings import outcome as outcome
-from .manifest import Run as Run
 from .manifest import freeze as freeze
 from .manifest import load_run as load_run
 from .manifest import plan as plan
+from .outcomes import outcome as outcome
 from .primitive import SectorSampler as SectorSampler
-from .readout import Readout as Readout
 from .runner import execute as execute

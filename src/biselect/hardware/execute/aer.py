@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled import Compiled
-from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
-from biselect.hardware.targets import load_target
+from biselect.hardware.targets import load_target, recorded_backend
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
@@ -73,7 +71,9 @@ class LocalSampling:
     remark = ""
 
     def __init__(self, device: str) -> None:
-        self._backend = _recorded(device)
+        self._backend = recorded_backend(device)
+        self._backend.properties()  # local mode leaves errors out unless they have been read
+        self._backend._target = load_target(device)
         self.name = f"local:{device}"
 
     def check(self, compiled: Compiled) -> None:
@@ -82,10 +82,10 @@ class LocalSampling:
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
-        from qiskit_ibm_runtime import SamplerV2
+        from biselect.hardware.execute.ibm import runtime_sampler
 
         options = {"simulator": {"seed_simulator": seed + 1}}  # local mode takes a seed of 0 for none
-        sampler = SamplerV2(mode=self._backend, options=options)
+        sampler = runtime_sampler(self._backend, options)
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
 
 
@@ -110,16 +110,3 @@ def _check_gates(compiled: Compiled, target: Target) -> None:
             f"{target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the circuit uses: it "
             f"was compiled for {compiled.target!r}; compile it for this device"
         )
-
-
-def _recorded(device: str) -> Any:
-    """A recorded device with RX and RZZ, which its calibration has and its list of gates lacks."""
-    import qiskit_ibm_runtime.fake_provider as provider
-
-    name = device if device.startswith("Fake") else f"Fake{device.capitalize()}"
-    if not hasattr(provider, name):
-        raise InputError(f"Qiskit Runtime has no recorded device {device!r}; try FakeBoston")
-    backend = getattr(provider, name)()
-    backend.properties()  # local mode leaves errors out unless they have been read
-    backend._target = load_target(name)
-    return backend

@@ -16,13 +16,13 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
 from biselect.hardware.compiled import Compiled
+from biselect.hardware.hashing import check_seal, seal
 from biselect.hardware.masks import hardware_mask, masked
 from biselect.hardware.patches import Patch
 from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
 from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
-from biselect.hardware.seal import check_seal, seal
 from biselect.hardware.surrogates import mean_field
 from biselect.hardware.targets import snapshot
 

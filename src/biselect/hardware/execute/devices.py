@@ -1,4 +1,4 @@
-"""Who measures, by the name that `--on` takes."""
+"""The samplers, by name: `sector`, `wide`, `aer`, `noisy:DEVICE`, `local:DEVICE`, `ibm:DEVICE` or `iqm:ADDRESS`."""
 
 from __future__ import annotations
 
@@ -6,45 +6,31 @@ import re
 
 from biselect.errors import InputError
 from biselect.hardware.execute.remote import Service
-from biselect.hardware.execute.samplers import (
-    EXACT,
-    HARDWARE,
-    NOISE_MODEL,
-    Sampler,
-    SectorSampling,
-    WideSampling,
-)
+from biselect.hardware.execute.samplers import EXACT, HARDWARE, NOISE_MODEL, Sampler, SectorSampling, WideSampling
 from biselect.hardware.execute.scrub import plain_address
 
-KINDS = {
-    "sector": EXACT,
-    "wide": EXACT,
-    "aer": EXACT,
-    "noisy": NOISE_MODEL,
-    "local": NOISE_MODEL,
-    "ibm": HARDWARE,
-    "iqm": HARDWARE,
-}
+KINDS = {"sector": EXACT, "wide": EXACT, "aer": EXACT}
+KINDS_OF_DEVICES = {"noisy": NOISE_MODEL, "local": NOISE_MODEL, "ibm": HARDWARE, "iqm": HARDWARE}
 FORMS = "sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS"
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
 
 
 def kind_of(on: str) -> str:
-    """What shots from there are; refuses a name that nobody answers to."""
+    """What shots from there are: an exact simulation, a noise model, or hardware; refuses a name that is none."""
     kind, _, where = on.partition(":")
-    alone = kind in ("sector", "wide", "aer")
-    if kind not in KINDS or alone == bool(where):
-        known = kind if kind in KINDS else "that"
-        raise InputError(f"{known} is not where circuits can be run as given; choose {FORMS}")
+    known = KINDS_OF_DEVICES if where else KINDS
+    if kind not in known:
+        shown = kind if kind in KINDS | KINDS_OF_DEVICES else "that"  # an unknown name may hold a credential
+        raise InputError(f"{shown} is not where circuits can be run as given; choose {FORMS}")
     if kind == "iqm":
         plain_address(where)
-    elif not alone and not DEVICE.fullmatch(where):  # not repeated: it may hold a credential
+    elif where and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{kind} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
-    return KINDS[kind]
+    return known[kind]
 
 
 def foreign_device(on: str, compiled_for: str) -> str | None:
-    """What to say of a circuit that was compiled for another device than it is to be run on, as far as names tell."""
+    """A warning where the names say that a circuit was compiled for another device than it is to run on."""
     kind, _, where = on.partition(":")
     if kind not in ("noisy", "local", "ibm") or _bare(where) == _bare(compiled_for):
         return None
@@ -56,7 +42,10 @@ def _bare(device: str) -> str:
 
 
 def sampler_for(on: str) -> Sampler | Service:
-    """The sampler of that name; hardware is connected to by the service's own account."""
+    """The sampler of a name: `sector`, `wide`, `aer`, `noisy:DEVICE`, `local:DEVICE`, `ibm:DEVICE` or `iqm:ADDRESS`.
+
+    Hardware is connected to by the service's own account.
+    """
     kind_of(on)
     kind, _, where = on.partition(":")
     if kind == "sector":

@@ -18,23 +18,23 @@ import numpy as np
 
 from biselect._version import __version__
 from biselect.core import Selection
+from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, read_json
 from biselect.hardware.execute.devices import kind_of
-from biselect.hardware.execute.store import locked
-from biselect.hardware.seal import check_seal, seal
+from biselect.hardware.hashing import check_seal, seal
 from biselect.qaoa.thresholds import Threshold
 from biselect.solvers import solve
 
-FORMAT = "biselect-run-1"
+FORMAT = "biselect-run-2"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 PACKAGES = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Run:
+class StoredRun:
     """A fixed run.
 
     Attributes:
@@ -84,18 +84,17 @@ def plan(
 
     Args:
         circuit: what is measured.
-        on: where, as `--on` takes it.
+        on: where, as `sampler_for` takes it.
         shots: of each repeat.
         repeats: how many.
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
     """
     kind_of(on)
-    if shots < 1 or repeats < 1:
-        raise InputError(f"a run needs at least one shot and one repeat, got {shots} and {repeats}")
+    shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)
-    return {
+    asked = {
         "format": FORMAT,
         "circuit": circuit.manifest,
         "on": on,
@@ -105,6 +104,8 @@ def plan(
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
         "given_threshold": None if threshold is None else asdict(threshold),
     }
+    plain: dict[str, Any] = json.loads(json.dumps(asked, allow_nan=False))  # as a manifest gives it back
+    return plain
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
@@ -112,7 +113,7 @@ def repeat_seed(seed: int, repeat: int) -> int:
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, Any]) -> Run:
+def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:
@@ -123,33 +124,31 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
     """
     if is_fixed(folder):
         found = load_run(folder)
-        if other := [name for name in asked if found.content.get(name) != _plain(asked)[name]]:
-            raise InputError(
-                f"{folder}: holds another run (it differs in {', '.join(other)}); name another folder with --out"
-            )
+        if other := [name for name in asked if found.content.get(name) != asked[name]]:
+            raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
         return found
     dense = solve(circuit.problem, "auto", seed=0, time_limit=REFERENCE_SECONDS)
     sparse = solve(circuit.surrogate, "auto", seed=0, time_limit=REFERENCE_SECONDS)
     content = seal(
         {
-            **_plain(asked),
+            **asked,
             "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
             "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
             "versions": installed(),
         }
     )
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with locked(folder):
-            if not is_fixed(folder):
-                for name in NEEDED:
-                    _add(folder / name, (source / name).read_bytes())
-                _add(folder / NAME, text.encode())
-                return Run(content=content, circuit=circuit, folder=folder)
+        for name in NEEDED:
+            _add(folder / name, (source / name).read_bytes())
     except OSError as error:
         raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    return freeze(circuit, source, folder, asked)  # another process was first
+    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+    try:
+        write_file(folder / NAME, text, move=os.link)
+    except FileExistsError:  # another process was first: its run counts
+        return freeze(circuit, source, folder, asked)
+    return StoredRun(content=content, circuit=circuit, folder=folder)
 
 
 def is_fixed(folder: Path) -> bool:
@@ -157,34 +156,28 @@ def is_fixed(folder: Path) -> bool:
     return (folder / NAME).exists()
 
 
-def load_run(folder: Path) -> Run:
+def load_run(folder: Path) -> StoredRun:
     """A fixed run; refuses a manifest that does not fit its own hash."""
     path = folder / NAME
     content = read_json(path)
     if not is_run(content):
         raise InputError(f"{path}: not the manifest of a run ({FORMAT})")
+    if content["format"] != FORMAT:
+        raise InputError(
+            f"{path}: its format is {content['format']}, of another release; this one reads {FORMAT}, so fix the run "
+            "anew in another folder"
+        )
     check_seal(content, path)
-    return Run(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
+    return StoredRun(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
 
 
 def is_run(content: Any) -> bool:
-    """Whether this is the manifest of a run, not that of a circuit."""
-    return isinstance(content, dict) and content.get("format") == FORMAT
-
-
-def _plain(content: dict[str, Any]) -> dict[str, Any]:
-    """As JSON gives it back."""
-    found: dict[str, Any] = json.loads(json.dumps(content, allow_nan=False))
-    return found
+    """Whether this is the manifest of a run, of any release, and not that of a circuit."""
+    return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")
 
 
 def _evidence(selection: Selection) -> dict[str, Any]:
-    return {
-        "energy": selection.energy,
-        "bound": selection.bound,
-        "solver": selection.solver,
-        "proven_optimal": selection.proven_optimal,
-    }
+    return {name: getattr(selection, name) for name in ("energy", "bound", "solver", "proven_optimal")}
 
 
 def installed() -> dict[str, str]:
@@ -204,6 +197,4 @@ def _add(path: Path, content: bytes) -> None:
         write_file(path, content, move=os.link)
     except FileExistsError:
         if path.read_bytes() != content:
-            raise InputError(
-                f"{path}: is there already and does not belong to this run; name another folder with --out"
-            ) from None
+            raise InputError(f"{path}: is there already and does not belong to this run; give another folder") from None

@@ -1,4 +1,4 @@
-"""Runs: repeat after repeat, each kept before the next begins."""
+"""Executing a run: repeat after repeat, each kept before the next begins."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ from secrets import token_hex
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.devices import sampler_for
-from biselect.hardware.execute.manifest import Run, installed
-from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.manifest import StoredRun, installed
+from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.remote import (
     ConnectionLostError,
+    DoubtfulJobError,
     JobFailedError,
     Service,
     ServiceError,
     StillWaitingError,
 )
 from biselect.hardware.execute.samplers import Sampler
-from biselect.hardware.execute.store import RunStore, locked
+from biselect.hardware.execute.store import RunStore
 
-UNKNOWN = "unknown"  # calibration of a device that tells nothing
 Say = Callable[[str], None]
 
 
 def execute(
-    run: Run,
+    run: StoredRun,
     sampler: Sampler | Service | None = None,
     *,
     wait: float | None = None,
@@ -37,26 +37,22 @@ def execute(
 
     Args:
         run: fixed by `freeze`.
-        sampler: who measures; must be the one that the manifest names. By default that one, connected to only if
-            shots are missing: a finished run needs nobody.
+        sampler: takes the shots; must be the one that the manifest names. By default that one, connected to only if
+            shots are missing: a finished run is read from its files.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
-        resubmit: whether a job is handed in again of which nobody can say whether it arrived, or whose shots
-            the service did not give.
+        resubmit: whether to hand a job in again if it may have arrived, or if the service does not give its shots.
         say: told what happens.
     """
     if sampler is not None and sampler.name != run.on:
         raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
-    store = RunStore(run)
-    with locked(run.folder):
-        for name in store.repair():
-            say(f"{name}: its torn end was cut off; that repeat is done again")
-        done = len(store.readouts())
-        if done:
-            say(f"{done} of {len(run.seeds)} repeats are there already")
-        left = range(done, len(run.seeds))
+    with RunStore.open(run) as store:
+        readouts = store.readouts()
+        if readouts:
+            say(f"{len(readouts)} of {len(run.seeds)} repeats are there already")
+        left = range(len(readouts), len(run.seeds))
         if not left:
-            return store.readouts()
+            return readouts
         if installed() != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         sampler = sampler or sampler_for(run.on)
@@ -64,29 +60,27 @@ def execute(
             _submit(run, sampler, store, left, resubmit, say)
         for repeat in left:
             if isinstance(sampler, Service):
-                readout = _collect(run, sampler, store, repeat, wait)
+                readout = _collect(sampler, store, repeat, wait)
             else:
                 readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
             store.add(repeat, readout)
+            readouts.append(readout)
             short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
             say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
         if sampler.remark:
             say(sampler.remark)
-        return store.readouts()
+        return readouts
 
 
-def standing(run: Run) -> tuple[int, int]:
-    """How many repeats of a run are done, and how many more are with a service; asks nobody."""
-    store = RunStore(run)
-    with locked(run.folder):
-        store.repair()
-        done = len(store.readouts())
-        jobs = store.jobs()
+def progress(run: StoredRun) -> tuple[int, int]:
+    """How many repeats of a run are done, and how many more are with a service; no service is asked."""
+    with RunStore.open(run) as store:
+        done, jobs = len(store.readouts()), store.jobs()
     return done, sum(jobs.get(repeat, {}).get("event") == "submitted" for repeat in range(done, len(run.seeds)))
 
 
-def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
-    """Hand in a job for every repeat that has none. What might be in the queue already is looked for first."""
+def _submit(run: StoredRun, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
+    """Hand in a job for every repeat that has none, after looking for one that may be in the queue already."""
     jobs = store.jobs()
     calibration = None
     for repeat in repeats:
@@ -99,17 +93,15 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
             say(f"repeat {repeat + 1}: found again as job {found}")
             continue
         if last["event"] == "submitting" and not service.finds and not resubmit:
-            raise ServiceError(
+            raise DoubtfulJobError(
                 f"repeat {repeat + 1}: the connection was lost while it was handed in, and {service.name} cannot say "
-                "whether it arrived; run again with --resubmit to hand it in once more, at the price of a job if it did"
+                "whether it arrived; resubmit=True hands it in once more, at the price of a job if it did"
             )
         if calibration is None:
             calibration = _keep_calibration(run, service)
-            if calibration not in (UNKNOWN, run.circuit.manifest["target"]["hash"]):
-                say(
-                    "the device's calibration is not the one that the circuit was compiled for; it is kept with the run"
-                )
-        tag = f"biselect-{run.hash[:12]}-{repeat}-{token_hex(4)}"  # unlike any other job, of an equal run elsewhere too
+            if calibration != run.circuit.manifest["target"]["hash"]:
+                say("the device's calibration is not the one the circuit was compiled for; it is kept with the run")
+        tag = f"biselect-{run.hash[:12]}-{repeat}-{token_hex(4)}"  # an equal run in another folder has other tags
         store.note(repeat, "submitting", tag=tag)
         try:
             job = service.submit(run.circuit.compiled, run.shots, tag)
@@ -122,12 +114,11 @@ def _submit(run: Run, service: Service, store: RunStore, repeats: range, resubmi
         say(f"repeat {repeat + 1}: job {job}")
 
 
-def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
+def _collect(service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
     job = store.jobs()[repeat]["job"]
     try:
         readout = service.collect(job, wait)
         store.check(readout)
-        return readout
     except JobFailedError as error:
         store.note(repeat, "failed", job=job, why=str(error))
         raise JobFailedError(
@@ -137,17 +128,16 @@ def _collect(run: Run, service: Service, store: RunStore, repeat: int, wait: flo
         raise
     except (ServiceError, InputError) as error:  # it may be there for another account: only the user can give it up
         store.note(repeat, "uncollected", job=job, why=str(error))
-        raise ServiceError(
+        raise DoubtfulJobError(
             f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
-            "more, or with --resubmit to hand it in anew, at the price of a job"
+            "more, or with resubmit=True to hand it in anew, at the price of a job"
         ) from None
+    return readout
 
 
-def _keep_calibration(run: Run, service: Service) -> str:
+def _keep_calibration(run: StoredRun, service: Service) -> str:
     """Write the device's calibration of the moment beside the results; gives its hash."""
     content = service.snapshot()
-    if content is None:
-        return UNKNOWN
     path = run.folder / f"calibration-{content['hash'][:12]}.json"
     write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
     return str(content["hash"])

@@ -12,7 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.hardware.compiled import Compiled
-from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.sector_state import check_sector, sector_state
 from biselect.hardware.program import Program
 from biselect.simulate.gates import Gate, GateCircuit

@@ -1,7 +1,7 @@
-"""Nothing secret may reach a file, a log or a screen: services put tokens and addresses into their messages.
+"""Secrets masked in what services say, for their messages may hold tokens and addresses with passwords.
 
-What an account store, a service's variables and its file of tokens hold is known, and goes wherever it stands and
-whatever it looks like. Beyond that, what looks like a secret goes too.
+Values of the account store, of the services' variables and of IQM's file of tokens are masked wherever they occur, and
+so is everything else that looks like a secret.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PUBLIC = {"channel", "region", "plans_preference", "tags", "url", "auth_server_u
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)
 _SHORTEST = 6  # shorter values of other variables are words that occur by chance
 _ADDRESS = re.compile(r"[A-Za-z0-9._~:/%\[\]-]+")
-# A password may hold '/' and '@': with a user before it, all up to the last '@' goes. Too much masked does no harm.
+# A password may hold '/' and '@', so with a user before it all up to the last '@' is masked. Too much does no harm.
 _IN_ADDRESS = re.compile(r"(?<=://)(?:[^\s/@:]*:\S*|[^/\s]+)@")
 _QUOTED = r"""\\*"(?:\\.|[^"\\\n])*"?|\\*'(?:\\.|[^'\\\n])*'?"""
 _BETWEEN = r"""[\\"']*\s*[=:]\s*|["']\s*,\s*"""
@@ -36,7 +36,7 @@ _SHAPES = (
     ),
     re.compile(r"(bearer\s+)[^\s\"',;&]+", re.IGNORECASE),
     re.compile(r"()\beyJ[\w-]+(?:\.[\w-]*)+"),  # a JSON web token, which IQM's are
-    # after these words only what no plain word looks like: `the token expired` stays as it is
+    # after these words only what is no plain word: `the token expired` stays as it is
     re.compile(
         r"((?i:\b(?:token|apikey|key|basic|secret|password)\s+[\"']?))"
         r"(?=[^\s\"',;]{6})(?=[^\s\"',;]*[A-Z0-9_=+/]|[a-z]{16})[^\s\"',;]+"
@@ -49,7 +49,7 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
 
     Args:
         message: an error or a text.
-        secrets: values known to be secret, beside those of the environment and the file that it names.
+        secrets: more values to mask than those of the environment and of the file that it names.
 
     >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
     'GET https://***@example.org/jobs?token=*** failed: 401; ***'
@@ -64,18 +64,18 @@ def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
 
 
 def _held() -> set[str]:
-    """What the services' own variables and file of tokens hold."""
+    """Values of the services' own variables and of their file of tokens."""
     found = {os.environ.get(name, "") for name in VARIABLES}
     if path := os.environ.get(TOKENS_FILE):
         try:
             found |= _tokens(Path(path).read_text(encoding="utf-8-sig", errors="replace"))
-        except OSError:  # a file that cannot be read gives nothing away
+        except OSError:  # a client that cannot read it either cannot show what it holds
             pass
     return found
 
 
 def _tokens(text: str) -> set[str]:
-    """All that a file of tokens says, short words only where a secret's name leads to them; its lines if no JSON."""
+    """Values in a file of tokens, short ones only under a secret's name; all its lines if it is not JSON."""
     try:
         found = set(_leaves(json.loads(text)))
     except (ValueError, RecursionError):
@@ -91,7 +91,7 @@ def account_secrets(accounts: Any) -> list[str]:
 
 
 def _leaves(content: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text and whole number in plain data, with the names that lead to it."""
+    """Every text and whole number in plain data, with the keys on the way to it."""
     if isinstance(content, str | int) and not isinstance(content, bool):
         yield names, str(content)
     elif isinstance(content, Mapping):

@@ -1,29 +1,28 @@
-"""What a run has so far, on disk: whole records, one a line, that survive a kill at any moment.
+"""What a run has so far: one SQLite file, which is also the run's lock.
 
-A record is written with its own checksum and synced before the next step. Only the end of a file can be torn; it is
-cut back to the last whole record when the run is taken up again. A record that is broken further up was not torn but
-changed, and is refused.
+The process that works on a run holds the file's exclusive lock, which the operating system releases when the process
+ends, however it ends. Every record is a transaction of its own, so a killed process loses at most the record it was
+writing, and carries a hash, so that a changed or damaged file is refused.
 """
 
 from __future__ import annotations
 
-import fcntl
-import hashlib
 import json
-import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect.hardware.execute.readout import Readout
+from biselect.hardware.execute.measured_bits import Readout
+from biselect.hardware.hashing import check_seal, seal
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute.manifest import Run
+    from biselect.hardware.execute.manifest import StoredRun
 
-RESULTS, JOBS, LOCK = "results.jsonl", "jobs.jsonl", ".lock"
-CHECK = "check"
+RESULTS = "results.sqlite"
+TABLES = ("repeats", "jobs")  # one record for each finished repeat; one for each event of a job
 Record = dict[str, Any]
 
 
@@ -32,38 +31,36 @@ class BusyError(BiselectError):
 
 
 class RunStore:
-    """Results and jobs of one run.
+    """Results and jobs of one run, as `RunStore.open` gives it."""
 
-    Args:
-        run: whose manifest every record belongs to.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self.folder = run.folder
+    def __init__(self, run: StoredRun, database: sqlite3.Connection) -> None:
         self._run = run
+        self._database = database
 
-    def repair(self) -> list[str]:
-        """Cut torn ends off; gives the names of the files that had one. Only for who holds the lock."""
-        return [name for name in (RESULTS, JOBS) if _cut_torn_end(self.folder / name)]
+    @classmethod
+    @contextmanager
+    def open(cls, run: StoredRun) -> Iterator[RunStore]:
+        """The store of a run, for this process alone."""
+        with locked(run.folder) as database:
+            yield cls(run, database)
 
     def readouts(self) -> list[Readout]:
         """The finished repeats, in order."""
-        found = []
-        for number, record in enumerate(self._records(RESULTS)):
-            where = f"{self.folder / RESULTS}: record {number + 1}"
-            try:
-                if record["repeat"] != number:
-                    raise InputError(f"repeat {number} is missing")
-                if number >= len(self._run.seeds):
-                    raise InputError(f"the run has {len(self._run.seeds)} repeats only")
-                if (record["seed"], record["asked"]) != (self._run.seeds[number], self._run.shots):
-                    raise InputError("its seed or its shots are not those of the manifest")
-                readout = Readout.from_dict(record)
-                self.check(readout)
-            except (KeyError, TypeError, ValueError) as error:
-                raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
-            found.append(readout)
-        return found
+        return [self._readout(number, record) for number, record in enumerate(self._records("repeats"))]
+
+    def _readout(self, number: int, record: Record) -> Readout:
+        try:
+            if number >= len(self._run.seeds):
+                raise InputError(f"the run has {len(self._run.seeds)} repeats only")
+            expected = self._facts(number)
+            if other := [name for name in expected if record[name] != expected[name]]:
+                raise InputError(f"it differs from the manifest in {', '.join(other)}")
+            readout = Readout.from_dict(record)
+            self.check(readout)
+        except (KeyError, TypeError, ValueError) as error:
+            where = f"{self._run.folder / RESULTS}: record {number + 1}"
+            raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
+        return readout
 
     def check(self, readout: Readout) -> None:
         """Refuse what the run's circuit cannot have given."""
@@ -76,105 +73,58 @@ class RunStore:
     def add(self, repeat: int, readout: Readout) -> None:
         """Keep a finished repeat, with its seed and how many shots were asked for."""
         self.check(readout)
-        facts = {"repeat": repeat, "seed": self._run.seeds[repeat], "asked": self._run.shots}
-        self._append(RESULTS, {**facts, **readout.to_dict()})
+        self._append("repeats", {**self._facts(repeat), **readout.to_dict()})
 
     def jobs(self) -> dict[int, Record]:
         """The last event of each repeat's jobs."""
-        return {record["repeat"]: record for record in self._records(JOBS)}
+        return {record["repeat"]: record for record in self._records("jobs")}
 
     def note(self, repeat: int, event: str, **facts: Any) -> None:
         """Keep what happened to a job: submitting, submitted, refused, failed or uncollected."""
-        self._append(JOBS, {"repeat": repeat, "event": event, **facts})
+        self._append("jobs", {"repeat": repeat, "event": event, **facts})
 
-    def _records(self, name: str) -> list[Record]:
-        path = self.folder / name
-        whole, torn = _read(path)
-        if torn:
-            raise InputError(f"{path}: its end is torn; run again to repair it")
-        if any(record["manifest"] != self._run.hash for record in whole):
-            raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
-        return whole
+    def _facts(self, repeat: int) -> Record:
+        """What the manifest says about a repeat."""
+        return {"repeat": repeat, "seed": self._run.seeds[repeat], "asked": self._run.shots}
 
-    def _append(self, name: str, content: Record) -> None:
-        path = self.folder / name
-        line = _sealed({**content, "manifest": self._run.hash})
-        try:
-            new = not path.exists()
-            with open(path, "ab") as file:
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-            if new:
-                _sync_folder(self.folder)
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+    def _append(self, table: str, content: Record) -> None:
+        record = json.dumps(seal({**content, "manifest": self._run.hash}), allow_nan=False)
+        self._database.execute(f"INSERT INTO {table} (record) VALUES (?)", (record,))
+
+    def _records(self, table: str) -> list[Record]:
+        path = self._run.folder / RESULTS
+        found = []
+        for number, (text,) in enumerate(self._database.execute(f"SELECT record FROM {table} ORDER BY number")):
+            try:
+                record: Record = json.loads(text)
+                check_seal(record, f"{path}: record {number + 1} of {table}")
+            except InputError:
+                raise
+            except (TypeError, AttributeError, ValueError, RecursionError) as error:
+                raise InputError(f"{path}: record {number + 1} of {table} cannot be read: {error}") from error
+            if record.get("manifest") != self._run.hash:
+                raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
+            found.append(record)
+        return found
 
 
 @contextmanager
-def locked(folder: Path) -> Iterator[None]:
-    """Hold a run's folder for this process alone; the lock goes with the process, however it ends."""
+def locked(folder: Path) -> Iterator[sqlite3.Connection]:
+    """The database of a run, held by this process alone until the block ends."""
+    path = folder / RESULTS
     try:
-        lock = open(folder / LOCK, "w")
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        with closing(sqlite3.connect(path, timeout=0, isolation_level=None)) as database:
+            database.execute("PRAGMA locking_mode = EXCLUSIVE")  # the first lock is kept until the file is closed
+            database.execute("PRAGMA synchronous = EXTRA")
+            database.execute("BEGIN EXCLUSIVE")
+            for table in () if database.execute("SELECT 1 FROM sqlite_master").fetchone() else TABLES:
+                database.execute(f"CREATE TABLE {table} (number INTEGER PRIMARY KEY, record TEXT)")
+            database.execute("COMMIT")
+            ((state,),) = database.execute("PRAGMA integrity_check(1)").fetchall()
+            if state != "ok":
+                raise sqlite3.DatabaseError(state)
+            yield database
+    except (sqlite3.Error, UnicodeDecodeError) as error:  # the latter where damaged text is no UTF-8
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:
             raise BusyError(f"{folder}: another process is at work on this run; wait for it to end") from None
-        yield
-
-
-def _sealed(content: Record) -> bytes:
-    text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    check = hashlib.sha256(text.encode()).hexdigest()
-    return f'{text[:-1]},"{CHECK}":"{check}"}}\n'.encode()
-
-
-def _opened(line: bytes) -> Record | None:
-    """The record of a line, or None if it is not as it was written."""
-    try:
-        content: Record = json.loads(line)
-        check = content.pop(CHECK)
-        text = json.dumps(content, separators=(",", ":"), allow_nan=False)
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError):
-        return None
-    return content if hashlib.sha256(text.encode()).hexdigest() == check else None
-
-
-def _read(path: Path) -> tuple[list[Record], int]:
-    """Whole records, and how many bytes at the end are torn."""
-    if not path.exists():
-        return [], 0
-    try:
-        lines = path.read_bytes().splitlines(keepends=True)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from error
-    whole: list[Record] = []
-    for number, line in enumerate(lines):
-        record = _opened(line) if line.endswith(b"\n") else None
-        if record is not None:
-            whole.append(record)
-        elif number == len(lines) - 1:
-            return whole, len(line)
-        else:
-            raise InputError(f"{path}: record {number + 1} is broken; the file was changed, so nothing in it is used")
-    return whole, 0
-
-
-def _cut_torn_end(path: Path) -> bool:
-    _, torn = _read(path)
-    if torn:
-        with open(path, "r+b") as file:
-            file.truncate(path.stat().st_size - torn)
-            os.fsync(file.fileno())
-    return bool(torn)
-
-
-def _sync_folder(folder: Path) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        raise InputError(f"{path}: is damaged or cannot be read and written: {error}") from error

@@ -1,9 +1,8 @@
-"""Readout: what was measured, bit by bit, whoever measured it."""
+"""Readout: what was measured, bit by bit, on any device or simulator."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,39 +11,20 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.compiled import Compiled
-from biselect.hardware.decode import Bits, Shots, bit_table, decode_bits
+from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.placement import Placement
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Readout:
-    """Distinct strings of classical bits, in ascending order, and how often each was seen.
-
-    Attributes:
-        bits: (distinct, classical bits); column c is classical bit c.
-        counts: shots of each.
-    """
-
-    bits: Bits
-    counts: NDArray[np.int64]
-
-    @property
-    def shots(self) -> int:
-        """All shots."""
-        return int(self.counts.sum())
+class Readout(CountedBits):
+    """Strings of classical bits, and how often each was seen; column c of `bits` is classical bit c."""
 
     @classmethod
     def of(cls, measured: Any, width: int = 1) -> Readout:
         """From counts, a Qiskit BitArray or a table of shots × classical bits, as `bit_table` takes them."""
-        return cls.of_table(*bit_table(measured, width))
-
-    @classmethod
-    def of_table(cls, bits: NDArray[Any], counts: NDArray[np.int64]) -> Readout:
-        """From strings that may repeat."""
+        bits, counts = bit_table(measured, width)
         if not counts.sum():
             raise InputError("there are no shots to read")
-        distinct, where = np.unique(bits.astype(np.uint8), axis=0, return_inverse=True)
-        return cls(bits=distinct, counts=np.bincount(where.ravel(), weights=counts).astype(np.int64))
+        return cls.of_table(bits, counts)
 
     @classmethod
     def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Readout:

@@ -1,4 +1,4 @@
-"""The quieter of two entangling gates: RZZ(π/2) in place of CZ wherever the device recorded less error for it.
+"""RZZ(π/2) in place of CZ wherever the device recorded less error for it.
 
 They differ by virtual rotations, CZ = RZ(-π/2) ⊗ RZ(-π/2) · RZZ(π/2) up to a global phase, and on a Heron take equally
 long. Which of them errs less was settled edge by edge when the device was calibrated.
@@ -22,7 +22,7 @@ DIAGONAL = {"cz", "rzz"}
 
 
 def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:
-    """Equal gates, up to global phase, with each CZ made of whichever gate errs less on its edge.
+    """Equal gates, up to global phase, with each CZ made of the gate that has the lower error on its edge.
 
     A device without RZZ keeps its CZ, and so does an edge on which one of the two has no recorded error.
     """
@@ -31,7 +31,7 @@ def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> li
     found: list[Gate] = []
     for gate in gates:
         edge = tuple(layout[qubit] for qubit in gate.qubits)
-        if gate.name == "cz" and _quieter(target, edge):
+        if gate.name == "cz" and _errs_less(target, edge):
             found.append(Gate(name="rzz", qubits=gate.qubits, angle=pi / 2))
             found += [Gate(name="rz", qubits=(qubit,), angle=-pi / 2) for qubit in gate.qubits]
         else:
@@ -40,7 +40,7 @@ def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> li
 
 
 def _gathered(gates: Iterable[Gate]) -> list[Gate]:
-    """RZ put off, past gates that commute with it, until something does not; then at most one of them a qubit."""
+    """The same gates with each RZ moved past what commutes with it, and neighbouring ones merged."""
     due: dict[int, float] = {}
     found: list[Gate] = []
 
@@ -61,14 +61,13 @@ def _gathered(gates: Iterable[Gate]) -> list[Gate]:
     return found
 
 
-def _quieter(target: Target, edge: tuple[int, ...]) -> bool:
-    """Whether RZZ is recorded to err less than CZ on an edge; what was not recorded is no reason to change."""
-    rzz, cz = _error(target, "rzz", edge), _error(target, "cz", edge)
-    return rzz is not None and cz is not None and rzz < cz
+def _errs_less(target: Target, edge: tuple[int, ...]) -> bool:
+    """Whether RZZ is recorded to err less than CZ on an edge, each in its better direction."""
 
+    def errors(name: str) -> list[float]:
+        entries: Any = target[name]
+        known = [entries[way].error for way in (edge, edge[::-1]) if entries.get(way) is not None]
+        return [error for error in known if error is not None]
 
-def _error(target: Target, name: str, edge: tuple[int, ...]) -> float | None:
-    """Recorded error of a gate on an edge, in whichever direction."""
-    entries: Any = target[name]
-    known = [entries[way].error for way in (edge, edge[::-1]) if entries.get(way) is not None]
-    return min((error for error in known if error is not None), default=None)
+    rzz, cz = errors("rzz"), errors("cz")
+    return bool(rzz and cz) and min(rzz) < min(cz)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from biselect.core.files import write_file
 from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repaired
 from biselect.hardware.execute.devices import kind_of
-from biselect.hardware.execute.manifest import Run
-from biselect.hardware.execute.readout import Readout
-from biselect.hardware.resources import Resources
+from biselect.hardware.execute.manifest import StoredRun
+from biselect.hardware.execute.measured_bits import Readout
 
 ANALYSIS = "analysis.json"
-REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +27,7 @@ class Outcome:
         repaired: figures after band-1 repair.
     """
 
-    run: Run
+    run: StoredRun
     kind: str
     strict: Strict
     repaired: Repaired
@@ -41,12 +39,12 @@ class Outcome:
             "kind": self.kind,
             "manifest_hash": self.run.hash,
             "threshold_pool": self.run.threshold.pool,
-            "strict": self.strict.to_dict(),
-            "band_1_repair": self.repaired.to_dict(),
+            "strict": asdict(self.strict),
+            "band_1_repair": asdict(self.repaired),
         }
 
 
-def outcome(run: Run, readouts: Sequence[Readout]) -> Outcome:
+def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     """Decode and analyse the repeats of a run."""
     circuit = run.circuit
     layout = circuit.compiled.clbits
@@ -67,16 +65,9 @@ def outcome(run: Run, readouts: Sequence[Readout]) -> Outcome:
     )
 
 
-def conclude(run: Run, readouts: Sequence[Readout]) -> Outcome:
+def conclude(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     """`outcome`, written to the run's folder too."""
     found = outcome(run, readouts)
     text = json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n"
     write_file(run.folder / ANALYSIS, text)
     return found
-
-
-def device_seconds(resources: Resources, shots: int, repeats: int) -> float | None:
-    """Estimated time on a device: circuit and pause for each shot, without queue and start-up."""
-    if resources.duration is None:
-        return None
-    return repeats * shots * (resources.duration + REP_DELAY)

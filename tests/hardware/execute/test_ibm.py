@@ -1,0 +1,88 @@
+"""IBM's devices through Qiskit Runtime's own client; no token reaches a file, a log or an error."""
+
+import logging
+import warnings
+
+import pytest
+from qiskit_ibm_runtime import Batch
+
+from biselect.errors import InputError
+from biselect.hardware.execute.devices import sampler_for
+from biselect.hardware.execute.ibm import IbmSampling, runtime_sampler
+from biselect.hardware.execute.remote import Service, ServiceError
+from biselect.hardware.execute.runner import execute
+
+ON = "ibm:answering"
+
+
+def test_the_callers_session_is_used_and_none_is_opened(service, stored):
+    connected = service().sampling()
+    backend = connected._backend
+
+    class Mine(Batch):
+        def __init__(self):
+            self._backend = backend
+
+    seen = []
+
+    def make(mode, options):
+        seen.append(mode)
+        return runtime_sampler(backend, options)
+
+    session = Mine()
+    sampling = IbmSampling(session, connected._service, make)
+    assert isinstance(sampling, Service) and sampling.name == ON
+    assert sampling.sample(stored.compiled, 10, 0).shots == 10
+    assert seen == [session]
+
+
+def test_stored_tokens_are_masked_when_the_account_is_refused(monkeypatch, secret):
+    """Whatever the shape of the message."""
+
+    class Refusing:
+        def __init__(self):
+            raise RuntimeError(f"401 <{secret}>")
+
+        @staticmethod
+        def saved_accounts():
+            return {"default": {"token": secret}}
+
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", Refusing)
+    with pytest.raises(InputError, match="no access to ibm:boston: 401") as caught:
+        sampler_for("ibm:boston")
+    assert secret not in str(caught.value)
+
+
+def test_all_stored_accounts_are_masked_while_a_job_is_asked_for(fixed, service, records, tmp_path, monkeypatch):
+    """Short lower-case tokens of an account that is not even the active one."""
+    stored = {"old": {"token": "swan", "instance": "lake"}, "empty": {"token": "reed"}}
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService.saved_accounts", lambda: stored)
+    strict = service(["refused"])
+    with pytest.raises(ServiceError) as caught:
+        strict.reason = "swan of lake, reed"
+        execute(fixed(tmp_path, ON), strict.sampling())
+    assert "*** of ***, ***" in str(caught.value)
+    assert "swan" not in str(records(tmp_path, "jobs"))
+
+
+@pytest.mark.parametrize("fate", ["lost-before", "lost-after", "lost-while-waiting", "failed", "refused", "queued"])
+def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, secret, caplog, fate):
+    caplog.set_level(logging.INFO)  # below that Qiskit Runtime logs all that the service says, for who asks for it
+    caplog.set_level(logging.DEBUG, logger="biselect")
+    said = []
+    shaky = service([fate])
+    with pytest.raises(ServiceError) as caught:
+        execute(fixed(tmp_path, ON), shaky.sampling(), wait=0.0, say=said.append)
+    shaky.finish()
+    execute(fixed(tmp_path, ON), shaky.sampling(), say=said.append)
+    seen = [str(caught.value), repr(caught.value.__cause__), caplog.text, *said]
+    seen += [path.read_bytes().decode("utf-8", "replace") for path in tmp_path.rglob("*") if path.is_file()]
+    assert len(seen) > 6
+    for text in seen:
+        assert secret not in text and "ada:" not in text
+
+
+def test_a_sampler_is_made_without_a_warning(service):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert runtime_sampler(service().sampling()._backend, {}).version == 2

@@ -1,0 +1,30 @@
+"""Classes of mixer edges that leave the crossed qubits free at the end."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.hardware.colouring import colour_beside, colour_registers
+
+
+@given(seed=st.integers(0, 1 << 30), n=st.integers(2, 9))
+@settings(max_examples=60, deadline=None)
+def test_one_spare_colour_keeps_the_last_class_off_all_crossed_qubits(seed, n):
+    """With a colour more than a tree needs, the last class can be left empty, and so is one way to succeed."""
+    rng = np.random.default_rng(seed)
+    edges = [(int(rng.integers(q)), q) for q in range(1, n)]
+    degree = int(np.bincount(np.array(edges).ravel(), minlength=n).max())
+    crossed = [q for q in range(n) if rng.random() < 0.5]
+    classes = colour_beside(edges, crossed, degree + 1)
+    assert sorted(edge for members in classes for edge in members) == sorted(edges)
+    assert all(len({end for edge in members for end in edge}) == 2 * len(members) for members in classes)
+    assert len(classes) <= degree + 1
+    if len(classes) == degree + 1:
+        assert not {end for edge in classes[-1] for end in edge} & set(crossed)
+
+
+def test_both_registers_share_the_number_of_colours():
+    """The feature path needs two colours; with the samples' three it can keep its crossed end out of the last one."""
+    samples, features = colour_registers([(0, 1), (0, 2), (0, 3)], [(0, 1), (1, 2)], [(1, 1)])
+    assert len(samples) == 3 and (0, 1) not in samples[-1]
+    assert len(features) == 2  # the third is left empty
