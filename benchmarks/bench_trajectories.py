@@ -22,7 +22,7 @@ from biselect.hardware.noise.registers import distribution
 from biselect.hardware.noise.trajectories import DISCARDED, noisy_table
 from biselect.hardware.noise.twirl import pauli_labels, twirled
 from biselect.hardware.paths import Y_FRAME
-from biselect.hardware.program import RZZ
+from biselect.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
 from biselect_studies.experiments.heron_case import DEVICE, case
 

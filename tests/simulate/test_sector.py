@@ -12,8 +12,8 @@ from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import memory
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed, run_dense
+from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 

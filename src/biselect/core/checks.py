@@ -2,6 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable
+from math import isfinite
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -78,6 +80,28 @@ def finite_number(name: str, value: Any) -> float:
     if not np.isfinite(number):
         raise InputError(f"{name} must be finite, got {number}")
     return number
+
+
+def number(name: str, value: Any, what: str = "a finite number") -> float:
+    """A finite float; NumPy's numbers are fine, texts and truth values are not.
+
+    >>> number("share", 1)
+    1.0
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not isfinite(value):
+        raise InputError(f"{name} must be {what}, got {value!r}")
+    return float(value)
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """A whole number of at least `least`.
+
+    >>> whole("depth", 3)
+    3
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, got {value!r}")
+    return int(value)
 
 
 def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tuple[str, ...] | None:

@@ -1,12 +1,14 @@
 from .bundle import Bundle as Bundle
+from .bundle import PlacedCircuit as PlacedCircuit
 from .bundle import compile_problem as compile_problem
 from .bundle import layout_of as layout_of
+from .bundle import place_circuit as place_circuit
 from .circuits import build_circuit as build_circuit
 from .circuits import qasm3_text as qasm3_text
 from .circuits import qpy_bytes as qpy_bytes
 from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
-from .compiled import Compiled as Compiled
+from .compiled_circuit import Compiled as Compiled
 from .decode import decode_counts as decode_counts
 from .masks import hardware_mask as hardware_mask
 from .masks import masked as masked
@@ -22,9 +24,6 @@ from .paths import YFramePath as YFramePath
 from .paths import factorial as factorial
 from .placement import Placement as Placement
 from .placement import place as place
-from .program import Op as Op
-from .program import Program as Program
-from .program import build_program as build_program
 from .resources import Resources as Resources
 from .resources import count_resources as count_resources
 from .surrogates import choose_surrogate as choose_surrogate

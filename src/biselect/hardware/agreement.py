@@ -116,7 +116,7 @@ def low_energy_overlap(problem: SelectionProblem, surrogate: SelectionProblem, s
 
     Both sectors are listed in full, so this is for tens of millions of choices at most.
     """
-    from biselect.simulate.circuit import energy_table
+    from biselect.simulate.layers import energy_table
 
     _refuse_other_size(problem, surrogate)
     size = problem.sector.size

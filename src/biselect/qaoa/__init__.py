@@ -1,14 +1,15 @@
 """Constraint-preserving QAOA with grouped angles."""
 
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.groups import CostGroup, components, split_terms
+from biselect.qaoa.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect.qaoa.mixers import colour_edges, mixer_classes
-from biselect.qaoa.response import depth_efficiency, grouping_gain, responses
 from biselect.qaoa.schedule import SCHEDULES, Schedule
+from biselect.qaoa.small_angle import depth_efficiency, grouping_gain, responses
+from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds, threshold_for
 from biselect.qaoa.training import OBJECTIVES, STRATEGIES, Training, train
-from biselect.qaoa.wide import surrogate, wide_circuit
-from biselect.simulate.circuit import ENERGY, Observable
+from biselect.simulate.layers import ENERGY, Observable
+from biselect.simulate.program import Op, Program
 
 __all__ = [
     "ENERGY",
@@ -16,8 +17,11 @@ __all__ = [
     "SCHEDULES",
     "STRATEGIES",
     "Ansatz",
+    "AnsatzSpec",
     "CostGroup",
     "Observable",
+    "Op",
+    "Program",
     "Schedule",
     "Threshold",
     "Training",
@@ -33,5 +37,4 @@ __all__ = [
     "surrogate",
     "threshold_for",
     "train",
-    "wide_circuit",
 ]

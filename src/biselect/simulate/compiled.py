@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.circuit import (
+from biselect.simulate.cube_tables import Tables, make_tables
+from biselect.simulate.layers import (
     KINDS,
     Layers,
     Observable,
@@ -26,7 +27,6 @@ from biselect.simulate.memory import check_memory
 from biselect.simulate.passes import Grid, Side, Work
 from biselect.simulate.sequence import Program, Team, differentiate, evaluate
 from biselect.simulate.simd import BYTES
-from biselect.simulate.tables import Tables, make_tables
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress

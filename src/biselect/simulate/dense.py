@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.conventions import feature_qubit, sample_qubit
-from biselect.simulate.circuit import Layers, Register
+from biselect.simulate.layers import Layers, Register
 
 
 def embed(state: NDArray[Any], samples: Register, features: Register) -> NDArray[np.complex128]:

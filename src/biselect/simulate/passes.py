@@ -12,9 +12,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from biselect.simulate.cube_tables import Tables
 from biselect.simulate.kernels import INNER, fill, item_factors, mix, observe, phase, unmix, unphase
 from biselect.simulate.simd import load, splat, store, transpose
-from biselect.simulate.tables import Tables
 
 
 class Side(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
 from biselect.hardware.targets import load_target

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.readout import Readout
 from biselect.hardware.execute.remote import (
     GO_ON,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 from biselect.errors import BiselectError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import bit_table
 from biselect.hardware.execute.readout import Readout
 

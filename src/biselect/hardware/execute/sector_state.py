@@ -14,15 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import Sector, rank
+from biselect.core.sector import Sector
 from biselect.errors import InputError
-from biselect.hardware.program import RZ, XY, Op, Program
+from biselect.qaoa.starts import basis_state
 from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
-from biselect.simulate.circuit import Layers, Register
+from biselect.simulate.layers import Layers, Register
 from biselect.simulate.memory import check_memory
+from biselect.simulate.program import RZ, XY, Classes, Op, Program
 
 SINGLE_PRECISION_ABOVE = 20_000_000  # amplitudes; half the memory, and shots that nobody could tell apart
-Classes = tuple[tuple[tuple[int, int], ...], ...]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -50,8 +50,7 @@ def check_sector(program: Program) -> None:
 
 def sector_state(program: Program) -> NDArray[Any]:
     """C(N, k) × C(D, m) amplitudes, up to a global phase."""
-    if program.angle_names:
-        raise InputError(f"angles are needed for {', '.join(program.angle_names)}")
+    program.check_bound()
     check_sector(program)
     n, d = program.n_samples, program.n_features
     problem = SelectionProblem(coupling=np.zeros((n, d)), k=program.k, m=program.m)
@@ -80,13 +79,7 @@ def _dtype(amplitudes: int) -> Any:
 
 
 def _start(program: Program, problem: SelectionProblem, dtype: Any) -> NDArray[Any] | None:
-    if program.bits is None:
-        return None
-    bits = np.array(program.bits)
-    samples, features = np.flatnonzero(bits[: program.n_samples]), np.flatnonzero(bits[program.n_samples :])
-    state = np.zeros((problem.sector.sample_subsets, problem.sector.feature_subsets), dtype=dtype)
-    state[int(rank(samples, program.n_samples)), int(rank(features, program.n_features))] = 1
-    return state
+    return None if program.choice is None else basis_state(problem, program.choice).astype(dtype, copy=False)
 
 
 def _uniform(problem: SelectionProblem, dtype: Any) -> NDArray[Any]:
@@ -117,8 +110,6 @@ def _layers(program: Program) -> list[_Layer]:
 
 def _add_edge(layer: _Layer, op: Op, n: int) -> None:
     i, j = op.qubits
-    if (i < n) != (j < n):
-        raise InputError(f"an XY gate on qubits {i} and {j} joins a sample and a feature and breaks both budgets")
     side = 0 if i < n else 1
     edge = (i - side * n, j - side * n)
     classes = layer.classes[side]

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.initial_angles import ramp, random_start
 from biselect.qaoa.training.search import Search
-from biselect.qaoa.training.starts import ramp, random_start
 
 EVALUATIONS = 1000  # where the user sets no budget
 SCREEN, POLISH = 12, 25  # iterations
