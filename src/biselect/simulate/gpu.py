@@ -1,7 +1,7 @@
 """The GPU backend: complex64, the whole state in device memory, CUDA kernels through CuPy.
 
 A layer is one pass over the feature register, which does the phase and all feature mixing of a row in shared memory,
-and one pass for each stage of the sample mixer, which does hypercubes of up to 32 rows in registers.
+and one pass for each stage of the sample mixer, which does hypercubes of up to 64 rows in registers.
 """
 
 from __future__ import annotations

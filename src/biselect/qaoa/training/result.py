@@ -113,7 +113,7 @@ class Training:
         """Read what `to_json` gave: a path, or the text itself."""
         is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
         where = "" if is_text else f"{source}: "
-        content = None if is_text else read_json(source)
+        content: Any = None if is_text else read_json(source)
         try:
             content = json.loads(str(source)) if is_text else content
             if content["format"] != FORMAT:
