@@ -13,10 +13,11 @@ from qiskit_ibm_runtime.utils import validate_rzz_pubs
 from qiskit_ibm_runtime.utils.utils import is_isa_circuit
 
 from biselect import SelectionProblem
-from biselect.hardware import PATHS, YFramePath, compile_circuit, factorial, to_qiskit
-from biselect.hardware.paths import STRONGEST_QISKIT
+from biselect.hardware import PATHS, YFramePath, compile_circuit, to_qiskit
+from biselect.hardware.paths import STRONGEST_QISKIT, factorial
 from biselect.hardware.targets import load_target
-from biselect.qaoa import SCHEDULES, AnsatzSpec, Op, Program
+from biselect.qaoa import SCHEDULES, AnsatzSpec
+from biselect.simulate.program import Op, Program
 
 KINDS = ("fractional", "cz", "prx")
 SCALES = (0.0, 1e-6, 0.3, 2.0, 100.0, 1e7)

@@ -5,7 +5,8 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, Threshold, load_thresholds, save_thresholds, threshold_for
+from biselect.qaoa import Ansatz, Threshold, load_thresholds, save_thresholds
+from biselect.qaoa.thresholds import threshold_for
 
 
 def problem_of(seed):

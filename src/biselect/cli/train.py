@@ -187,7 +187,7 @@ def _check_place(output: Path | None, problem: Path, threshold: str | None) -> N
 
 def _threshold(text: str | None, problem: SelectionProblem) -> float | None:
     """An energy, or the manifest's entry for this problem."""
-    from biselect.qaoa import load_thresholds, threshold_for
+    from biselect.qaoa.thresholds import load_thresholds, threshold_for
 
     if text is None:
         return None

@@ -13,6 +13,8 @@ from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.solvers import solve
 
+__all__ = ["Agreement", "agreement", "low_energy_overlap", "sparse_optimum"]
+
 MOST_ENDS = 20  # ends of couplings on one side that are enumerated
 MOST_STATES = 20_000_000  # a sector that is listed in full
 

@@ -25,7 +25,7 @@ from biselect.simulate.layers import (
 )
 from biselect.simulate.memory import check_memory
 from biselect.simulate.passes import Grid, Side, Work
-from biselect.simulate.sequence import Program, Team, differentiate, evaluate
+from biselect.simulate.sequence import PassLayers, Team, differentiate, evaluate
 from biselect.simulate.simd import BYTES
 
 LIMIT = 3  # 8 complex rows fill the vector registers
@@ -189,11 +189,11 @@ class CompiledSimulator:
             for done in running:
                 done.result()  # an error in a thread is an error here
 
-    def _program(self, layers: Layers) -> Program:
+    def _program(self, layers: Layers) -> PassLayers:
         cosine = np.cos(layers.mixing)
         if self.real is np.float32:
             cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
-        return Program(
+        return PassLayers(
             sample=layers.sample,
             feature=layers.feature,
             pair=layers.pair,

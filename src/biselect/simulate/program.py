@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 
+__all__ = ["Op", "Program"]
+
 RZ, RZZ, XY = "rz", "rzz", "xy"
 ARITY = {RZ: 1, RZZ: 2, XY: 2}
 Edge = tuple[int, int]

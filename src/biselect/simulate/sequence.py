@@ -10,7 +10,7 @@ from biselect.simulate.passes import backward_pass, final_pass, forward_pass
 from biselect.simulate.simd import arrive, arrived
 
 
-class Program(NamedTuple):
+class PassLayers(NamedTuple):
     """Layers as the passes want them.
 
     Attributes:

@@ -13,9 +13,10 @@ from biselect.hardware.execute.aer import AerSampling, cut
 from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
 from biselect.hardware.execute.samplers import SectorSampling, WideSampling
 from biselect.hardware.execute.sector_state import sector_state
-from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, Op, Program
+from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec
 from biselect.simulate.dense import embed
 from biselect.simulate.layers import Register
+from biselect.simulate.program import Op, Program
 
 SHOTS = 4000
 

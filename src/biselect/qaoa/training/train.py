@@ -17,9 +17,8 @@ from biselect.errors import BiselectError, InputError
 from biselect.qaoa.training.checkpoint import Checkpoint
 from biselect.qaoa.training.depth_frontier import depth_frontier
 from biselect.qaoa.training.descent import Descent
-from biselect.qaoa.training.multistart import multistart
+from biselect.qaoa.training.multistart import multistart, polish
 from biselect.qaoa.training.objectives import FLOOR, Objective
-from biselect.qaoa.training.polish import polish
 from biselect.qaoa.training.result import Training
 from biselect.qaoa.training.search import Progress, Search
 from biselect.qaoa.training.threshold import threshold as threshold_search

@@ -55,7 +55,7 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     """
     rng = np.random.default_rng(0)
     ends, weights = np.array(edges), np.array(bits, dtype=np.float64)
-    begins = np.array([np.arange(qubits), _cuthill_mckee(qubits, ends)])
+    begins = np.array([np.arange(qubits), cuthill_mckee(qubits, ends)])
     orders = begins[np.arange(WALKERS) % 2]
     costs = _costs(orders, ends, weights)
     best_cost, best = costs.min(), orders[costs.argmin()]
@@ -72,7 +72,8 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     return tuple(best.tolist())
 
 
-def _cuthill_mckee(qubits: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def cuthill_mckee(qubits: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Qubits in reverse Cuthill–McKee order of a graph of (edges, 2) ends: joined qubits stand close together."""
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(qubits, qubits))
     return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)
