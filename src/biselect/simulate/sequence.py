@@ -1,4 +1,7 @@
-"""The order of passes for a whole circuit. Every thread runs it on its own share of the tiles."""
+"""The order of passes for a whole circuit.
+
+Every thread runs it on its own share of the tiles, and waits for the others after each pass.
+"""
 
 from typing import Any, NamedTuple
 
