@@ -2,16 +2,11 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from qiskit import QuantumCircuit, qasm3, qpy
-from qiskit.quantum_info import Operator, Statevector
+from qiskit import qasm3, qpy
+from qiskit.quantum_info import Statevector
 
 from biselect import SelectionProblem, solve
-from biselect.errors import InputError
 from biselect.hardware import build_circuit, qasm3_text, qpy_bytes, to_qiskit
-from biselect.hardware.dicke import prepare_dicke
-from biselect.hardware.fold import fold_rzz
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, split_terms
 
 
@@ -51,23 +46,6 @@ def test_huge_angles_are_those_of_the_ansatz():
     assert same_state(Statevector(circuit).data, ansatz.dense_state(angles))
     turns = [abs(step.operation.params[0]) for step in circuit.data if step.operation.name in ("rz", "rzz")]
     assert turns and max(turns) <= np.pi
-
-
-@given(st.integers(1, 6), st.data())
-@settings(max_examples=30, deadline=None)
-def test_a_dicke_state_is_uniform_over_its_subsets(n, data):
-    ones = data.draw(st.integers(0, n))
-    circuit = QuantumCircuit(n)
-    prepare_dicke(circuit, range(n), ones)
-    state = Statevector(circuit).data
-    weight = np.array([position.bit_count() == ones for position in range(1 << n)])
-    np.testing.assert_allclose(state, weight / np.sqrt(weight.sum()), atol=1e-12)
-
-
-def test_a_dicke_state_takes_a_number_of_gates_linear_in_n_times_k():
-    circuit = QuantumCircuit(20)
-    prepare_dicke(circuit, range(20), 15)
-    assert circuit.count_ops()["cx"] <= 6 * 20 * 5  # the fewer zeros are prepared
 
 
 def test_warm_starts_and_groups_are_those_of_the_ansatz():
@@ -110,29 +88,3 @@ def test_files_hold_the_same_circuit(bound):
     if bound:
         plain = [each.remove_final_measurements(inplace=False) for each in (read, circuit)]
         assert same_state(*(Statevector(each).data for each in plain))
-
-
-def test_open_angles_are_not_folded():
-    program = AnsatzSpec(problem_of(), 1, "tied").program()
-    with pytest.raises(InputError, match="still open"):
-        fold_rzz(to_qiskit(program, measure=False))
-
-
-@given(
-    st.one_of(
-        st.floats(-20, 20),
-        st.floats(-1e9, 1e9),
-        st.integers(-9, 9).map(lambda quarters: quarters * np.pi / 2),
-        st.sampled_from([0.0, -0.0, 1e-300, np.nextafter(np.pi / 2, 2), np.nextafter(np.pi, 4)]),
-    )
-)
-@settings(max_examples=200, deadline=None)
-def test_a_folded_angle_is_in_range_and_the_circuit_is_equal(angle):
-    circuit = QuantumCircuit(2)
-    circuit.h([0, 1])
-    circuit.rzz(angle, 1, 0)
-    circuit.sx(0)
-    folded = fold_rzz(circuit)
-    angles = [step.operation.params[0] for step in folded.data if step.operation.name == "rzz"]
-    assert all(0 <= each <= np.pi / 2 for each in angles)
-    np.testing.assert_allclose(Operator(folded).data, Operator(circuit).data, atol=1e-7 if abs(angle) > 20 else 1e-12)

@@ -6,11 +6,13 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, AnsatzSpec, Schedule, surrogate
+from biselect.qaoa import Ansatz, AnsatzSpec, surrogate
 from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
 from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
 
 PROTOCOLS = (select_by_paper, select_by_rounds)
+
+
 EDGES = [(0, 1), (3, 2), (5, 4)]
 
 
@@ -112,18 +114,6 @@ def test_rounds_find_lower_tails_in_the_same_shots(problem, wide):
             chosen.append(ansatz.cvar(found.angles))
         gains.append(chosen[0] - chosen[1])
     assert np.mean(gains) > 0
-
-
-def test_warm_starts_are_distinct_and_in_order(problem):
-    starts = warm_starts(problem, 2)
-    energies = [problem.energy(*start) for start in starts]
-    assert energies == sorted(energies)
-    assert len({tuple(map(tuple, start)) for start in starts}) == len(starts)
-    assert all(len(s) == problem.k and len(f) == problem.m for s, f in starts)
-
-
-def test_fixed_angles_do_not_know_the_problem():
-    assert fixed_angles(Schedule.named("bilinear", 3)).tolist() == [np.pi / 4] * 5
 
 
 @pytest.mark.parametrize("starts, angles", [([], [0.1]), ([([0], [0])], [np.nan])])
