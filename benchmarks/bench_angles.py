@@ -17,6 +17,7 @@ import numpy as np
 from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.protocols import fixed_angles, random_start, warm_starts
+from biselect.qaoa.spec import AnsatzSpec
 from biselect_studies.experiments.heron_case import case
 
 PROTOCOLS = {"paper": select_by_paper, "rounds": select_by_rounds}
@@ -63,8 +64,8 @@ def wide() -> None:
     """Both protocols at 64 qubits."""
     found = case("creditcard", 64, 0)
     for name, select in PROTOCOLS.items():
-        draw = WideShots(found.placed, 2, "bilinear", found.mixer, found.groups)
-        chosen = select(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.schedule))
+        draw = WideShots(AnsatzSpec(found.placed, 2, "bilinear", found.mixer, groups=found.groups))
+        chosen = select(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.spec.schedule))
         best = chosen.confirmed[0]
         print(
             f"{name:7s} {chosen.seconds:5.1f} s, {chosen.shots} shots, χ {draw.largest_bond}, confirmed CVaR₅ "

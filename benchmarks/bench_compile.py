@@ -17,10 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
-from biselect.hardware import build_program, choose_patch, compile_circuit, load_target
+from biselect.hardware import choose_patch, compile_circuit, load_target
 from biselect.hardware.masks import hardware_mask, masked
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, OPT3_CZ, STRONGEST_QISKIT, Y_FRAME, YFramePath
 from biselect.hardware.placement import place
+from biselect.qaoa import AnsatzSpec
 from biselect_studies.compile_points import DEPTHS, DEVICES, WIDTHS
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, recorded_program, retained
 
@@ -95,7 +96,7 @@ def whole_compilation() -> None:
     surrogate = masked(placed, hardware_mask(spot))
     clock.append(time.perf_counter())
     mixer = (spot.sample_edges, spot.feature_edges)
-    program = build_program(surrogate, 2, "bilinear", mixer, "random", angles=angles(2))
+    program = AnsatzSpec(surrogate, 2, "bilinear", mixer, "random").program(angles(2))
     made = compile_circuit(program, target, spot.layout)
     clock.append(time.perf_counter())
     parts = zip(("load target", "choose patch", "place and mask", "build and compile"), np.diff(clock), strict=True)

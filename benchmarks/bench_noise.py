@@ -20,9 +20,10 @@ from pathlib import Path
 
 import numpy as np
 
-from biselect.hardware import build_program, choose_patch, hardware_mask, load_target, masked, place
+from biselect.hardware import choose_patch, hardware_mask, load_target, masked, place
 from biselect.hardware.noise import LABEL, register_mass
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
+from biselect.qaoa import AnsatzSpec
 from biselect_studies.experiments.compile_case import angles
 from biselect_studies.experiments.heron_case import problem
 
@@ -44,7 +45,8 @@ def masses(device: str, seed: int, depth: int, start: str, idle: bool) -> dict[s
     patch = choose_patch(target, N, D, seed=seed)
     dense = problem("creditcard", WIDTH, seed)
     sparse = masked(place(dense, patch).placed(dense), hardware_mask(patch))
-    program = build_program(sparse, depth, "bilinear", (patch.sample_classes, patch.feature_classes), start, seed=seed)
+    mixer = (patch.sample_classes, patch.feature_classes)
+    program = AnsatzSpec(sparse, depth, "bilinear", mixer, start, seed=seed).program()
     return {
         name: 100 * register_mass(program, target, patch.layout, path, angles=angles(depth), idle=idle).mass
         for name, path in PATHS.items()

@@ -119,7 +119,7 @@ def main() -> None:
         mixing.append(mixing_alone(ansatz.problem, DEPTH, threshold))
         uniform.append(float(np.mean(ansatz.energies <= threshold + 1e-12)))
         for name in SCHEDULES:
-            rows[name].append(both(ansatz.at(DEPTH, name), threshold, seed))
+            rows[name].append(both(ansatz.at_depth(DEPTH, name), threshold, seed))
         print(f"{len(mixing)} of about {wanted}", file=sys.stderr)
     kept = [seed for seed, rate in enumerate(mixing) if rate <= TRIVIAL]
     left_out = {seed: round(rate, 4) for seed, rate in enumerate(mixing) if rate > TRIVIAL}

@@ -16,13 +16,14 @@ from typing import Any
 from qiskit_aer import AerSimulator
 from qiskit_aer.noise import pauli_error
 
-from biselect.hardware import build_program, compile_circuit
+from biselect.hardware import compile_circuit
 from biselect.hardware.noise import LABEL, cut_noise
 from biselect.hardware.noise.registers import distribution
 from biselect.hardware.noise.trajectories import DISCARDED, noisy_table
 from biselect.hardware.noise.twirl import pauli_labels, twirled
 from biselect.hardware.paths import Y_FRAME
-from biselect.hardware.program import RZZ
+from biselect.qaoa import AnsatzSpec
+from biselect.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
 from biselect_studies.experiments.heron_case import DEVICE, case
 
@@ -33,7 +34,7 @@ DEPTH = 3
 def compiled(width: int, *, cross: bool) -> Any:
     """The circuit of a width, with or without its cross gates."""
     found = case("creditcard", width, 0)
-    program = build_program(found.sparse, DEPTH, "bilinear", found.mixer, "canonical")
+    program = AnsatzSpec(found.sparse, DEPTH, "bilinear", found.mixer, "canonical").program()
     if not cross:
         layers = tuple(tuple(op for op in layer if op.kind != RZZ) for layer in program.layers)
         program = replace(program, layers=layers)

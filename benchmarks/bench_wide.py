@@ -23,8 +23,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import surrogate, wide_circuit
-from biselect.simulate.gates import GateCircuit
+from biselect.qaoa import AnsatzSpec, Program, surrogate
 from biselect.simulate.wide import WideSampler
 from biselect.simulate.wide.order import annealed_order
 from biselect.solvers import solve
@@ -66,17 +65,11 @@ def warm_starts(problem: SelectionProblem, patch: Patch) -> dict[str, Start]:
     }
 
 
-def circuit_of(problem: SelectionProblem, patch: Patch, start: Start, angles: np.ndarray) -> GateCircuit:
+def circuit_of(problem: SelectionProblem, patch: Patch, start: Start, angles: np.ndarray) -> Program:
     """Bilinear-CG on the patch."""
-    return wide_circuit(
-        problem,
-        angles,
-        len(angles) - 2,
-        "bilinear",
-        (patch.sample_edges, patch.feature_edges),
-        start,
-        groups=surrogate(problem, patch.cross_edges),
-    )
+    mixer = (patch.sample_edges, patch.feature_edges)
+    groups = surrogate(problem, patch.cross_edges)
+    return AnsatzSpec(problem, len(angles) - 2, "bilinear", mixer, start, groups=groups).program(angles)
 
 
 def angle_study(problem: SelectionProblem, patch: Patch) -> dict[str, Any]:
@@ -119,18 +112,19 @@ def timed(work: Callable[[], Any]) -> tuple[dict[str, float], Any]:
     return {"seconds": time.perf_counter() - begin, "processor seconds": time.process_time() - busy}, found
 
 
-def run_aer(circuit: GateCircuit, order: tuple[int, ...], shots: int) -> Any:
+def run_aer(circuit: Program, order: tuple[int, ...], shots: int) -> Any:
     """Aer's matrix product state: evolution and shots."""
     from qiskit import QuantumCircuit
     from qiskit_aer import AerSimulator
 
     place = {qubit: position for position, qubit in enumerate(order)}
     made = QuantumCircuit(circuit.qubits)
-    for qubit, bit in enumerate(circuit.start):
+    for qubit, bit in enumerate(circuit.bits):
         if bit:
             made.x(place[qubit])
-    for kind, qubits, angle in circuit.gates:
-        places = [place[qubit] for qubit in qubits]
+    for op in circuit.ops:
+        kind, angle = op.kind, op.angle
+        places = [place[qubit] for qubit in op.qubits]
         if kind == "rz":
             made.rz(angle, *places)
         elif kind == "rzz":
@@ -145,15 +139,16 @@ def run_aer(circuit: GateCircuit, order: tuple[int, ...], shots: int) -> Any:
     return result.get_counts()
 
 
-def quimb_circuit(kind: Any, circuit: GateCircuit, order: tuple[int, ...], **options: Any) -> Any:
+def quimb_circuit(kind: Any, circuit: Program, order: tuple[int, ...], **options: Any) -> Any:
     """The circuit in quimb's words."""
     place = {qubit: position for position, qubit in enumerate(order)}
     made = kind(circuit.qubits, **options)
-    for qubit, bit in enumerate(circuit.start):
+    for qubit, bit in enumerate(circuit.bits):
         if bit:
             made.x(place[qubit])
-    for name, qubits, angle in circuit.gates:
-        places = [place[qubit] for qubit in qubits]
+    for op in circuit.ops:
+        name, angle = op.kind, op.angle
+        places = [place[qubit] for qubit in op.qubits]
         if name == "rz":
             made.rz(angle, *places)
         elif name == "rzz":
@@ -170,14 +165,14 @@ def hop(beta: float) -> np.ndarray:
     return matrix
 
 
-def run_quimb(circuit: GateCircuit, order: tuple[int, ...], shots: int) -> Any:
+def run_quimb(circuit: Program, order: tuple[int, ...], shots: int) -> Any:
     """Quimb's CircuitMPS with its own sampler: evolution and shots."""
     import quimb.tensor as qtn
 
     return list(quimb_circuit(qtn.CircuitMPS, circuit, order).sample(shots, seed=0))
 
 
-def exactness(problem: SelectionProblem, circuit: GateCircuit, order: tuple[int, ...], strings: int) -> dict[str, Any]:
+def exactness(problem: SelectionProblem, circuit: Program, order: tuple[int, ...], strings: int) -> dict[str, Any]:
     """Relative errors of the probabilities of drawn strings, against contraction of the whole network."""
     import quimb.tensor as qtn
 
@@ -197,7 +192,7 @@ def exactness(problem: SelectionProblem, circuit: GateCircuit, order: tuple[int,
     }
 
 
-def reference() -> tuple[SelectionProblem, GateCircuit]:
+def reference() -> tuple[SelectionProblem, Program]:
     """The circuit that ours and the peers run."""
     problem, patch = case(*SIZE, 1)
     start = warm_starts(problem, patch)["cross-edge ends"]
@@ -251,7 +246,7 @@ def stopped_after(limit: float, work: Callable[[], Any]) -> dict[str, Any]:
     return {"seconds": time.perf_counter() - begin, "processor seconds": spent, "finished": finished}
 
 
-def against(peer: Callable[[GateCircuit, tuple[int, ...], int], Any], limit: float | None = None) -> dict[str, Any]:
+def against(peer: Callable[[Program, tuple[int, ...], int], Any], limit: float | None = None) -> dict[str, Any]:
     """Evolution and shots together, theirs over ours; ours tries its orders afresh."""
     problem, circuit = reference()
 

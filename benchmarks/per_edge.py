@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 from biselect.qaoa import Ansatz
-from biselect.simulate.circuit import Layers
+from biselect.simulate.layers import Layers
 from biselect.simulate.plain import PlainSimulator
 
 

@@ -35,7 +35,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.qaoa.angle_selection",
     "biselect.qaoa.protocols",
     "biselect.qaoa.penalty",
-    "biselect.simulate.gates",
+    "biselect.simulate.program",
     "biselect.simulate.wide",
     "biselect.hardware",
     "biselect.hardware.agreement",

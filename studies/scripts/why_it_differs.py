@@ -98,7 +98,8 @@ def placement() -> None:
 
 def ring() -> None:
     """A mixer that needs routing too (figure cross_platform_compilation)."""
-    from biselect.hardware import build_program, compile_circuit
+    from biselect.hardware import compile_circuit
+    from biselect.qaoa import AnsatzSpec
     from biselect.qaoa.mixers import mixer_classes
     from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
     from biselect_studies.experiments.compile_dense import NATIVE
@@ -118,8 +119,8 @@ def ring() -> None:
                     for problem in (dense, retained(dense, spot)):
                         found = []
                         for seed in range(3):
-                            options = {"angles": angles(depth), "seed": seed}
-                            program = build_program(problem, depth, "bilinear", mixer, "random", **options)
+                            spec = AnsatzSpec(problem, depth, "bilinear", mixer, "random", seed=seed)
+                            program = spec.program(angles(depth))
                             made = compile_circuit(program, device(name), spot.layout, NATIVE, seed=seed).resources
                             found.append((made.two_qubit_gates, made.two_qubit_depth))
                         medians.append(np.median(found, axis=0))
@@ -170,7 +171,7 @@ def readout() -> None:
     from biselect.data.planted import planted_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.training import train
-    from biselect.simulate.circuit import energy_table
+    from biselect.simulate.layers import energy_table
 
     print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
     print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
@@ -233,7 +234,7 @@ def box() -> None:
 def short() -> None:
     """Recovery after a short search without gradients (table qaoa_calibration_grouped_multiangle)."""
     from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train
     from biselect_studies.experiments.depth_ladder import instance
     from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
@@ -265,7 +266,7 @@ def family() -> None:
     """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
     from biselect.data.planted import planted_problem
     from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.response import depth_efficiency
+    from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train
     from biselect_studies.experiments.depth_ladder import own_noise
     from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES

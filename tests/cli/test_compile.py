@@ -6,16 +6,17 @@ import pytest
 from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
-import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import Patch, compile_problem, decode_counts, layout_of, load_target
-from biselect.hardware.compile import compile_circuit
+from biselect.hardware import Patch, decode_counts, layout_of, load_target
 from biselect.hardware.decode import decode_bits
 from biselect.hardware.hashing import check_seal
 from biselect.hardware.targets import from_snapshot, snapshot
+from biselect.qaoa import Training
 
 ANGLES = "0.9,2.4,2.4,1.15"
+
+
 FILES = {"circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg", "manifest.json"}
 
 
@@ -78,17 +79,46 @@ def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem, tmp_pa
 
 
 def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
-    trained = {"angles": [0.9, 2.4, 1.15], "schedule": "bilinear", "depth": 1, "problem_hash": "other"}
-    (tmp_path / "a.json").write_text(json.dumps(trained))
-    outcome = run("compile", problem, "--angles", tmp_path / "a.json", "--json")
-    assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1 and "another problem" in outcome.err
-    assert "warning: these angles were trained for another circuit" in " ".join(outcome.err.split())
-    assert json.loads(outcome.out)["angles"] == {"γ_marg": 0.9, "γ_SF,1": 2.4, "β": 1.15}
-    assert run("train", problem, "--depth", 1, "--evaluations", 20, "--out", tmp_path / "b.json", "-q").code == 0
-    outcome = run("compile", problem, "--angles", tmp_path / "b.json")
-    assert outcome.code == 0 and "may do no better than chance; leave --angles out" in " ".join(outcome.err.split())
-    wrong = run("compile", problem, "--angles", tmp_path / "a.json", "--depth", 2)
-    assert wrong.code == 2 and "leave --depth out" in wrong.err
+    short = ("--depth", 1, "--evaluations", 20, "-q", "--out")
+    assert run("train", problem, *short, tmp_path / "whole.json").code == 0
+    outcome = run("compile", problem, "--angles", tmp_path / "whole.json", "--json")
+    assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1
+    said = " ".join(outcome.err.split())
+    assert "warning: these angles were trained for another circuit: placement (none there" in said
+    assert "mixer (0-1 2-3 1-2 3-4 0-4 and" in said and "start (dicke there, samples [" in said and "cost (" in said
+    assert "depth (" not in said and "schedule (" not in said and "leave --angles out" in said
+    wrong = run("compile", problem, "--angles", tmp_path / "whole.json", "--depth", 2)
+    assert wrong.code == 2 and "leave depth out" in wrong.err
+    dense = SelectionProblem.load(problem)
+    replace(dense, coupling=dense.coupling + 1).save(tmp_path / "other.npz")
+    outcome = run("compile", tmp_path / "other.npz", "--angles", tmp_path / "whole.json")
+    assert outcome.code == 0 and f"circuit: problem ({dense.digest[:8]}… there" in " ".join(outcome.err.split())
+
+
+@pytest.mark.parametrize("options", [(), ("--path", "opt3-cz", "--start", "dicke"), ("--surrogate", "mean-field")])
+def test_train_and_compile_go_one_way(run, problem, tmp_path, options):
+    """Angles trained with --target are for the circuit that compile makes, and both write the same file."""
+    short = ("--depth", 1, "--evaluations", 20, "-q", "--out")
+    assert run("train", problem, "--target", "boston", *options, *short, tmp_path / "a.json").code == 0
+    outcome = run("compile", problem, "--angles", tmp_path / "a.json", *options, "--out", tmp_path / "made")
+    assert outcome.code == 0 and "warning" not in outcome.err, outcome.err
+    assert (tmp_path / "made" / "angles.json").read_text() == (tmp_path / "a.json").read_text()
+    manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
+    trained = Training.from_json(tmp_path / "a.json")
+    assert manifest["angles"] == dict(zip(trained.angle_names, trained.angles.tolist(), strict=True))
+    assert "angles.json" in manifest["files"]
+    moved = run("compile", problem, "--angles", tmp_path / "a.json", *options, "--start", "canonical")
+    assert moved.code == 0 and "trained for another circuit: start (" in " ".join(moved.err.split())
+
+
+def test_what_compile_trained_can_be_trained_further(run, problem, tmp_path):
+    assert run("compile", problem, "--depth", 1, "--out", tmp_path / "made", "-q").code == 0
+    kept = tmp_path / "made" / "angles.json"
+    further = ("--target", "boston", "--depth", 1, "--objective", "cvar", "--strategy", "polish", "--begin", kept)
+    outcome = run("train", problem, *further, "--evaluations", 20, "--json", "-q")
+    assert outcome.code == 0, outcome.err
+    assert json.loads(outcome.out)["value"] <= Training.from_json(kept).value
+    assert json.loads(outcome.out)["circuit"] == Training.from_json(kept).circuit
 
 
 def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path):
@@ -121,15 +151,15 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--angles", "1,2"], "give --depth"),
+        (["--angles", "1,2"], "give depth"),
         (["--angles", "1,x", "--depth", 1], "numbers separated by commas"),
         (["--angles", "1,2", "--depth", 1], "3 free angles"),
         (["--angles", "nan,1,1", "--depth", 1], "finite"),
         (["--angles", "none.json"], "no such file"),
         (["--angles", "bad.json"], "cannot be read as JSON"),
-        (["--angles", "odd.json", "--depth", 1], "list of numbers"),
-        (["--angles", "vast.json", "--depth", 1], "beyond all numbers"),
-        (["--angles", "half.json"], "not angles written by biselect train"),
+        (["--angles", "odd.json", "--depth", 1], "list of finite numbers"),
+        (["--angles", "vast.json", "--depth", 1], "list of finite numbers"),
+        (["--angles", "half.json"], "not angles written by biselect"),
         (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
         (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),
         (["--angles", "1,2,3", "--depth", 1, "--registers", "rings"], "trees, paths"),
@@ -155,49 +185,6 @@ def test_a_device_that_is_too_small_is_named(run, tmp_path):
     SelectionProblem(coupling=np.ones((40, 20)), k=2, m=2).save(tmp_path / "wide.npz")
     outcome = run("compile", tmp_path / "wide.npz", "--angles", "1,2,3", "--depth", 1, "--target", "iqm-54")
     assert outcome.code == 2 and "needs 60 qubits, but only 54" in outcome.err
-
-
-def test_the_library_does_what_the_command_does(problem):
-    dense = SelectionProblem.load(problem)
-    made = compile_problem(dense, "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
-    again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
-    assert again.circuit == made.compiled.circuit and not made.references
-    assert made.surrogate.coupling[~made.mask].any() == np.False_
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"start": None}, "starts from dicke"),
-        ({"start": "dicke"}, "basis state"),
-        ({"angles": [1.0]}, "3 free angles"),
-        ({"angles": {"β": 1.0}}, "check γ_SF,1, γ_marg"),
-        ({"angles": [1e308, 1e308, 0.0]}, "beyond all numbers"),
-        ({"schedule": "none"}, "schedule must be one of"),
-        ({"path": "opt3-fractional", "target": "iqm-54"}, "RX and RZZ of any angle"),
-    ],
-)
-def test_options_are_refused_before_the_work(options, message):
-    problem = SelectionProblem(coupling=np.full((4, 3), 100.0), k=2, m=1)
-    steps = []
-    given = {"target": "boston", "angles": [0.9, 2.4, 1.15], "depth": 1, "progress": steps.append, **options}
-    with pytest.raises(InputError, match=message):
-        compile_problem(problem, **given)
-    assert not steps
-
-
-def test_starts_and_angles_are_named_by_the_original_problem():
-    weights = np.arange(12.0).reshape(4, 3)  # the heaviest are placed first
-    problem = SelectionProblem(coupling=weights, k=2, m=1)
-    angles = {"β": 1.15, "γ_marg": 0.9, "γ_SF,1": 2.4}
-    choice = replace(bs.solve(problem), samples=np.array([0, 1]), features=np.array([0]))
-    for start in ("canonical", choice, ([0, 1], [0])):
-        made = compile_problem(
-            problem, "boston", angles, depth=1, path="complete-fractional", start=start, compare=False
-        )
-        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7), made.placement)
-        assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
-        assert made.angles == angles
 
 
 def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem, tmp_path):

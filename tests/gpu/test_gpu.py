@@ -6,9 +6,9 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.qaoa import Ansatz
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.gpu import GpuSimulator
 from biselect.simulate.gpu_batch import GpuBatch
+from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.plain import PlainSimulator
 
 

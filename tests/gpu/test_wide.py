@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import surrogate, wide_circuit
+from biselect.qaoa import AnsatzSpec, surrogate
 from biselect.simulate.wide import WideSampler
 
 
@@ -26,7 +26,7 @@ def test_a_gpu_reads_the_same_state(size, start):
     rng = np.random.default_rng(0)
     problem = SelectionProblem(coupling=rng.exponential(size=(n, d)), sample_scores=rng.random(n), k=k, m=m)
     groups = surrogate(problem, [(int(rng.integers(n)), int(rng.integers(d))) for _ in range(4)])
-    circuit = wide_circuit(problem, rng.uniform(-1, 1, 4 * p), p, start=start, groups=groups)
+    circuit = AnsatzSpec(problem, p, mixer="path", start=start, groups=groups).program(rng.uniform(-1, 1, 4 * p))
     cpu, gpu = WideSampler(problem, circuit), WideSampler(problem, circuit, device="gpu")
     bits, counts = gpu.draw(5000, seed=3)
     assert counts.sum() == 5000

@@ -10,8 +10,9 @@ pytest.importorskip("qiskit")
 from qiskit.quantum_info import Statevector
 
 from biselect import SelectionProblem
-from biselect.hardware import build_program, to_qiskit
+from biselect.hardware import to_qiskit
 from biselect.hardware.targets import FORMAT, from_snapshot
+from biselect.qaoa import AnsatzSpec
 
 
 def device(kind, edges, qubits):
@@ -56,7 +57,7 @@ def case(rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-g
     parts = [(i, j) for i, j in edges if j < n], [(i - n, j - n) for i, j in edges if i >= n]
     orders = tuple([(edge,) for edge in rng.permutation(part).tolist()] for part in parts)
     p = int(rng.integers(1, 4)) if depth is None else depth
-    program = build_program(problem, p, schedule, orders, "random", seed=rng)
+    program = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng).program()
     layout = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
     return SimpleNamespace(
         problem=problem,

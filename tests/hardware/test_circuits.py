@@ -2,17 +2,12 @@ import io
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from qiskit import QuantumCircuit, qasm3, qpy
-from qiskit.quantum_info import Operator, Statevector
+from qiskit import qasm3, qpy
+from qiskit.quantum_info import Statevector
 
 from biselect import SelectionProblem, solve
-from biselect.errors import InputError
-from biselect.hardware import build_circuit, build_program, qasm3_text, qpy_bytes, to_qiskit
-from biselect.hardware.dicke import prepare_dicke
-from biselect.hardware.fold import fold_rzz
-from biselect.qaoa import SCHEDULES, Ansatz, split_terms
+from biselect.hardware import build_circuit, qasm3_text, qpy_bytes, to_qiskit
+from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, split_terms
 
 
 def problem_of(n=4, d=3, k=2, m=1, seed=0):
@@ -32,10 +27,10 @@ def test_a_circuit_is_the_ansatz_it_is_built_like(schedule, mixer, start):
     ansatz = Ansatz(problem, 2, schedule, mixer, start, seed=5)
     angles = np.random.default_rng(1).normal(scale=3, size=ansatz.size)
     expected = ansatz.dense_state(angles)
-    arguments = (problem, 2, schedule, mixer, start)
-    bound = build_circuit(*arguments, angles=angles, seed=5, measure=False)
+    spec = AnsatzSpec(problem, 2, schedule, mixer, start, seed=5)
+    bound = build_circuit(spec, angles, measure=False)
     assert same_state(Statevector(bound).data, expected)
-    program = build_program(*arguments, seed=5)
+    program = spec.program()
     for fused in (True, False):
         free = to_qiskit(program, fused=fused, measure=False)
         assert {parameter.name for parameter in free.parameters} == set(ansatz.schedule.angle_names)
@@ -47,27 +42,10 @@ def test_huge_angles_are_those_of_the_ansatz():
     problem = problem_of()
     ansatz = Ansatz(problem, 2, start="canonical")
     angles = 1e5 * np.random.default_rng(2).normal(size=8)
-    circuit = build_circuit(problem, 2, start="canonical", angles=angles, measure=False)
+    circuit = build_circuit(AnsatzSpec(problem, 2, start="canonical"), angles, measure=False)
     assert same_state(Statevector(circuit).data, ansatz.dense_state(angles))
     turns = [abs(step.operation.params[0]) for step in circuit.data if step.operation.name in ("rz", "rzz")]
     assert turns and max(turns) <= np.pi
-
-
-@given(st.integers(1, 6), st.data())
-@settings(max_examples=30, deadline=None)
-def test_a_dicke_state_is_uniform_over_its_subsets(n, data):
-    ones = data.draw(st.integers(0, n))
-    circuit = QuantumCircuit(n)
-    prepare_dicke(circuit, range(n), ones)
-    state = Statevector(circuit).data
-    weight = np.array([position.bit_count() == ones for position in range(1 << n)])
-    np.testing.assert_allclose(state, weight / np.sqrt(weight.sum()), atol=1e-12)
-
-
-def test_a_dicke_state_takes_a_number_of_gates_linear_in_n_times_k():
-    circuit = QuantumCircuit(20)
-    prepare_dicke(circuit, range(20), 15)
-    assert circuit.count_ops()["cx"] <= 6 * 20 * 5  # the fewer zeros are prepared
 
 
 def test_warm_starts_and_groups_are_those_of_the_ansatz():
@@ -78,22 +56,14 @@ def test_warm_starts_and_groups_are_those_of_the_ansatz():
     ansatz = Ansatz(problem, 1, "fully-grouped", ([(0, 1), (1, 2), (2, 3)], "path"), choice, groups=groups)
     angles = [0.4, -1.1, 0.8]
     for start in (choice, warm):
-        circuit = build_circuit(
-            problem,
-            1,
-            "fully-grouped",
-            ([(0, 1), (1, 2), (2, 3)], "path"),
-            start,
-            angles=angles,
-            groups=groups,
-            measure=False,
-        )
+        spec = AnsatzSpec(problem, 1, "fully-grouped", ([(0, 1), (1, 2), (2, 3)], "path"), start, groups=groups)
+        circuit = build_circuit(spec, angles, measure=False)
         assert same_state(Statevector(circuit).data, ansatz.dense_state(angles))
 
 
 def test_zero_couplings_make_no_gate_and_bits_are_measured_in_order():
     problem = SelectionProblem(coupling=[[0.0, 1.0], [0.0, 0.0]], k=1, m=1)
-    program = build_program(problem, 1, "tied", "path", "canonical")
+    program = AnsatzSpec(problem, 1, "tied", "path", "canonical").program()
     assert program.edges("rzz") == ((0, 3),) and program.edges("xy") == ((0, 1), (2, 3))
     circuit = to_qiskit(program)
     pairs = [
@@ -108,7 +78,7 @@ def test_zero_couplings_make_no_gate_and_bits_are_measured_in_order():
 def test_files_hold_the_same_circuit(bound):
     problem = problem_of()
     angles = [0.3, -0.2, 0.5, 0.1, 0.7, 0.4, 1.2, 0.9] if bound else None
-    circuit = build_circuit(problem, 2, start="canonical", angles=angles)
+    circuit = build_circuit(AnsatzSpec(problem, 2, start="canonical"), angles)
     (again,) = qpy.load(io.BytesIO(qpy_bytes(circuit)))
     assert again == circuit
     text = qasm3_text(circuit)
@@ -118,43 +88,3 @@ def test_files_hold_the_same_circuit(bound):
     if bound:
         plain = [each.remove_final_measurements(inplace=False) for each in (read, circuit)]
         assert same_state(*(Statevector(each).data for each in plain))
-
-
-def test_bad_circuits_are_refused():
-    problem = problem_of()
-    with pytest.raises(InputError, match="Selection or a choice"):
-        build_program(problem, 1, start="warm")
-    with pytest.raises(InputError, match="k = 2 samples"):
-        build_program(problem, 1, start=([0], [1]))
-    with pytest.raises(InputError, match="depth 2"):
-        build_program(problem, 1, Ansatz(problem, 2).schedule)
-    with pytest.raises(InputError, match="4 free angles"):
-        build_program(problem, 1, angles=[1.0])
-    with pytest.raises(InputError, match="finite"):
-        build_program(problem, 1, angles=[1.0, np.nan, 0.0, 0.0])
-    program = build_program(problem, 1, "tied")
-    with pytest.raises(InputError, match="check δ"):
-        program.bind({"γ": 1.0, "β": 1.0, "δ": 0.0})
-    assert program.bind({"γ": 1.0, "β": 2.0}) == program.bind([1.0, 2.0])
-    with pytest.raises(InputError, match="still open"):
-        fold_rzz(to_qiskit(program, measure=False))
-
-
-@given(
-    st.one_of(
-        st.floats(-20, 20),
-        st.floats(-1e9, 1e9),
-        st.integers(-9, 9).map(lambda quarters: quarters * np.pi / 2),
-        st.sampled_from([0.0, -0.0, 1e-300, np.nextafter(np.pi / 2, 2), np.nextafter(np.pi, 4)]),
-    )
-)
-@settings(max_examples=200, deadline=None)
-def test_a_folded_angle_is_in_range_and_the_circuit_is_equal(angle):
-    circuit = QuantumCircuit(2)
-    circuit.h([0, 1])
-    circuit.rzz(angle, 1, 0)
-    circuit.sx(0)
-    folded = fold_rzz(circuit)
-    angles = [step.operation.params[0] for step in folded.data if step.operation.name == "rzz"]
-    assert all(0 <= each <= np.pi / 2 for each in angles)
-    np.testing.assert_allclose(Operator(folded).data, Operator(circuit).data, atol=1e-7 if abs(angle) > 20 else 1e-12)

@@ -4,7 +4,10 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.hardware.colouring import colour_beside, colour_registers
+from biselect import SelectionProblem
+from biselect.hardware import YFramePath, compile_circuit
+from biselect.hardware.colouring import colour_beside, colour_registers, recoloured
+from biselect.qaoa import AnsatzSpec
 
 
 @given(seed=st.integers(0, 1 << 30), n=st.integers(2, 9))
@@ -28,3 +31,16 @@ def test_both_registers_share_the_number_of_colours():
     samples, features = colour_registers([(0, 1), (0, 2), (0, 3)], [(0, 1), (1, 2)], [(1, 1)])
     assert len(samples) == 3 and (0, 1) not in samples[-1]
     assert len(features) == 2  # the third is left empty
+
+
+def test_a_phase_beside_the_last_class_costs_no_two_qubit_depth(small):
+    """A star of three samples whose first leaf is crossed: that leaf must not be in the last class."""
+    problem = SelectionProblem(coupling=[[0.0], [1.0], [0.0], [0.0]], sample_scores=np.arange(4.0), k=2, m=1)
+    edges = [(0, 1), (0, 2), (0, 3)]
+    program = AnsatzSpec(problem, 2, "tied", ([(edge,) for edge in edges[::-1]], "path"), "canonical").program()
+    order = recoloured(program)
+    assert order.layers[0][-1].qubits != (0, 1) and {op.qubits for op in order.layers[0][-3:]} == set(edges)
+    made = compile_circuit(
+        program, small.device("fractional", [*edges, (1, 4)], 5), range(5), YFramePath(propagate=False), angles=[1, 1]
+    )
+    assert made.resources.two_qubit_depth == 1 + 2 * 6  # the first phase, then two mixers of three classes

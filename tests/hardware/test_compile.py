@@ -1,19 +1,17 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from qiskit.circuit import Measure, Parameter
 from qiskit.circuit.library import CZGate, RXGate, RZGate, RZZGate
 from qiskit.transpiler import Target
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import PATHS, Op, Program, YFramePath, build_program, compile_circuit, count_resources, factorial
-from biselect.hardware.colouring import colour_beside, recoloured
+from biselect.hardware import PATHS, YFramePath, compile_circuit
 from biselect.hardware.patches import choose_patch
+from biselect.hardware.paths import factorial
+from biselect.hardware.resources import count_resources
 from biselect.hardware.targets import load_target
-from biselect.hardware.yframe import split_sides
-from biselect.qaoa import Ansatz
+from biselect.qaoa import Ansatz, AnsatzSpec
 
 LINE = [(0, 1), (1, 2), (2, 3), (3, 4)]
 
@@ -21,8 +19,9 @@ LINE = [(0, 1), (1, 2), (2, 3), (3, 4)]
 def line_program(**options):
     """Three samples and two features on a line, one cross edge in the middle."""
     problem = SelectionProblem(coupling=[[0.0, 0.0], [0.0, 0.0], [1.0, 0.0]], sample_scores=[0.1, 0.2, 0.3], k=1, m=1)
-    options = {"schedule": "tied", "mixer": "path", "start": ([0], [0]), "angles": [0.9, 0.4], **options}
-    return build_program(problem, options.pop("depth", 1), **options)
+    options = {"depth": 1, "schedule": "tied", "mixer": "path", "start": ([0], [0]), "angles": [0.9, 0.4], **options}
+    angles = options.pop("angles")
+    return AnsatzSpec(problem, **options).program(angles)
 
 
 @pytest.fixture(scope="module")
@@ -128,42 +127,6 @@ def test_the_paths_are_the_16_conditions_and_named_ones():
     assert YFramePath(propagate=False).name == "y-frame-coloured-unitary"
 
 
-@given(seed=st.integers(0, 1 << 30), n=st.integers(2, 14))
-@settings(max_examples=60, deadline=None)
-def test_colouring_is_proper_and_keeps_the_last_class_off_crossed_qubits(seed, n):
-    rng = np.random.default_rng(seed)
-    edges = [(int(rng.integers(max(0, q - 3), q)), q) for q in range(1, n)]
-    degrees = np.bincount(np.array(edges).ravel(), minlength=n)
-    crossed = [q for q in range(n) if degrees[q] < degrees.max() and rng.random() < 0.4]
-    classes = colour_beside(edges, crossed)
-    assert sorted(edge for members in classes for edge in members) == sorted(edges)
-    assert len(classes) <= degrees.max()
-    for members in classes:
-        ends = [end for edge in members for end in edge]
-        assert len(set(ends)) == len(ends)
-
-
-def test_a_phase_beside_the_last_class_costs_no_two_qubit_depth(small):
-    """A star of three samples whose first leaf is crossed: that leaf must not be in the last class."""
-    problem = SelectionProblem(coupling=[[0.0], [1.0], [0.0], [0.0]], sample_scores=np.arange(4.0), k=2, m=1)
-    edges = [(0, 1), (0, 2), (0, 3)]
-    program = build_program(problem, 2, "tied", ([(edge,) for edge in edges[::-1]], "path"), "canonical")
-    order = recoloured(program)
-    assert order.layers[0][-1].qubits != (0, 1) and {op.qubits for op in order.layers[0][-3:]} == set(edges)
-    made = compile_circuit(
-        program, small.device("fractional", [*edges, (1, 4)], 5), range(5), YFramePath(propagate=False), angles=[1, 1]
-    )
-    assert made.resources.two_qubit_depth == 1 + 2 * 6  # the first phase, then two mixers of three classes
-
-
-def test_a_mixer_across_registers_has_no_classes(fractional):
-    hop = Op(kind="xy", qubits=(2, 3), angle=0.3)
-    program = Program(n_samples=3, n_features=2, k=1, m=1, bits=(1, 0, 0, 1, 0), layers=((hop,),))
-    with pytest.raises(InputError, match="breaks the budgets"):
-        compile_circuit(program, fractional, range(5))
-    assert compile_circuit(program, fractional, range(5), YFramePath(coloured=False)).resources.two_qubit_gates == 1
-
-
 def test_another_order_is_another_circuit():
     rng = np.random.default_rng(0)
     scores = {"sample_scores": rng.normal(size=4), "feature_scores": rng.normal(size=2)}
@@ -171,10 +134,3 @@ def test_another_order_is_another_circuit():
     orders = [[((0, 1),), ((1, 2),), ((2, 3),)], [((0, 1), (2, 3)), ((1, 2),)]]
     states = [Ansatz(problem, 1, "tied", (order, "path"), "canonical").state([0.5, 0.9]) for order in orders]
     assert np.abs(np.abs(states[0]) ** 2 - np.abs(states[1]) ** 2).max() > 1e-3
-
-
-def test_sides_alternate_along_edges():
-    assert split_sides(LINE, 5) == [0, 1, 0, 1, 0]
-    ring = [*LINE, (4, 0)]
-    sides = split_sides(ring, 5)
-    assert sum(sides[i] == sides[j] for i, j in ring) == 1

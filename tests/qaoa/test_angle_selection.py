@@ -6,11 +6,13 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, Schedule, surrogate
+from biselect.qaoa import Ansatz, AnsatzSpec, surrogate
 from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
 from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
 
 PROTOCOLS = (select_by_paper, select_by_rounds)
+
+
 EDGES = [(0, 1), (3, 2), (5, 4)]
 
 
@@ -28,25 +30,25 @@ def problem():
 
 @pytest.fixture
 def wide(problem):
-    return WideShots(problem, 2, "bilinear", "path", surrogate(problem, EDGES))
+    return WideShots(AnsatzSpec(problem, 2, "bilinear", "path", groups=surrogate(problem, EDGES)))
 
 
 @pytest.mark.parametrize("select", PROTOCOLS)
 def test_both_protocols_spend_the_papers_shots(problem, wide, select):
-    found = select(problem, wide, warm_starts(problem), fixed_angles(wide.schedule), seed=1)
+    found = select(problem, wide, warm_starts(problem), fixed_angles(wide.spec.schedule), seed=1)
     assert found.shots == 2 * 6 * 384 + 2 * 4096
     assert found.confirmed[0].rank == min(trial.rank for trial in found.confirmed)
     assert np.array_equal(found.angles, found.confirmed[0].angles)
     assert all(trial.best <= trial.cvar <= trial.mean for trial in (*found.tried, *found.confirmed))
-    again = select(problem, wide, warm_starts(problem), fixed_angles(wide.schedule), seed=1)
+    again = select(problem, wide, warm_starts(problem), fixed_angles(wide.spec.schedule), seed=1)
     assert np.array_equal(found.angles, again.angles)
     assert [trial.cvar for trial in found.tried] == [trial.cvar for trial in again.tried]
-    other = select(problem, wide, warm_starts(problem), fixed_angles(wide.schedule), seed=2)
+    other = select(problem, wide, warm_starts(problem), fixed_angles(wide.spec.schedule), seed=2)
     assert [trial.cvar for trial in found.tried] != [trial.cvar for trial in other.tried]
 
 
 def test_the_papers_candidates_are_the_inherited_angles_and_five_near_them(problem, wide):
-    inherited = fixed_angles(wide.schedule)
+    inherited = fixed_angles(wide.spec.schedule)
     found = select_by_paper(problem, wide, warm_starts(problem), inherited)
     assert len(found.tried) == 12
     assert [np.array_equal(trial.angles, inherited) for trial in found.tried] == ([True] + [False] * 5) * 2
@@ -96,7 +98,7 @@ def test_standing_still_improves_nothing(problem, wide):
     still = select_by_paper(problem, lambda s, _, n, seed: wide(s, np.zeros(4), n, seed), [start], np.zeros(4))
     assert still.confirmed[0].improved == 0
     assert still.confirmed[0].cvar == pytest.approx(problem.energy(*start))
-    moved = select_by_paper(problem, wide, [start], fixed_angles(wide.schedule))
+    moved = select_by_paper(problem, wide, [start], fixed_angles(wide.spec.schedule))
     assert moved.confirmed[0].improved > 0
 
 
@@ -107,23 +109,11 @@ def test_rounds_find_lower_tails_in_the_same_shots(problem, wide):
     for seed in range(6):
         chosen = []
         for select in PROTOCOLS:
-            found = select(problem, wide, starts, fixed_angles(wide.schedule), seed=seed)
+            found = select(problem, wide, starts, fixed_angles(wide.spec.schedule), seed=seed)
             ansatz = Ansatz(problem, 2, "bilinear", "path", found.start, groups=surrogate(problem, EDGES))
             chosen.append(ansatz.cvar(found.angles))
         gains.append(chosen[0] - chosen[1])
     assert np.mean(gains) > 0
-
-
-def test_warm_starts_are_distinct_and_in_order(problem):
-    starts = warm_starts(problem, 2)
-    energies = [problem.energy(*start) for start in starts]
-    assert energies == sorted(energies)
-    assert len({tuple(map(tuple, start)) for start in starts}) == len(starts)
-    assert all(len(s) == problem.k and len(f) == problem.m for s, f in starts)
-
-
-def test_fixed_angles_do_not_know_the_problem():
-    assert fixed_angles(Schedule.named("bilinear", 3)).tolist() == [np.pi / 4] * 5
 
 
 @pytest.mark.parametrize("starts, angles", [([], [0.1]), ([([0], [0])], [np.nan])])

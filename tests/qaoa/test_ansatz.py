@@ -6,11 +6,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.qaoa import SCHEDULES, Ansatz, CostGroup, Observable, Schedule, components, split_terms
-from biselect.simulate.circuit import energy_table
-
-CHAINS = [("tied", "bilinear"), ("bilinear", "fixed-transport"), ("fixed-transport", "fully-grouped")]
-CHAINS += [("tied", "layerwise"), ("layerwise", "fully-grouped")]
+from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, components
 
 
 def problem_of(seed=0, n=5, d=4, k=2, m=2):
@@ -25,47 +21,6 @@ def problem_of(seed=0, n=5, d=4, k=2, m=2):
     )
 
 
-@given(st.integers(1, 6), st.sampled_from(CHAINS), st.integers(0, 100))
-def test_each_schedule_contains_the_one_before(depth, chain, seed):
-    small, large = (Schedule.named(name, depth) for name in chain)
-    angles = np.random.default_rng(seed).normal(size=small.size)
-    np.testing.assert_allclose(large.expand(small.embed(angles, into=large)), small.expand(angles), atol=1e-12)
-
-
-@pytest.mark.parametrize("depth", [1, 3])
-def test_angle_counts_are_the_papers(depth):
-    sizes = {name: Schedule.named(name, depth).size for name in SCHEDULES}
-    assert sizes == {
-        "tied": 2,
-        "layerwise": 2 * depth,
-        "bilinear": depth + 2,
-        "fixed-transport": 3 * depth + 1,
-        "fully-grouped": 4 * depth,
-    }
-
-
-def test_angles_are_in_the_stated_order():
-    assert Schedule.named("bilinear", 2).angle_names == ("γ_marg", "γ_SF,1", "γ_SF,2", "β")
-    assert Schedule.named("fully-grouped", 1).angle_names == ("γ_S,1", "γ_F,1", "γ_SF,1", "β_1")
-    assert Schedule.named("fixed-transport", 2).angle_names[-1] == "β"
-
-
-def test_what_is_not_contained_is_refused():
-    layerwise, tied = Schedule.named("layerwise", 2), Schedule.named("tied", 2)
-    with pytest.raises(InputError, match="not contained"):
-        layerwise.embed([1.0, 2.0, 3.0, 4.0], into=tied)
-    with pytest.raises(InputError, match="another depth"):
-        layerwise.embed(np.zeros(4), into=Schedule.named("layerwise", 3))
-    with pytest.raises(InputError, match="has 2 angles"):
-        tied.expand([1.0])
-    with pytest.raises(InputError, match="finite"):
-        tied.expand([np.nan, 0.0])
-    with pytest.raises(InputError, match="schedule must be one of"):
-        Schedule.named("magic", 1)
-    with pytest.raises(InputError, match="at least 1"):
-        Schedule.named("tied", 0)
-
-
 @pytest.mark.parametrize("schedule", SCHEDULES)
 @pytest.mark.parametrize("start", ["dicke", "canonical", "random"])
 def test_gradients_by_free_angles(schedule, start):
@@ -78,25 +33,6 @@ def test_gradients_by_free_angles(schedule, start):
         step[position] = 1e-5
         slope = (ansatz.expectation(angles + step) - ansatz.expectation(angles - step)) / 2e-5
         assert gradient[position] == pytest.approx(slope, abs=1e-7)
-
-
-def test_any_grouping_of_cost_terms_works_and_standard_groups_are_one_of_them():
-    problem = problem_of()
-    n, d = problem.n_samples, problem.n_features
-    types = np.r_[np.zeros(n, int), np.ones(d, int), np.full(n * d, 2)]
-    standard, same = Ansatz(problem, 2), Ansatz(problem, 2, groups=split_terms(problem, types))
-    angles = np.random.default_rng(0).normal(size=8)
-    np.testing.assert_allclose(same.state(angles), standard.state(angles))
-    shuffled = split_terms(problem, np.random.default_rng(0).permutation(types))
-    other = Ansatz(problem, 2, groups=shuffled)
-    tied = np.tile([0.3, 0.3, 0.3, 0.7], 2)
-    np.testing.assert_allclose(other.state(tied), standard.state(tied), atol=1e-12)
-    assert not np.allclose(other.state(angles), standard.state(angles))
-    assert other.value_and_gradient(angles)[1].shape == (8,)
-    with pytest.raises(InputError, match="group number"):
-        split_terms(problem, [0, 1])
-    with pytest.raises(InputError, match="S, F and SF only"):
-        Ansatz(problem, 2, "bilinear", groups=shuffled)
 
 
 @settings(max_examples=30, deadline=None)
@@ -122,36 +58,6 @@ def test_relabelling_samples_and_mixer_relabels_the_state(seed):
     np.testing.assert_allclose(
         np.sort(second.probabilities(angles).ravel()), np.sort(first.probabilities(angles).ravel()), atol=1e-12
     )
-
-
-def test_with_zero_angles_the_state_is_the_start():
-    problem = problem_of()
-    best = bs.solve(problem)
-    warm = Ansatz(problem, 1, start=best)
-    assert warm.expectation(np.zeros(4)) == pytest.approx(best.energy)
-    pair = Ansatz(problem, 1, start=(best.samples[::-1], best.features))
-    np.testing.assert_array_equal(pair.start, warm.start)
-    canonical = Ansatz(problem, 1, start="canonical")
-    assert canonical.expectation(np.zeros(4)) == pytest.approx(problem.energy([0, 1], [0, 1]))
-    dicke = Ansatz(problem, 1)
-    assert dicke.expectation(np.zeros(4)) == pytest.approx(energy_table(problem).mean())
-    again = Ansatz(problem, 1, start=dicke.state(np.zeros(4)))
-    assert again.expectation(np.ones(4)) == pytest.approx(dicke.expectation(np.ones(4)))
-
-
-@pytest.mark.parametrize(
-    ("start", "message"),
-    [
-        ("magic", "start must be"),
-        (([0], [0, 1]), "k = 2 samples"),
-        (([0, 9], [0, 1]), "within 0..4"),
-        (np.ones((2, 2)), "shape"),
-        (np.ones((10, 6)), "normalised"),
-    ],
-)
-def test_wrong_starts_are_refused(start, message):
-    with pytest.raises(InputError, match=message):
-        Ansatz(problem_of(), 1, start=start)
 
 
 def test_figures_of_merit():
@@ -229,11 +135,10 @@ def test_the_circuit_is_qiskits():
     ansatz = Ansatz(problem, 2, start="random", seed=3)
     angles = np.random.default_rng(8).normal(size=8)
     circuit = QuantumCircuit(7)
-    row, column = np.argwhere(ansatz.start != 0)[0]
-    for i in ansatz.samples.subsets[row]:
-        circuit.x(conventions.sample_qubit(int(i)))
-    for j in ansatz.features.subsets[column]:
-        circuit.x(conventions.feature_qubit(int(j), n))
+    for i in ansatz.spec.start[0]:
+        circuit.x(conventions.sample_qubit(i))
+    for j in ansatz.spec.start[1]:
+        circuit.x(conventions.feature_qubit(j, n))
     parts = problem.components()
     for gammas in ansatz.schedule.expand(angles):
         for gamma, part in zip(gammas[:-1], parts, strict=True):
@@ -280,9 +185,3 @@ def test_rules_misshapen_groups_and_wrong_observables_are_refused():
         Ansatz(problem_of(), 1).expectation(np.zeros(4), Observable(kind="values", values=np.ones((2, 2))))
     with pytest.raises(InputError, match="shape of the problem"):
         Ansatz(problem_of(), 1, groups=components(problem_of(n=4)))
-
-
-def test_groups_of_one_name_keep_angles_of_their_own():
-    problem = problem_of()
-    same = [CostGroup(name="x", sample=g.sample, feature=g.feature, pair=g.pair) for g in components(problem)]
-    assert Ansatz(problem, 1, groups=same).size == 4

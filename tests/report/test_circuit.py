@@ -7,7 +7,8 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import compile_problem
 from biselect.report.circuit import NAMES, write_circuit
-from biselect.report.patch import draw_patch, mixer_colours
+from biselect.report.patch import draw_patch
+from biselect.simulate.program import steps
 
 
 @pytest.fixture(scope="module")
@@ -43,10 +44,9 @@ def test_places_that_cannot_be_written_to_are_refused(made, tmp_path):
 def test_the_picture_shows_registers_cross_edges_and_colours(made):
     figure = draw_patch(made.patch, made.target, made.compiled.program)
     labels = [text.get_text() for text in figure.legends[0].get_texts()]
-    colours = mixer_colours(made.compiled.program)
-    assert set(colours) == {tuple(edge) for edge in made.compiled.program.edges("xy")}
-    steps = {f"mixer, colour {step + 1}" for step in set(colours.values())}
-    assert set(labels) == {"samples", "features", "cross edge", *steps}
+    edges = made.compiled.program.edges("xy")
+    colours = dict(zip(edges, steps(edges), strict=True))
+    assert set(labels) == {"samples", "features", "cross edge", *(f"mixer, colour {i + 1}" for i in colours.values())}
     for edge, step in colours.items():  # edges of one colour share no qubit
         assert not any(other != edge and set(other) & set(edge) and colours[other] == step for other in colours)
     numbers = [text.get_text() for text in figure.axes[0].texts]

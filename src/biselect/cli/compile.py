@@ -17,6 +17,15 @@ from biselect.errors import InputError
 if TYPE_CHECKING:
     from biselect.hardware.bundle import Bundle
     from biselect.hardware.resources import Resources
+    from biselect.qaoa import Training
+
+TARGETS = "boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json)."
+PATHS = (
+    "y-frame, y-frame-quiet (by recorded errors), opt3-cz, opt3-fractional, complete-cz, complete-fractional, "
+    "strongest-qiskit."
+)
+REGISTERS = "trees (more couplings) or paths (shorter circuits)."
+SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
 
 
 def compile_(
@@ -29,16 +38,8 @@ def compile_(
             show_default=False,
         ),
     ] = None,
-    target: Annotated[
-        str, typer.Option(help="boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json).")
-    ] = "boston",
-    path: Annotated[
-        str,
-        typer.Option(
-            help="y-frame, y-frame-quiet (by recorded errors), opt3-cz, opt3-fractional, complete-cz, "
-            "complete-fractional, strongest-qiskit."
-        ),
-    ] = "y-frame",
+    target: Annotated[str, typer.Option(help=TARGETS)] = "boston",
+    path: Annotated[str, typer.Option(help=PATHS)] = "y-frame",
     depth: Annotated[
         int | None, typer.Option(min=1, help="p; known for angles from a file, else 2.", show_default=False)
     ] = None,
@@ -46,11 +47,9 @@ def compile_(
         str | None,
         typer.Option(help="Schedule of the angles; known for those from a file, else bilinear.", show_default=False),
     ] = None,
-    registers: Annotated[str, typer.Option(help="trees (more couplings) or paths (shorter circuits).")] = "trees",
+    registers: Annotated[str, typer.Option(help=REGISTERS)] = "trees",
     start: Annotated[str, typer.Option(help="random, canonical, dicke, or a selection.json to start from.")] = "random",
-    surrogate: Annotated[
-        str, typer.Option(help="mask, or mean-field to keep the mean of dropped couplings in the fields.")
-    ] = "mask",
+    surrogate: Annotated[str, typer.Option(help=SURROGATES)] = "mask",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
@@ -60,7 +59,8 @@ def compile_(
         Path | None,
         typer.Option(
             "--out",
-            help="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz and patch.svg.",
+            help="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz, patch.svg and, where "
+            "they were trained for this circuit, angles.json.",
             show_default=False,
         ),
     ] = None,
@@ -69,7 +69,8 @@ def compile_(
 ) -> None:
     """Compile PROBLEM for a device, on hardware edges alone, and compare with plain Qiskit.
 
-    Angles that suit the whole problem on a ring rarely suit the couplings and mixer of a chip: train them here.
+    Angles that suit the whole problem on a ring rarely suit the couplings and mixer of a chip: train them here, or with
+    `biselect train --target`.
 
     The manifest holds what is needed to read the measured bits: layouts, placement, mask, and the hashes of all files.
     """
@@ -80,18 +81,15 @@ def compile_(
     steps = Steps(quiet)
     if folder is not None:
         check_folder(folder, NAMES)  # before the work, not after it
-    loaded = read_problem(problem, k, m, id_column, exclude or [])
-    numbers, wanted_schedule, wanted_depth = _angles(angles, schedule, depth, loaded.digest, steps)
-    warm = start if start in ("random", "canonical", "dicke") else _selection(Path(start))
     made = compile_problem(
-        loaded,
+        read_problem(problem, k, m, id_column, exclude or []),
         target,
-        numbers,
-        depth=wanted_depth,
-        schedule=wanted_schedule,
+        read_angles(angles),
+        depth=depth,
+        schedule=schedule,
         path=path,
         registers=registers,
-        start=warm,
+        start=read_start(start),
         surrogate=surrogate,
         seed=seed,
         progress=steps.say,
@@ -101,70 +99,41 @@ def compile_(
         sys.stdout.write(json.dumps(made.manifest(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
     else:
         _show(made)
+    for note in made.notes:
+        steps.say(
+            f"warning: {note}. Such angles may do no better than chance; leave --angles out to train them for this "
+            "very circuit",
+            style="bold yellow",
+        )
     for file in written:
         steps.say(f"wrote {file}")
 
 
-def _angles(
-    text: str | None, schedule: str | None, depth: int | None, digest: str, steps: Steps
-) -> tuple[list[float] | None, str, int]:
-    """Angles (None to train them), their schedule and their depth."""
+def read_angles(text: str | None) -> Training | list[float] | None:
+    """Angles from a file or as they stand."""
+    from biselect.qaoa.training import load_angles
+
     if text is None:
-        return None, schedule or "bilinear", depth or 2
-    content = _read_json(Path(text), "angles") if text.lower().endswith(".json") else _numbers(text)
-    if isinstance(content, dict):
-        try:
-            numbers, of_schedule, of_depth = content["angles"], str(content["schedule"]), int(content["depth"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise InputError(f"{text}: not angles written by biselect train: {error}") from error
-        for name, given, known in (("--schedule", schedule, of_schedule), ("--depth", depth, of_depth)):
-            if given is not None and given != known:
-                raise InputError(f"{name} {given}, but {text} was trained with {known}; leave {name} out")
-        if content.get("problem_hash", digest) != digest:
-            steps.say("note: these angles were trained on another problem", style="yellow")
-        steps.say(
-            "warning: these angles were trained for another circuit, of all couplings, with another mixer and start. "
-            "On the few couplings of a chip they may do no better than chance; leave --angles out to train them for "
-            "this very circuit",
-            style="bold yellow",
-        )
-        schedule, depth = of_schedule, of_depth
-    else:
-        numbers = content
-    if depth is None:
-        raise InputError("give --depth: a list of angles does not say how many layers it is for")
-    if not isinstance(numbers, list) or not all(
-        isinstance(x, int | float) and not isinstance(x, bool) for x in numbers
-    ):
-        raise InputError(f"--angles {text}: the angles must be a list of numbers")
-    try:
-        return [float(number) for number in numbers], schedule or "bilinear", depth
-    except OverflowError:
-        raise InputError(f"--angles {text}: an angle is beyond all numbers that a circuit can hold") from None
-
-
-def _numbers(text: str) -> list[float]:
+        return None
+    if text.lower().endswith(".json"):
+        return load_angles(text)
     try:
         return [float(part) for part in text.strip("[] ").split(",")]
     except ValueError:
         raise InputError(f"--angles {text}: give a .json file, or numbers separated by commas") from None
 
 
-def _selection(path: Path) -> tuple[list[int], list[int]]:
-    content = _read_json(path, "a start (random, canonical, dicke or a selection.json)")
+def read_start(text: str) -> Any:
+    """A start by its name, or the choice that a selection.json holds."""
+    from biselect.core.files import read_json
+
+    if text in ("random", "canonical", "dicke"):
+        return text
+    content = read_json(text)
     try:
         return list(content["sample_indices"]), list(content["feature_indices"])
     except (KeyError, TypeError) as error:
-        raise InputError(f"{path}: holds no selection to start from ({error})") from error
-
-
-def _read_json(path: Path, what: str) -> Any:
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file; it was given for {what}") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+        raise InputError(f"{text}: holds no selection to start from ({error})") from error
 
 
 def _show(made: Bundle) -> None:

@@ -65,7 +65,8 @@ def run(
     as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
     from the service's own account store or environment and are never written.
     """
-    from biselect.hardware.execute.circuit_files import circuit_of, read_json
+    from biselect.core.files import read_json
+    from biselect.hardware.execute.circuit_files import circuit_of
     from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
     from biselect.hardware.execute.forecast import forecast
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
+from biselect.cli.compile import PATHS, REGISTERS, SURROGATES, TARGETS, read_angles, read_start
 from biselect.cli.console import Steps, out, printable
 from biselect.cli.solve import read_problem
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from biselect.core import SelectionProblem
-    from biselect.qaoa import Ansatz, Training
+    from biselect.qaoa import Ansatz, AnsatzSpec, Training
 
 GUESS = 2000  # evaluations that a training without a budget may take; decides whether compiling pays
 
@@ -26,17 +27,37 @@ def train(
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
     exclude: options.Exclude = None,
-    depth: Annotated[int, typer.Option(min=1, help="p, the layers of the circuit.")] = 3,
+    depth: Annotated[
+        int | None, typer.Option(min=1, help="p, the layers of the circuit; 3, or 2 on a device.", show_default=False)
+    ] = None,
     schedule: Annotated[
-        str, typer.Option(help="tied, layerwise, bilinear, fixed-transport or fully-grouped.")
-    ] = "fully-grouped",
-    mixer: Annotated[str, typer.Option(help="ring, path or complete.")] = "ring",
-    start: Annotated[str, typer.Option(help="dicke, canonical or random.")] = "dicke",
+        str | None,
+        typer.Option(
+            help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device.",
+            show_default=False,
+        ),
+    ] = None,
+    mixer: Annotated[
+        str | None, typer.Option(help="ring, path or complete; on a device, its edges.", show_default=False)
+    ] = None,
+    start: Annotated[
+        str | None,
+        typer.Option(
+            help="dicke, canonical, random or a selection.json; dicke, or random on a device.", show_default=False
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        typer.Option(help=f"Train for the circuit that `biselect compile` makes for {TARGETS}", show_default=False),
+    ] = None,
+    path: Annotated[str | None, typer.Option(help=f"With --target: {PATHS}", show_default=False)] = None,
+    registers: Annotated[str | None, typer.Option(help=f"With --target: {REGISTERS}", show_default=False)] = None,
+    surrogate: Annotated[str | None, typer.Option(help=f"With --target: {SURROGATES}", show_default=False)] = None,
     objective: Annotated[
         str, typer.Option(help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.")
     ] = "energy",
     strategy: Annotated[
-        str, typer.Option(help="multistart, ladder, continuation, or the paper's depth-frontier or threshold.")
+        str, typer.Option(help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.")
     ] = "multistart",
     threshold: Annotated[
         str | None,
@@ -45,6 +66,10 @@ def train(
         ),
     ] = None,
     share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
+    begin: Annotated[
+        str | None,
+        typer.Option(help="Angles to begin with, as `biselect compile --angles` takes them.", show_default=False),
+    ] = None,
     evaluations: Annotated[
         int | None, typer.Option(min=1, help="Evaluations of the objective at most.", show_default=False)
     ] = None,
@@ -65,6 +90,8 @@ def train(
 ) -> None:
     """Train the angles of a constraint-preserving QAOA circuit for PROBLEM on a simulator of its sector.
 
+    With --target they are for the circuit that `biselect compile` with the same options makes, and takes them.
+
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
     from biselect.qaoa import Ansatz
@@ -76,20 +103,18 @@ def train(
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
         goal = _threshold(threshold, loaded)
-    ansatz = Ansatz(
-        loaded,
-        depth,
-        schedule,
-        mixer,
-        start,
-        backend=backend_for(loaded, depth, evaluations or GUESS),
-        seed=seed,
-    )
+    circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else read_start(start)}
+    on_device = {"path": path, "registers": registers, "surrogate": surrogate}
+    spec = _spec(loaded, target, {**circuit, "seed": seed}, mixer, on_device, steps)
+    ansatz = Ansatz.from_spec(spec, backend=backend_for(loaded, spec.depth, evaluations or GUESS))
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
+    first = read_angles(begin)
+    starts = {} if first is None else {"starts": [getattr(first, "angles", first)]}
+    name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
-        with steps.bar(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
+        with steps.bar(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=strategy,
                 objective=_parts(objective),
@@ -101,6 +126,7 @@ def train(
                 workers=workers,
                 checkpoint=kept,
                 progress=progress,
+                **starts,
             )
     except OtherTrainingError as error:
         raise InputError(
@@ -117,6 +143,29 @@ def train(
         _show(ansatz, trained)
     for note in trained.notes:
         steps.say(f"note: {note}", style="yellow")
+
+
+def _spec(
+    problem: SelectionProblem,
+    target: str | None,
+    circuit: dict[str, Any],
+    mixer: str | None,
+    on_device: dict[str, str | None],
+    steps: Steps,
+) -> AnsatzSpec:
+    """The circuit of the whole problem, or the one on a device; what is not given is left to the library."""
+    from biselect.qaoa import AnsatzSpec
+
+    given = {name: value for name, value in {**circuit, **on_device}.items() if value is not None}
+    if target is None:
+        if useless := [f"--{name}" for name in on_device if name in given]:
+            raise InputError(f"{', '.join(useless)}: say for which device, with --target")
+        return AnsatzSpec(problem, given.pop("depth", 3), mixer=mixer or "ring", **given)
+    from biselect.hardware import place_circuit
+
+    if mixer is not None:
+        raise InputError("--mixer: with --target the mixer runs on the edges of the device; leave it out")
+    return place_circuit(problem, target, progress=steps.say, **given).spec
 
 
 def _check_place(output: Path | None, problem: Path, threshold: str | None) -> None:
@@ -138,7 +187,7 @@ def _check_place(output: Path | None, problem: Path, threshold: str | None) -> N
 
 def _threshold(text: str | None, problem: SelectionProblem) -> float | None:
     """An energy, or the manifest's entry for this problem."""
-    from biselect.qaoa import load_thresholds, threshold_for
+    from biselect.qaoa.thresholds import load_thresholds, threshold_for
 
     if text is None:
         return None
@@ -160,11 +209,10 @@ def _parts(text: str) -> str | dict[str, float]:
 
 
 def _write(ansatz: Ansatz, trained: Training, output: Path, steps: Steps) -> None:
-    from biselect.core.files import write_file
     from biselect.report.training import draw_training
 
     picture = output.with_suffix(".svg")
-    write_file(output, trained.to_json())
+    trained.to_json(output)
     draw_training(ansatz, trained, picture)
     for path in (output, picture):
         steps.say(f"wrote {path}")

@@ -1,16 +1,28 @@
-"""Writing files: each appears whole or not at all, and so does a folder of them."""
+"""Files: each is written whole or not at all, and so is a folder of them; JSON that cannot be read is named."""
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from biselect.errors import InputError
 
 STAGING = ".writing-"  # prefix of everything that is not yet in its place
+
+
+def read_json(path: str | Path) -> Any:
+    """The content of a JSON file, or an error that names the file."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
 
 
 def write_file(path: str | Path, content: str | bytes, *, move: Callable[[Path, Path], None] | None = None) -> None:

@@ -13,6 +13,8 @@ from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.solvers import solve
 
+__all__ = ["Agreement", "agreement", "low_energy_overlap", "sparse_optimum"]
+
 MOST_ENDS = 20  # ends of couplings on one side that are enumerated
 MOST_STATES = 20_000_000  # a sector that is listed in full
 
@@ -116,7 +118,7 @@ def low_energy_overlap(problem: SelectionProblem, surrogate: SelectionProblem, s
 
     Both sectors are listed in full, so this is for tens of millions of choices at most.
     """
-    from biselect.simulate.circuit import energy_table
+    from biselect.simulate.layers import energy_table
 
     _refuse_other_size(problem, surrogate)
     size = problem.sector.size

@@ -16,7 +16,7 @@ from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.hardware.decode import Shots
 from biselect.hardware.repair import band_1
-from biselect.simulate.circuit import energy_scale, rounding_slack
+from biselect.simulate.layers import energy_scale, rounding_slack
 
 TAIL = 0.05  # of CVaR₅
 

@@ -15,19 +15,18 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, Path, QiskitPath, YFramePath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, QiskitPath, YFramePath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
 from biselect.hardware.surrogates import choose_surrogate
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.groups import components
-from biselect.qaoa.starts import Start
-from biselect.qaoa.training.backend import backend_for
+from biselect.qaoa.cost_groups import components
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.training import Training, backend_for
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -54,6 +53,8 @@ class Bundle:
         angles: the free angles by name.
         compiled: the circuit.
         references: the same ansatz by plain Qiskit, by name.
+        training: how the angles were found, if for this very circuit.
+        notes: what a reader should know, such as that the angles were trained for another circuit.
     """
 
     problem: SelectionProblem
@@ -66,6 +67,8 @@ class Bundle:
     angles: dict[str, float]
     compiled: Compiled
     references: dict[str, Resources]
+    training: Training | None = None
+    notes: tuple[str, ...] = ()
 
     @property
     def mask(self) -> NDArray[np.bool_]:
@@ -119,13 +122,153 @@ class Bundle:
         }
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlacedCircuit:
+    """A circuit on the qubits of a device, before its angles are known.
+
+    Attributes:
+        problem: the dense problem, in its own order.
+        target: the device, with the gates that the path may use.
+        path: how it will be compiled.
+        patch: where the registers lie.
+        placement: who sits where.
+        surrogate: what the phases are made of, in placed order.
+        temperature: of the mean field in the surrogate's fields; None for the plain mask.
+        spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
+        seed: of patch, start and transpiler.
+    """
+
+    problem: SelectionProblem
+    target: Target
+    path: CompilationPath
+    patch: Patch
+    placement: Placement
+    surrogate: SelectionProblem
+    temperature: float | None
+    spec: AnsatzSpec
+    seed: int
+
+    def train(self) -> Training:
+        """Angles for this very circuit, by the CVaR of the dense objective; for another way, train on `spec`."""
+        size = self.problem.sector.size
+        if size > TRAINABLE:
+            raise InputError(
+                f"its {size:.1e} choices are too many to train angles on here (up to {TRAINABLE:.0e}); give angles"
+            )
+        backend = backend_for(self.problem, self.spec.depth, EVALUATIONS)
+        ansatz = Ansatz.from_spec(self.spec, backend=backend)
+        return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=self.seed)
+
+    def differences(self, trained: Training) -> list[str]:
+        """In what this circuit differs from the one that some angles were trained for; for people."""
+        found = self.spec.differences(trained.circuit)
+        if trained.circuit.get("problem") == self.problem.digest and found[:1]:
+            found[0] = "placement (none there, its variables on the qubits of a device here)"
+        return found
+
+    def compile(
+        self,
+        angles: ArrayLike | Mapping[str, float] | Training,
+        *,
+        compare: bool = True,
+        progress: Callable[[str], None] = lambda step: None,
+    ) -> Bundle:
+        """The circuit in the device's own gates.
+
+        Args:
+            angles: the free angles of the schedule, in their order or by name, or what training found.
+            compare: whether plain Qiskit compiles the same ansatz too.
+            progress: told the name of each step as it begins.
+        """
+        from biselect.hardware.compile import compile_circuit
+
+        trained = angles if isinstance(angles, Training) else None
+        program = self.spec.program()
+        values = program.in_order(angles.angles if isinstance(angles, Training) else angles)
+
+        def compiled(name: str, path: CompilationPath) -> Compiled:
+            progress(f"Compiling by {name}")
+            return compile_circuit(program, self.target, self.patch.layout, path, angles=values, seed=self.seed)
+
+        others = _references(self.path, self.target) if compare else {}
+        references = {name: compiled(name, path).resources for name, path in others.items()}
+        differ = [] if trained is None else self.differences(trained)
+        return Bundle(
+            problem=self.problem,
+            target=self.target,
+            patch=self.patch,
+            placement=self.placement,
+            surrogate=self.surrogate,
+            temperature=self.temperature,
+            schedule=self.spec.schedule.name,
+            angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
+            compiled=compiled(self.path.name, self.path),
+            references=references,
+            training=None if differ else trained,
+            notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
+        )
+
+
+def place_circuit(
+    problem: SelectionProblem,
+    target: Any,
+    *,
+    depth: int = 2,
+    schedule: str = "bilinear",
+    path: str = "y-frame",
+    registers: str = "trees",
+    start: Any = "random",
+    surrogate: str = "mask",
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda step: None,
+) -> PlacedCircuit:
+    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
+    from biselect.hardware.compile import basis_start, fit_for
+
+    if path not in PATHS:
+        raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
+    if surrogate not in SURROGATES:
+        raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
+    way = PATHS[path]
+    device = fit_for(way, load_target(target))
+    dense = AnsatzSpec(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
+    program = dense.program()
+    if isinstance(way, YFramePath):
+        basis_start(program)
+    progress("Choosing a patch")
+    patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
+    progress("Placing variables")
+    placement = place(problem, patch, seed=seed)
+    placed, mask = placement.placed(problem), hardware_mask(patch)
+    chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
+    sparse = masked(placed, mask) if chosen is None else chosen.problem
+    if program.choice is not None and not (isinstance(start, str) and start == "random"):
+        sides = zip((placement.samples, placement.features), program.choice, strict=True)
+        start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
+    mixer: Any = (patch.sample_edges, patch.feature_edges)
+    spec = AnsatzSpec(placed, depth, schedule, mixer, start, groups=components(sparse), seed=seed)
+    if way.coloured:
+        spec = spec.changed(mixer=recoloured(spec.program()).mixer)
+    return PlacedCircuit(
+        problem=problem,
+        target=device,
+        path=way,
+        patch=patch,
+        placement=placement,
+        surrogate=sparse,
+        temperature=None if chosen is None else chosen.temperature,
+        spec=spec,
+        seed=seed,
+    )
+
+
 def compile_problem(
     problem: SelectionProblem,
     target: Any,
-    angles: ArrayLike | Mapping[str, float] | None = None,
+    angles: ArrayLike | Mapping[str, float] | Training | None = None,
     *,
-    depth: int,
-    schedule: str = "bilinear",
+    depth: int | None = None,
+    schedule: str | None = None,
     path: str = "y-frame",
     registers: str = "trees",
     start: Any = "random",
@@ -134,14 +277,15 @@ def compile_problem(
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> Bundle:
-    """Choose a patch, place the variables, mask the couplings and compile.
+    """Place a problem on a device, train angles where none are given, and compile: `place_circuit` to the end.
 
     Args:
         problem: the dense problem.
         target: as `load_target` takes it.
-        angles: the free angles of the schedule; None to train them for this very circuit, where its sector is small.
-        depth: p, how many layers.
-        schedule: name of the angle schedule.
+        angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
+            where its sector is small.
+        depth: p, how many layers; that of the training, else 2.
+        schedule: name of the angle schedule; that of the training, else `bilinear`.
         path: name of the compilation path, one of `PATHS`.
         registers: `trees` or `paths`.
         start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
@@ -150,74 +294,23 @@ def compile_problem(
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
     """
-    from biselect.hardware.compile import basis_start, compile_circuit, fit_for
-
-    if path not in PATHS:
-        raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
-    if surrogate not in SURROGATES:
-        raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
-    way = PATHS[path]
-    device = fit_for(way, load_target(target))
-    dense = build_program(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
-    if isinstance(way, YFramePath):
-        basis_start(dense)
-    if angles is not None:
-        dense.bind(angles)
-    progress("Choosing a patch")
-    patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
-    progress("Placing variables")
-    placement = place(problem, patch, seed=seed)
-    placed, mask = placement.placed(problem), hardware_mask(patch)
-    chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
-    sparse = masked(placed, mask) if chosen is None else chosen.problem
-    program = build_program(
-        sparse,
-        depth,
-        schedule,
-        (patch.sample_edges, patch.feature_edges),
-        start if start in ("random", "dicke") else _placed_start(dense, placement),
-        seed=seed,
+    if isinstance(angles, Training):
+        for name, given, known in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
+            if given is not None and given != known:
+                raise InputError(f"{name} is {given}, but the angles were trained with {known}; leave {name} out")
+        schedule, depth = angles.schedule, angles.depth
+    elif angles is not None and depth is None:
+        raise InputError("give depth: a list of angles does not say how many layers it is for")
+    wanted = {"depth": 2 if depth is None else depth, "schedule": schedule or "bilinear", "start": start, "seed": seed}
+    if angles is not None:  # refuses what does not fit before the work
+        AnsatzSpec(problem, mixer="path", **wanted).program(angles.angles if isinstance(angles, Training) else angles)
+    placed = place_circuit(
+        problem, target, path=path, registers=registers, surrogate=surrogate, progress=progress, **wanted
     )
     if angles is None:
         progress("Training angles")
-        angles = _trained(placed, sparse, recoloured(program) if way.coloured else program, schedule, seed)
-    values = program.in_order(angles)
-    references = {}
-    for name, other in _references(way, device).items() if compare else ():
-        progress(f"Compiling by {name}")
-        references[name] = compile_circuit(program, device, patch.layout, other, angles=values, seed=seed).resources
-    progress(f"Compiling by {path}")
-    compiled = compile_circuit(program, device, patch.layout, way, angles=values, seed=seed)
-    return Bundle(
-        problem=problem,
-        target=device,
-        patch=patch,
-        placement=placement,
-        surrogate=sparse,
-        temperature=None if chosen is None else chosen.temperature,
-        schedule=schedule,
-        angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
-        compiled=compiled,
-        references=references,
-    )
-
-
-def _trained(
-    problem: SelectionProblem, sparse: SelectionProblem, program: Program, schedule: str, seed: int
-) -> NDArray[np.float64]:
-    """Angles for a circuit as it will run: its couplings, mixer order and start, by the CVaR of the dense objective."""
-    if problem.sector.size > TRAINABLE:
-        raise InputError(
-            f"its {problem.sector.size:.1e} choices are too many to train angles on here (up to {TRAINABLE:.0e}); "
-            "give angles"
-        )
-    depth, n, bits = len(program.layers), program.n_samples, program.bits
-    start: Start = "dicke"
-    if bits is not None:
-        start = np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist()
-    backend = backend_for(problem, depth, EVALUATIONS)
-    ansatz = Ansatz(problem, depth, schedule, program.mixer, start, groups=components(sparse), backend=backend)
-    return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=seed).angles
+        angles = placed.train()
+    return placed.compile(angles, compare=compare, progress=progress)
 
 
 def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[list[int], Placement]:
@@ -238,18 +331,12 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
     return clbits, placement
 
 
-def _placed_start(dense: Program, placement: Placement) -> tuple[Any, Any]:
-    """The basis state of a program in the original order, where its variables sit."""
-    bits, n = np.array(dense.bits, dtype=bool), dense.n_samples
-    return np.flatnonzero(bits[:n][placement.samples]), np.flatnonzero(bits[n:][placement.features])
-
-
-def _references(path: Path, target: Target) -> dict[str, Path]:
+def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
     same_order = QiskitPath(
         fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
     )
-    found: dict[str, Path] = {"Qiskit Opt-3 CZ": same_order}
+    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": same_order}
     if has_rzz(target) and path.coloured:
         found["strongest plain Qiskit"] = STRONGEST_QISKIT
     return {name: way for name, way in found.items() if way != path}

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from numpy.typing import ArrayLike
 
-from biselect.core import Selection, SelectionProblem, conventions
+from biselect.core import conventions
 from biselect.errors import MissingDependencyError
 from biselect.hardware.dicke import prepare_dicke
-from biselect.hardware.program import RZ, RZZ, Op, Program, build_program
-from biselect.qaoa.groups import CostGroup
-from biselect.qaoa.schedule import Schedule
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.simulate.program import RZ, RZZ, Op, Program
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qasm3, qpy
@@ -30,25 +28,17 @@ _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 
 
 def build_circuit(
-    problem: SelectionProblem,
-    depth: int,
-    schedule: str | Schedule = "fully-grouped",
-    mixer: Any = "ring",
-    start: str | Selection | tuple[Sequence[int], Sequence[int]] = "dicke",
-    *,
-    angles: ArrayLike | None = None,
-    groups: Sequence[CostGroup] | None = None,
-    seed: int | np.random.Generator | None = 0,
-    measure: bool = True,
+    spec: AnsatzSpec, angles: ArrayLike | Mapping[str, float] | None = None, *, measure: bool = True
 ) -> QuantumCircuit:
-    """The logical circuit of an ansatz; see `build_program` for the arguments, `to_qiskit` for the gates.
+    """The logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
 
+    >>> from biselect import SelectionProblem
     >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
-    >>> sorted(build_circuit(problem, 1, "tied", "path", "canonical").count_ops().items())
+    >>> circuit = build_circuit(AnsatzSpec(problem, 1, "tied", "path", "canonical"))
+    >>> sorted(circuit.count_ops().items())
     [('measure', 5), ('rz', 5), ('rzz', 3), ('x', 2), ('xx_plus_yy', 3)]
     """
-    program = build_program(problem, depth, schedule, mixer, start, angles=angles, groups=groups, seed=seed)
-    return to_qiskit(program, measure=measure)
+    return to_qiskit(spec.program(angles), measure=measure)
 
 
 def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> QuantumCircuit:

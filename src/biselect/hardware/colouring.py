@@ -10,9 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from biselect.errors import InputError
-from biselect.hardware.program import RZZ, XY, Op, Program
 from biselect.qaoa.mixers import Classes, Edge, colour_edges
+from biselect.simulate.program import RZZ, XY, Op, Program
 
 TRIES = 20_000  # steps of the search before the plain colouring is taken
 
@@ -55,8 +54,6 @@ def recoloured(program: Program) -> Program:
     """The program with its mixer in the classes of `colour_registers`. Another ansatz; `Program.mixer` says which."""
     n = program.n_samples
     mixing = program.edges(XY)
-    if any((i < n) != (j < n) for i, j in mixing):
-        raise InputError("a mixer edge joins a sample and a feature, which breaks the budgets; keep the given order")
     samples, features = colour_registers(
         [edge for edge in mixing if max(edge) < n],
         [(i - n, j - n) for i, j in mixing if min(i, j) >= n],

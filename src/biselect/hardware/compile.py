@@ -12,16 +12,16 @@ from biselect.core.checks import positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.fold import fold_rzz
 from biselect.hardware.lower_error_gate import quietest
 from biselect.hardware.native import to_native
-from biselect.hardware.paths import Y_FRAME, Path, QiskitPath, YFramePath
-from biselect.hardware.program import RZZ, XY, Program
+from biselect.hardware.paths import Y_FRAME, CompilationPath, QiskitPath, YFramePath
 from biselect.hardware.resources import count_resources
 from biselect.hardware.rewrite import drop_unseen, in_range, propagate
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import split_sides, weave
+from biselect.simulate.program import RZZ, XY, Program
 
 try:
     from qiskit import QuantumCircuit, generate_preset_pass_manager
@@ -45,7 +45,7 @@ def compile_circuit(
     program: Program,
     target: Target | str,
     layout: Sequence[int] | None = None,
-    path: Path = Y_FRAME,
+    path: CompilationPath = Y_FRAME,
     *,
     angles: ArrayLike | Mapping[str, float] | None = None,
     seed: int = 0,
@@ -65,8 +65,7 @@ def compile_circuit(
     places = _checked_layout(layout, program, device)
     wanted = recoloured(program) if path.coloured else program
     bound = wanted if angles is None else wanted.bind(angles)
-    if bound.angle_names:
-        raise InputError(f"angles are needed for {', '.join(bound.angle_names)}")
+    bound.check_bound()
     if isinstance(path, YFramePath):
         made = _by_y_frame(bound, device, places, path)
     else:
@@ -144,7 +143,7 @@ def basis_start(program: Program) -> tuple[int, ...]:
     return program.bits
 
 
-def fit_for(path: Path, target: Target | str) -> Target:
+def fit_for(path: CompilationPath, target: Target | str) -> Target:
     """The device with the gates that the path may use."""
     if not isinstance(path, QiskitPath):
         return target if isinstance(target, Target) else load_target(target)

@@ -8,8 +8,8 @@ from qiskit import QuantumCircuit
 from qiskit.circuit import ParameterExpression
 
 from biselect.errors import InputError
-from biselect.hardware.program import wrapped
 from biselect.hardware.rewrite import NOTHING
+from biselect.simulate.program import wrapped
 
 
 def fold_rzz(circuit: QuantumCircuit) -> QuantumCircuit:

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from math import pi
 from typing import TYPE_CHECKING, Any
 
-from biselect.hardware.program import wrapped
 from biselect.hardware.rewrite import NOTHING
 from biselect.hardware.targets import has_rzz
 from biselect.hardware.yframe import Gate
+from biselect.simulate.program import wrapped
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target

@@ -64,7 +64,7 @@ class YFramePath:
         return "-".join([*parts, "quiet"] if self.quiet else parts)
 
 
-Path = QiskitPath | YFramePath
+CompilationPath = QiskitPath | YFramePath
 
 OPT3_CZ = QiskitPath(fractional=False, fused=False, coloured=False, late=False)
 OPT3_FRACTIONAL = QiskitPath(fractional=True, fused=False, coloured=False, late=False)
@@ -75,7 +75,7 @@ Y_FRAME = YFramePath()
 QUIET = YFramePath(quiet=True)
 IN_ORDER = YFramePath(coloured=False, quiet=True)  # the order of a patch's classes kept: another is another ansatz
 
-PATHS: dict[str, Path] = {
+PATHS: dict[str, CompilationPath] = {
     "opt3-cz": OPT3_CZ,
     "opt3-fractional": OPT3_FRACTIONAL,
     "complete-cz": COMPLETE_CZ,
@@ -100,7 +100,7 @@ def factorial() -> tuple[QiskitPath, ...]:
     )
 
 
-def compared() -> dict[str, Path]:
+def compared() -> dict[str, CompilationPath]:
     """What studies and benchmarks hold against each other: the 16 conditions, Qiskit's strongest and the Y-frame."""
-    paths: tuple[Path, ...] = (*factorial(), STRONGEST_QISKIT, Y_FRAME, YFramePath(coloured=False))
+    paths: tuple[CompilationPath, ...] = (*factorial(), STRONGEST_QISKIT, Y_FRAME, YFramePath(coloured=False))
     return {path.name: path for path in paths}

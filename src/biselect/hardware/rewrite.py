@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import pi, sin
 
-from biselect.hardware.program import RZ, RZZ, XY, Op, wrapped
+from biselect.simulate.program import RZ, RZZ, XY, Op, wrapped
 
 PAIR = "pair"
 """XY on two different known bits: an entangled pair is prepared, which takes one two-qubit gate instead of two."""

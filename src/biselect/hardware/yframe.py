@@ -16,8 +16,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import pi
 
-from biselect.hardware.program import RZ, RZZ, XY, Op, wrapped
 from biselect.hardware.rewrite import NOTHING, PAIR
+from biselect.simulate.program import RZ, RZZ, XY, Op, wrapped
 
 QUARTER = pi / 2
 

@@ -1,37 +1,32 @@
 """Constraint-preserving QAOA with grouped angles."""
 
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.groups import CostGroup, components, split_terms
-from biselect.qaoa.mixers import colour_edges, mixer_classes
-from biselect.qaoa.response import depth_efficiency, grouping_gain, responses
+from biselect.qaoa.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect.qaoa.schedule import SCHEDULES, Schedule
-from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds, threshold_for
-from biselect.qaoa.training import OBJECTIVES, STRATEGIES, Training, train
-from biselect.qaoa.wide import surrogate, wide_circuit
-from biselect.simulate.circuit import ENERGY, Observable
+from biselect.qaoa.small_angle import grouping_gain, responses
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds
+from biselect.qaoa.training import STRATEGIES, Training, train
+from biselect.simulate.layers import Observable
+from biselect.simulate.program import Program
 
 __all__ = [
-    "ENERGY",
-    "OBJECTIVES",
     "SCHEDULES",
     "STRATEGIES",
     "Ansatz",
+    "AnsatzSpec",
     "CostGroup",
     "Observable",
+    "Program",
     "Schedule",
     "Threshold",
     "Training",
-    "colour_edges",
     "components",
-    "depth_efficiency",
     "grouping_gain",
     "load_thresholds",
-    "mixer_classes",
     "responses",
     "save_thresholds",
     "split_terms",
     "surrogate",
-    "threshold_for",
     "train",
-    "wide_circuit",
 ]

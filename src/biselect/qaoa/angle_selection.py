@@ -18,10 +18,9 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.qaoa.groups import CostGroup
-from biselect.qaoa.protocols import Choice
-from biselect.qaoa.schedule import Schedule
-from biselect.qaoa.wide import wide_circuit
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import Choice
+from biselect.simulate.program import Program
 from biselect.simulate.wide import WideSampler
 
 TAIL = 0.05
@@ -86,41 +85,28 @@ class AngleSelection:
 
 
 class WideShots:
-    """Shots of wide circuits; the order of qubits that suits a start is looked for once.
+    """Shots of a circuit from any choice; the order of qubits that suits a start is looked for once.
 
     Args:
-        problem: the dense problem, in placed order.
-        depth: p, how many layers.
-        schedule: a name or a Schedule.
-        mixer: as for Ansatz.
-        groups: the sparse cost, see `surrogate`.
+        spec: the circuit of the dense problem, in placed order, with a sparse cost (see `surrogate`).
         max_bond: see WideSampler.
+
+    Attributes:
+        largest_bond: the most bond states that any circuit so far needed.
     """
 
-    def __init__(
-        self,
-        problem: SelectionProblem,
-        depth: int,
-        schedule: str | Schedule,
-        mixer: Any,
-        groups: Sequence[CostGroup],
-        *,
-        max_bond: int = 4096,
-    ) -> None:
-        self.problem, self.groups, self.mixer, self.max_bond = problem, tuple(groups), mixer, max_bond
-        names = tuple(group.name for group in groups)
-        self.schedule = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
-        self.largest_bond = 0
-        self._orders: dict[tuple[int, ...], tuple[int, ...]] = {}
+    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096) -> None:
+        self.spec, self.max_bond, self.largest_bond = spec, max_bond, 0
+        self._known: dict[tuple[int, ...], tuple[Program, tuple[int, ...] | None]] = {}
 
     def __call__(self, start: Choice, angles: NDArray[np.float64], shots: int, seed: int) -> Samples:
         """Draw shots of one circuit."""
-        circuit = wide_circuit(
-            self.problem, angles, self.schedule.depth, self.schedule, self.mixer, start, groups=self.groups
-        )
         key = (*start[0], -1, *start[1])
-        sampler = WideSampler(self.problem, circuit, order=self._orders.get(key), max_bond=self.max_bond)
-        self._orders[key] = sampler.report.order
+        if key not in self._known:
+            self._known[key] = self.spec.changed(start=start).program(), None
+        program, order = self._known[key]
+        sampler = WideSampler(self.spec.problem, program.bind(angles), order=order, max_bond=self.max_bond)
+        self._known[key] = program, sampler.report.order
         self.largest_bond = max(self.largest_bond, sampler.report.largest_bond)
         return sampler.sample(shots, seed)
 

@@ -1,4 +1,4 @@
-"""Ansatz: a problem, a schedule, a mixer and a start, ready to be evaluated, differentiated and sampled."""
+"""Ansatz: a circuit on a simulator, ready to be evaluated, differentiated and sampled."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.core.sector import unrank
 from biselect.errors import InputError
-from biselect.qaoa.groups import CostGroup, components
-from biselect.qaoa.mixers import both_mixers, mixer_classes
+from biselect.qaoa.cost_groups import CostGroup
 from biselect.qaoa.schedule import Schedule
-from biselect.qaoa.starts import Start, start_state
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.dense import embed
+from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import measure
 
 if TYPE_CHECKING:
@@ -28,22 +28,25 @@ if TYPE_CHECKING:
 
 
 class Ansatz:
-    """CG-XY-QAOA inside the (k, m) sector.
+    """CG-XY-QAOA inside the (k, m) sector, on a simulator.
 
     Args:
         problem: whose energy is measured.
         depth: p, how many layers.
         schedule: a name (see `Schedule.named`) or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists or class lists.
-        start: see `biselect.qaoa.starts.start_state`.
+        start: `dicke`, `canonical`, `random`, a Selection, a choice (samples, features), or a state of the sector.
         groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
             the measured one (a sparse surrogate, say).
+        seed: for start `random`.
         backend: `plain`, `compiled`, `gpu`, `auto` to choose among them by size, precision and machine, or
             `continuous` for the ideal continuous-time mixer.
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
-        seed: for start `random`.
         progress: called with the done share of a long evaluation, 0 to 1 (compiled backend).
+
+    Attributes:
+        spec: the circuit itself, which the compiler and the wide sampler take too.
 
     >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
     >>> ansatz = Ansatz(problem, depth=1, schedule="tied")
@@ -60,40 +63,24 @@ class Ansatz:
         start: Start = "dicke",
         *,
         groups: Sequence[CostGroup] | None = None,
+        seed: int | np.random.Generator | None = 0,
         backend: str = "auto",
         dtype: Any = np.complex128,
         threads: int = 1,
-        seed: int | np.random.Generator | None = 0,
         progress: Callable[[float], None] | None = None,
     ) -> None:
-        if problem.sample_rules or problem.feature_rules:
-            raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
-        self.problem, self.dtype = problem, np.dtype(dtype)
+        self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
+        self.dtype = np.dtype(dtype)
         self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
-        self.has_standard_groups = groups is None
-        self.groups = tuple(groups) if groups is not None else components(problem)
-        if any(group.pair.shape != problem.coupling.shape for group in self.groups):
-            raise InputError("every cost group must have the shape of the problem")
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
         # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
         all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
         self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
-        self.schedule = self._named(schedule, depth) if isinstance(schedule, str) else schedule
-        if self.schedule.depth != depth or self.schedule.groups != len(self.groups):
-            raise InputError(
-                f"the schedule is for depth {self.schedule.depth} and {self.schedule.groups} groups, "
-                f"the ansatz has depth {depth} and {len(self.groups)} groups"
-            )
-        sample_mixer, feature_mixer = both_mixers(mixer)
-        self.samples = Register(
-            n=problem.n_samples, chosen=problem.k, classes=mixer_classes(sample_mixer, problem.n_samples)
-        )
-        self.features = Register(
-            n=problem.n_features, chosen=problem.m, classes=mixer_classes(feature_mixer, problem.n_features)
-        )
-        self.start = start_state(problem, start, seed)
+        self.samples = Register(n=problem.n_samples, chosen=problem.k, classes=spec.mixer[0])
+        self.features = Register(n=problem.n_features, chosen=problem.m, classes=spec.mixer[1])
+        self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
         self._make_simulator = partial(
             make_simulator,
             problem,
@@ -107,28 +94,46 @@ class Ansatz:
         self._simulator = self._make_simulator()
         self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
 
+    @classmethod
+    def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
+        """The circuit of a spec; `backend`, `dtype`, `threads` and `progress` as above."""
+        start = "dicke" if spec.start is None else spec.start
+        return cls(spec.problem, spec.depth, spec.schedule, spec.mixer, start, groups=spec.groups, **simulator)
+
+    @property
+    def problem(self) -> SelectionProblem:
+        """Whose energy is measured."""
+        return self.spec.problem
+
+    @property
+    def schedule(self) -> Schedule:
+        """From free angles to the angles of every layer."""
+        return self.spec.schedule
+
+    @property
+    def groups(self) -> tuple[CostGroup, ...]:
+        """The cost groups, one γ each."""
+        return self.spec.groups
+
     @property
     def size(self) -> int:
         """How many angles are free."""
         return self.schedule.size
 
-    def _named(self, name: str, depth: int) -> Schedule:
-        names = tuple(group.name for group in self.groups)
-        if len(set(names)) < len(names):
-            names = tuple(f"{name}#{position}" for position, name in enumerate(names))
-        return Schedule.named(name, depth, names)
+    def at_depth(self, depth: int, schedule: str | None = None) -> Ansatz:
+        """The same ansatz at another depth, or with another of the named schedules; both share one simulator."""
+        return self._with(self.spec.changed(depth=depth, schedule=schedule))
 
-    def at(self, depth: int, schedule: str | None = None) -> Ansatz:
-        """The same ansatz at another depth, or with another of the named schedules."""
-        return self.alike(self._named(self.schedule.name if schedule is None else schedule, depth))
-
-    def alike(self, schedule: Schedule) -> Ansatz:
+    def with_schedule(self, schedule: Schedule) -> Ansatz:
         """The same ansatz with another schedule; both share one simulator."""
+        return self._with(self.spec.changed(schedule=schedule))
+
+    def _with(self, spec: AnsatzSpec) -> Ansatz:
         other = copy(self)
-        other.schedule = schedule
+        other.spec = spec
         return other
 
-    def twin(self) -> Ansatz:
+    def with_own_simulator(self) -> Ansatz:
         """The same ansatz with a simulator of its own, for another thread."""
         other = copy(self)
         other._simulator = self._make_simulator()
@@ -161,14 +166,14 @@ class Ansatz:
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
         """Expectation value of the energy, or of another observable."""
         self._check(observable)
-        return self._simulator.expectation(self.layers(angles), self.start, observable)
+        return self._simulator.expectation(self.layers(angles), self._start, observable)
 
     def value_and_gradient(
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
         self._check(observable)
-        value, found = self._simulator.value_and_gradient(self.layers(angles), self.start, observable)
+        value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
         by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
         return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
 
@@ -209,9 +214,9 @@ class Ansatz:
         """Whether the GPU can run a whole batch at once: the standard cost and start, and a small sector."""
         return (
             self.backend == "gpu"
-            and self.has_standard_groups
-            and self.start is None
+            and self.spec.start is None
             and self.problem.sector.size <= 1_000_000
+            and self.spec.has_own_cost
         )
 
     def _gpu_batch(self) -> Any:
@@ -223,7 +228,7 @@ class Ansatz:
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
-        return self._simulator.state(self.layers(angles), self.start)
+        return self._simulator.state(self.layers(angles), self._start)
 
     def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
         """The final state as 2^(N+D) amplitudes in Qiskit's order, for small cases."""

@@ -13,9 +13,8 @@ from operator import index
 from typing import Any
 
 from biselect.errors import InputError
-
-Edge = tuple[int, int]
-Classes = tuple[tuple[Edge, ...], ...]
+from biselect.simulate.program import Classes as Classes
+from biselect.simulate.program import Edge as Edge
 
 
 def mixer_classes(mixer: Any, n: int) -> Classes:

@@ -9,11 +9,8 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.qaoa.schedule import Schedule
-from biselect.qaoa.starts import start_choice
+from biselect.qaoa.starts import Choice, start_choice
 from biselect.solvers import solve
-
-Choice = tuple[list[int], list[int]]
-"""Samples and features, ascending."""
 
 FIXED_ANGLE = pi / 4
 POOL = ("swap-sa", "tabu", "coordinate-ascent", "greedy", "feature-first", "kawasaki")
@@ -38,18 +35,14 @@ def warm_starts(problem: SelectionProblem, count: int = 2, *, seed: int = 0) -> 
 
 def random_start(problem: SelectionProblem, seed: int) -> Choice:
     """A random feasible start: the control that shows what a warm start is worth."""
-    return _listed(start_choice(problem, "random", seed))
+    return start_choice(problem, "random", seed)
 
 
 def canonical_start(problem: SelectionProblem) -> Choice:
     """The first k samples and m features: the start of the fixed-angle protocol."""
-    return _listed(start_choice(problem, "canonical", None))
+    return start_choice(problem, "canonical")
 
 
 def fixed_angles(schedule: Schedule) -> NDArray[np.float64]:
     """The fixed-angle protocol: every angle π/4, whatever the problem."""
     return np.full(schedule.size, FIXED_ANGLE)
-
-
-def _listed(choice: tuple[NDArray[np.int64], NDArray[np.int64]]) -> Choice:
-    return choice[0].tolist(), choice[1].tolist()

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biselect.core.checks import whole
 from biselect.errors import InputError
-from biselect.qaoa.numbers import whole
 
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
 COMPONENTS = ("S", "F", "SF")

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.numbers import whole
 from biselect.qaoa.training import backend_for, train
 from biselect.qaoa.wide_solver import by_wide_sampler
-from biselect.simulate.circuit import energy_scale, rounding_slack
+from biselect.simulate.layers import energy_scale, rounding_slack
 from biselect.simulate.memory import check_memory
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.files import write_file
+from biselect.core.files import read_json, write_file
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,16 +94,14 @@ def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
 
 def load_thresholds(path: str | Path) -> list[Threshold]:
     """Read a manifest; one whose entries do not fit its hash is refused."""
+    content = read_json(path)
     try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
         if content["format"] != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         if content["hash"] != _hash(content["thresholds"]):
             raise ValueError("its entries were changed after it was written")
         return [Threshold(**entry) for entry in content["thresholds"]]
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: not a manifest of thresholds: {error}") from error
 
 

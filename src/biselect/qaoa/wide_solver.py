@@ -16,10 +16,10 @@ from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
 from biselect.qaoa.angle_selection import WideShots
-from biselect.qaoa.protocols import Choice
-from biselect.qaoa.starts import start_choice
-from biselect.qaoa.training.starts import ramp, units
-from biselect.qaoa.wide import surrogate
+from biselect.qaoa.cost_groups import surrogate
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import Choice, start_choice
+from biselect.qaoa.training.initial_angles import ramp, units
 from biselect.simulate.wide.chain import BondLimitError
 from biselect.solvers.greedy import greedy
 from biselect.solvers.registry import Answer, Run
@@ -67,11 +67,11 @@ def by_wide_sampler(
 
     run.improved(0, best[1])
     tries = min(evaluations, EVALUATIONS)
-    leader, value, step = ramp(draw, HEIGHTS[0], 1), np.inf, STEP
-    first = [ramp(draw, height, sign) for height in HEIGHTS for sign in (1, -1)]
+    leader, value, step = ramp(draw.spec, HEIGHTS[0], 1), np.inf, STEP
+    first = [ramp(draw.spec, height, sign) for height in HEIGHTS for sign in (1, -1)]
     done = 0
     while done < tries and not (done and run.expired()):
-        angles = first[done] if done < len(first) else leader + step * rng.normal(size=len(leader)) * units(draw)
+        angles = first[done] if done < len(first) else leader + step * rng.normal(size=len(leader)) * units(draw.spec)
         try:
             found = _tail(measured(angles, FEW), begin)
         except BondLimitError:  # angles near zero need fewer bond states than others
@@ -102,7 +102,7 @@ def by_wide_sampler(
         "method": "wide sampler",
         "depth": layers,
         "schedule": schedule,
-        "angles": dict(zip(draw.schedule.angle_names, leader.tolist(), strict=True)),
+        "angles": dict(zip(draw.spec.schedule.angle_names, leader.tolist(), strict=True)),
         "evaluations": done,
         "shots": seen[0],
         "largest_bond": draw.largest_bond,
@@ -119,8 +119,7 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
     if start == "dicke":
         answer = greedy(problem, Run(seed=0, deadline=run.deadline))
         return sorted(answer.samples.tolist()), sorted(answer.features.tolist())
-    samples, features = start_choice(problem, start, rng)
-    return samples.tolist(), features.tolist()
+    return start_choice(problem, start, rng)
 
 
 def _deepest(
@@ -131,9 +130,10 @@ def _deepest(
     for layers in range(depth, 0, -1):
         if layers > 1 and run.expired():
             continue
-        draw = WideShots(problem, layers, schedule, mixer, groups, max_bond=MAX_BOND)
+        spec = AnsatzSpec(problem, layers, schedule, mixer, begin, groups=groups)
+        draw = WideShots(spec, max_bond=MAX_BOND)
         try:
-            draw(begin, ramp(draw, HEIGHTS[0], 1), 1, 0)
+            draw(begin, ramp(draw.spec, HEIGHTS[0], 1), 1, 0)
         except BondLimitError:
             continue
         return draw, layers

@@ -1,4 +1,4 @@
-"""Writing a compiled circuit: QPY, OpenQASM, manifest, snapshot, problem and a picture; all files appear whole."""
+"""Writing a compiled circuit: QPY, OpenQASM, manifest, snapshot, problem, angles and a picture; all appear whole."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from biselect.hardware.patches import Patch
-    from biselect.hardware.program import Program
+    from biselect.simulate.program import Program
 
 SCALE = 0.42  # inches between neighbouring qubits
 QUIET = "#d9d9d9"
@@ -19,9 +19,11 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     from biselect.hardware.calibration import calibration
     from biselect.hardware.qubit_coordinates import positions_of
     from biselect.report.style import COLOURS, MARKERS, panels
+    from biselect.simulate.program import XY, steps
 
     places = positions_of(target)
-    classes = mixer_colours(program)
+    hops = [(op.qubits[0], op.qubits[1]) for op in program.layers[0] if op.kind == XY]
+    classes = dict(zip(hops, steps(hops), strict=True))
     rows, columns = (max(place[axis] for place in places) + 1 for axis in (0, 1))
     figure, axes = panels(1, 1, width=max(4.0, columns * SCALE), height=max(2.5, rows * SCALE + 0.6))
     panel = axes[0, 0]
@@ -53,16 +55,3 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     named = dict(zip(*reversed(panel.get_legend_handles_labels()), strict=True))
     figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=len(named))
     return figure
-
-
-def mixer_colours(program: Program) -> dict[tuple[int, int], int]:
-    """The step of a layer's mixer at which each edge runs: edges that must wait for one another differ."""
-    ready: dict[int, int] = {}
-    found = {}
-    for op in program.layers[0]:
-        if op.kind == "xy":
-            i, j = op.qubits
-            step = max(ready.get(i, 0), ready.get(j, 0))
-            found[i, j] = step
-            ready[i] = ready[j] = step + 1
-    return found

@@ -58,7 +58,7 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     hits = Observable(kind="hit", threshold=float(ansatz.energies.min()) if threshold is None else threshold)
     stages = [stage for stage in trained.stages if stage.schedule == trained.schedule]
     rates = [ansatz.expectation(np.zeros(ansatz.size), hits)]
-    rates += [ansatz.at(stage.depth).expectation(stage.angles, hits) for stage in stages]
+    rates += [ansatz.at_depth(stage.depth).expectation(stage.angles, hits) for stage in stages]
     depths = [0, *(stage.depth for stage in stages)]
     uniform = float(hits.of(ansatz.energies, 0.0).mean())
     shown = [100 * max(rate, 0.0) for rate in rates]

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.simulate.circuit import Layers, Observable, PairGradient, Register
 from biselect.simulate.continuous import ContinuousSimulator
+from biselect.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect.simulate.memory import check_memory
 from biselect.simulate.plain import PlainSimulator
 

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.circuit import (
+from biselect.simulate.cube_tables import Tables, make_tables
+from biselect.simulate.layers import (
     KINDS,
     Layers,
     Observable,
@@ -24,9 +25,8 @@ from biselect.simulate.circuit import (
 )
 from biselect.simulate.memory import check_memory
 from biselect.simulate.passes import Grid, Side, Work
-from biselect.simulate.sequence import Program, Team, differentiate, evaluate
+from biselect.simulate.sequence import PassLayers, Team, differentiate, evaluate
 from biselect.simulate.simd import BYTES
-from biselect.simulate.tables import Tables, make_tables
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
@@ -189,11 +189,11 @@ class CompiledSimulator:
             for done in running:
                 done.result()  # an error in a thread is an error here
 
-    def _program(self, layers: Layers) -> Program:
+    def _program(self, layers: Layers) -> PassLayers:
         cosine = np.cos(layers.mixing)
         if self.real is np.float32:
             cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
-        return Program(
+        return PassLayers(
             sample=layers.sample,
             feature=layers.feature,
             pair=layers.pair,

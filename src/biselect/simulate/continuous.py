@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.circuit import Register
+from biselect.simulate.layers import Register
 from biselect.simulate.plain import PlainSimulator
 
 

@@ -1,7 +1,7 @@
 """The GPU backend: complex64, the whole state in device memory, CUDA kernels through CuPy.
 
 A layer is one pass over the feature register, which does the phase and all feature mixing of a row in shared memory,
-and one pass for each stage of the sample mixer, which does hypercubes of up to 32 rows in registers.
+and one pass for each stage of the sample mixer, which does hypercubes of up to 64 rows in registers.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
-from biselect.simulate.circuit import (
+from biselect.simulate.cube_tables import Tables, make_tables
+from biselect.simulate.layers import (
     KINDS,
     Layers,
     Observable,
@@ -25,7 +26,6 @@ from biselect.simulate.circuit import (
     energy_scale,
     rounding_slack,
 )
-from biselect.simulate.tables import Tables, make_tables
 
 SAMPLE_LIMIT, FEATURE_LIMIT = 6, 4  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time

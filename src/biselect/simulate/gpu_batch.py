@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.simulate.circuit import Register
+from biselect.simulate.cube_tables import make_tables
 from biselect.simulate.gpu import load_module, multiprocessors, packed_tables, require_cupy
-from biselect.simulate.tables import make_tables
+from biselect.simulate.layers import Register
 
 LIMIT = 3  # acting edges in a hypercube, as registers allow
 SUMS = 1024  # bytes of shared memory for the value and the derivatives

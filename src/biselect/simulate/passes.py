@@ -4,6 +4,7 @@ The state is stored as tiles of one vector of feature states by all sample state
 works on those tiles in place; a pass over the feature register first turns a vector of sample states into a tile of
 its own, and back. The two mixers commute, so mixing of layer l, phase and mixing of layer l+1 on one register are one
 pass, and the registers alternate: p + 1 passes instead of 2p, each of which reads and writes the state once.
+Tables, sides, grid and work are tuples, which compiled code takes apart without a call.
 """
 
 from typing import Any, NamedTuple
@@ -12,9 +13,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from biselect.simulate.cube_tables import Tables
 from biselect.simulate.kernels import INNER, fill, item_factors, mix, observe, phase, unmix, unphase
 from biselect.simulate.simd import load, splat, store, transpose
-from biselect.simulate.tables import Tables
 
 
 class Side(NamedTuple):

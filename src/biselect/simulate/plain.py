@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import rank
-from biselect.simulate.circuit import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
+from biselect.simulate.layers import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
 
 
 class PlainSimulator:

@@ -1,4 +1,7 @@
-"""The order of passes for a whole circuit. Every thread runs it on its own share of the tiles."""
+"""The order of passes for a whole circuit.
+
+Every thread runs it on its own share of the tiles, and waits for the others after each pass.
+"""
 
 from typing import Any, NamedTuple
 
@@ -10,7 +13,7 @@ from biselect.simulate.passes import backward_pass, final_pass, forward_pass
 from biselect.simulate.simd import arrive, arrived
 
 
-class Program(NamedTuple):
+class PassLayers(NamedTuple):
     """Layers as the passes want them.
 
     Attributes:

@@ -11,7 +11,7 @@ from biselect.hardware.paths import (
     OPT3_FRACTIONAL,
     STRONGEST_QISKIT,
     Y_FRAME,
-    Path,
+    CompilationPath,
 )
 from biselect_studies import compile_points as points
 from biselect_studies.implementation_path_factorial import REGISTERS, tasks
@@ -22,7 +22,7 @@ from biselect_studies.study import Study
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-PATHS: dict[str, Path] = {
+PATHS: dict[str, CompilationPath] = {
     "Opt-3 CZ": OPT3_CZ,
     "Opt-3 fractional": OPT3_FRACTIONAL,
     "Complete CZ": COMPLETE_CZ,

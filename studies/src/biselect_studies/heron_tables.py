@@ -80,7 +80,7 @@ def scaled(found: Range, factor: float) -> Range:
 def ideal_hit_rate(found: Outcome) -> float:
     """p_BK of a run's own circuit on a perfect device, exactly."""
     from biselect.hardware.execute.sector_state import sector_state
-    from biselect.simulate.circuit import energy_scale, energy_table, rounding_slack
+    from biselect.simulate.layers import energy_scale, energy_table, rounding_slack
 
     circuit = found.run.circuit
     placed = circuit.placement.placed(circuit.problem)

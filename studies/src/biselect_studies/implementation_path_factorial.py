@@ -12,7 +12,7 @@ from biselect.hardware.paths import (
     OPT3_FRACTIONAL,
     STRONGEST_QISKIT,
     Y_FRAME,
-    Path,
+    CompilationPath,
     YFramePath,
 )
 from biselect_studies import compile_points as points
@@ -33,7 +33,7 @@ MEASURES = {
     "gate_duration": "duration cut without readout, %",
 }
 CZ_COLOURED = replace(OPT3_CZ, coloured=True)
-CONTRASTS: dict[str, tuple[Path, Path]] = {
+CONTRASTS: dict[str, tuple[CompilationPath, CompilationPath]] = {
     "Opt-3 fractional / Opt-3 CZ": (OPT3_FRACTIONAL, OPT3_CZ),
     "Complete CZ / Opt-3 CZ": (COMPLETE_CZ, OPT3_CZ),
     "Complete fractional / Opt-3 fractional": (COMPLETE_FRACTIONAL, OPT3_FRACTIONAL),

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.metrics import row_medians
-from biselect.qaoa.response import depth_efficiency
+from biselect.qaoa.small_angle import depth_efficiency
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records

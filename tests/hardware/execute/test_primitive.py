@@ -12,6 +12,7 @@ from biselect.errors import InputError
 from biselect.hardware import build_circuit, to_qiskit
 from biselect.hardware.execute import SectorSampler
 from biselect.hardware.execute.recognise import program_of
+from biselect.qaoa import AnsatzSpec
 
 
 def shares(bits):
@@ -40,7 +41,7 @@ def test_dicke_starts_are_recognised(k, m):
     from biselect import SelectionProblem
 
     problem = SelectionProblem(coupling=np.ones((4, 3)), k=k, m=m)
-    circuit = build_circuit(problem, 1, "tied", "ring", "dicke", angles=[0.2, 0.3])
+    circuit = build_circuit(AnsatzSpec(problem, 1, "tied", "ring", "dicke"), [0.2, 0.3])
     program, _ = program_of(circuit)
     assert (program.k, program.m) == (k, m)
     assert (program.bits is None) == ((k, m) != (4, 3))  # with all chosen there is nothing to spread
@@ -73,7 +74,7 @@ def test_shots_are_those_of_qiskits_statevector_sampler():
 
 
 def test_conventions_of_v2_primitives(problem):
-    circuit = build_circuit(problem, 1, "tied", "path", "canonical", angles=[0.3, 0.5])
+    circuit = build_circuit(AnsatzSpec(problem, 1, "tied", "path", "canonical"), [0.3, 0.5])
     sampler = SectorSampler(seed=4, default_shots=17)
     assert isinstance(sampler, BaseSamplerV2)
     results = sampler.run([circuit, (circuit, None, 5)]).result()
@@ -83,7 +84,7 @@ def test_conventions_of_v2_primitives(problem):
 
 
 def test_wide_and_sector_methods_agree(problem):
-    circuit = build_circuit(problem, 2, "tied", "path", "canonical", angles=[0.3, 0.5])
+    circuit = build_circuit(AnsatzSpec(problem, 2, "tied", "path", "canonical"), [0.3, 0.5])
     found = [
         shares(SectorSampler(method=method, seed=0).run([circuit], shots=8000).result()[0].data.c)
         for method in ("sector", "wide")
@@ -116,7 +117,7 @@ def _append(*steps):
     [
         (_append(lambda c: c.h(0)), "gate 3 .h on 0."),
         (_append(lambda c: c.rz(0.1, 0), lambda c: c.x(0)), "x on 0"),
-        (_append(lambda c: c.append(_xy(0.2), [1, 2])), "breaks both budgets"),
+        (_append(lambda c: c.append(_xy(0.2), [1, 2])), "would break both budgets"),
         (_append(lambda c: c.rzz(0.2, 0, 1), lambda c: c.append(_xy(0.2), [0, 1])), "within one register"),
         (_append(lambda c: c.measure(0, 0), lambda c: c.rz(0.1, 0)), "follows the measurement"),
         (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
 from biselect.hardware.targets import load_target, recorded_backend

@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.files import read_json
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.hashing import check_seal, seal
 from biselect.hardware.masks import hardware_mask, masked
 from biselect.hardware.patches import Patch
 from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
-from biselect.hardware.program import Program, build_program
 from biselect.hardware.resources import Resources
 from biselect.hardware.surrogates import mean_field
 from biselect.hardware.targets import snapshot
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
@@ -51,16 +53,6 @@ class StoredCircuit:
     compiled: Compiled
 
 
-def read_json(path: Path) -> Any:
-    """A JSON file, or an error that names it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: cannot be read as JSON: {error}") from error
-
-
 def circuit_contents(
     made: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
 ) -> dict[str, bytes]:
@@ -81,6 +73,7 @@ def circuit_contents(
         "circuit.qasm": qasm3_text(circuit).encode(),
         "target.json": _json(snapshot(made.target)),
         "problem.npz": problem.getvalue(),
+        **({} if made.training is None else {"angles.json": made.training.to_json().encode()}),
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
@@ -144,13 +137,10 @@ def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, An
 
 def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
     """The recorded circuit: mixer edges in the order in which they were compiled."""
-    bits = manifest["start"]
-    start: Any = "dicke"
-    if bits is not None:
-        n = surrogate.n_samples
-        start = (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
+    bits, n = manifest["start"], surrogate.n_samples
+    start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
     mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
-    return build_program(surrogate, manifest["depth"], manifest["schedule"], mixer, start).bind(manifest["angles"])
+    return AnsatzSpec(surrogate, manifest["depth"], manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
 def _path(content: Mapping[str, Any]) -> QiskitPath | YFramePath:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.placement import Placement
 

@@ -12,7 +12,7 @@ from biselect.core.sector import Sector
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.execute.recognise import program_of
 from biselect.hardware.execute.samplers import sector_shots, wide_shots
-from biselect.hardware.program import Program
+from biselect.simulate.program import Program
 
 try:
     from qiskit import QuantumCircuit
@@ -46,8 +46,9 @@ class SectorSampler(BaseSamplerV2):
 
     >>> from biselect import SelectionProblem
     >>> from biselect.hardware import build_circuit
+    >>> from biselect.qaoa import AnsatzSpec
     >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
-    >>> circuit = build_circuit(problem, 1, "tied", "path", "canonical", angles=[0.3, 0.4])
+    >>> circuit = build_circuit(AnsatzSpec(problem, 1, "tied", "path", "canonical"), [0.3, 0.4])
     >>> sorted(SectorSampler(seed=0).run([circuit], shots=100).result()[0].data.c.get_counts())[:3]
     ['01001', '01010', '01100']
     """

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from biselect.errors import BiselectError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import bit_table
 from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.samplers import HARDWARE

@@ -10,13 +10,11 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.sector import unrank
-from biselect.errors import InputError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.sector_state import check_sector, sector_state
-from biselect.hardware.program import Program
-from biselect.simulate.gates import Gate, GateCircuit
 from biselect.simulate.measure import measure
+from biselect.simulate.program import Program
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
@@ -69,7 +67,9 @@ class WideSampling:
 
     def check(self, compiled: Compiled) -> None:
         """The start must be a basis state."""
-        _basis_start(compiled.program)
+        from biselect.simulate.wide.local import basis_start
+
+        basis_start(compiled.program)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the program, not the compiled gates."""
@@ -98,12 +98,6 @@ def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.ui
     return bits, counts
 
 
-def _basis_start(program: Program) -> tuple[int, ...]:
-    if program.bits is None:
-        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
-    return program.bits
-
-
 @lru_cache(maxsize=1)
 def _state(program: Program) -> NDArray[Any]:
     """All repeats of a circuit share one evolution."""
@@ -114,14 +108,6 @@ def _state(program: Program) -> NDArray[Any]:
 def _wide_sampler(program: Program) -> Any:
     from biselect.simulate.wide import WideSampler
 
-    start = _basis_start(program)
-    problem = SelectionProblem(
-        coupling=np.zeros((program.n_samples, program.n_features)), k=program.k, m=program.m
-    )  # only its sizes are used: energies come later, from the dense problem
-    circuit = GateCircuit(
-        n_samples=program.n_samples,
-        n_features=program.n_features,
-        start=start,
-        gates=tuple(Gate(op.kind, op.qubits, op.angle) for op in program.ops),
-    )
-    return WideSampler(problem, circuit)
+    # only the sizes of the problem are used: energies come later, from the dense one
+    problem = SelectionProblem(coupling=np.zeros((program.n_samples, program.n_features)), k=program.k, m=program.m)
+    return WideSampler(problem, program)

@@ -13,11 +13,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
+from biselect.simulate.wide.order import cuthill_mckee
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
@@ -155,9 +154,7 @@ def _line(touched: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     at = {qubit: position for position, qubit in enumerate(qubits)}
     pairs = {tuple(sorted(at[qubit] for qubit in place)) for place in touched if len(place) == 2}
     ends = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
-    rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
-    graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(qubits), len(qubits)))
-    return tuple(qubits[position] for position in reverse_cuthill_mckee(graph, symmetric_mode=True).tolist())
+    return tuple(qubits[position] for position in cuthill_mckee(len(qubits), ends).tolist())
 
 
 def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target) -> list[list[tuple[int, float]]]:

@@ -17,8 +17,8 @@ from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
-from biselect.hardware.paths import Y_FRAME, Path
-from biselect.hardware.program import RZZ, Program
+from biselect.hardware.paths import Y_FRAME, CompilationPath
+from biselect.simulate.program import RZZ, Program
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -52,7 +52,7 @@ def register_mass(
     program: Program,
     target: Target,
     layout: Sequence[int],
-    path: Path = Y_FRAME,
+    path: CompilationPath = Y_FRAME,
     *,
     angles: ArrayLike | None = None,
     seed: int = 0,

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware.compiled import Compiled
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import Shots, bit_table, decode_bits
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.noise.twirl import pauli_labels, twirled

@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from biselect._version import __version__
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.qaoa.training.descent import Descent
-
-if TYPE_CHECKING:
-    from biselect.qaoa.ansatz import Ansatz
 
 FORMAT = "biselect-training-1"
 PAUSE = 1.0  # seconds between two writings: what a kill may cost
@@ -82,15 +75,3 @@ class Checkpoint:
         content = {"format": FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
         write_file(self.path, json.dumps(content))
         self._written = time.monotonic()
-
-
-def fingerprint(ansatz: Ansatz) -> str:
-    """SHA-256 of the circuit and its problem: angles of one belong to no other."""
-    digest = hashlib.sha256(f"{__version__} {ansatz.problem.digest} {ansatz.backend} {ansatz.dtype}".encode())
-    digest.update(repr((ansatz.samples.classes, ansatz.features.classes, ansatz.schedule.angle_names)).encode())
-    arrays = [ansatz.schedule.matrix, *([] if ansatz.start is None else [ansatz.start])]
-    for group in ansatz.groups:
-        arrays += [group.sample, group.feature, group.pair]
-    for array in arrays:
-        digest.update(np.ascontiguousarray(array).tobytes())
-    return digest.hexdigest()

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.initial_angles import extended, nearest, stretched
 from biselect.qaoa.training.search import Search
-from biselect.qaoa.training.starts import extended, nearest, stretched
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -31,7 +31,7 @@ def depth_frontier(search: Search) -> Descent:
     weights = np.cumsum([rung**2 for rung in range(1, depth + 1)])
     before: NDArray[np.float64] | None = None
     for rung in range(1, depth + 1):
-        ansatz = search.ansatz.at(rung)
+        ansatz = search.ansatz.at_depth(rung)
         shares = [float((weights[rung - 1] - part * rung**2) / weights[-1]) for part in (0.5, 0.0)]
         starts = _deterministic(ansatz, before)
         rng = np.random.default_rng([search.seed, rung])

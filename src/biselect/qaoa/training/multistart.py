@@ -1,4 +1,4 @@
-"""`multistart`: many short descents, then longer ones from the best of them."""
+"""`multistart`: many short descents, then longer ones from the best of them; `polish`: from given angles alone."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.errors import InputError
 from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.initial_angles import ramp, random_start
 from biselect.qaoa.training.search import Search
-from biselect.qaoa.training.starts import ramp, random_start
 
 EVALUATIONS = 1000  # where the user sets no budget
 SCREEN, POLISH = 12, 25  # iterations
 SCREENING = 0.65  # share of the budget
+ALONE = 200  # iterations of `polish`
 GAIN = 1e-9  # of the objective's unit: a polish that gives less ends the search
 
 
@@ -53,3 +55,17 @@ def _starts(search: Search, given: Sequence[NDArray[np.float64]]) -> Iterator[ND
 
 def _angles(descents: list[Descent]) -> Iterator[NDArray[np.float64]]:
     yield from (descent.angles for descent in descents)
+
+
+def polish(search: Search, *, starts: Sequence[NDArray[np.float64]] = ()) -> Descent:
+    """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective.
+
+    Args:
+        search: the means.
+        starts: angles to begin with.
+    """
+    if not starts:
+        raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
+    best = search.descend("polish", starts, iterations=ALONE)[0]
+    search.reached(search.ansatz, best)
+    return best

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import number
 from biselect.errors import InputError
-from biselect.qaoa.numbers import number
-from biselect.qaoa.training.starts import spread
-from biselect.simulate.circuit import Observable, energy_scale, rounding_slack
+from biselect.qaoa.training.initial_angles import spread
+from biselect.simulate.layers import Observable, energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz

@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.files import write_file
+from biselect.core.checks import number
+from biselect.core.files import read_json, write_file
 from biselect.errors import InputError
 
-FORMAT = "biselect-angles-1"
+FORMAT = "biselect-angles-2"
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -39,7 +40,7 @@ class Training:
     """What training found.
 
     Attributes:
-        problem_hash: the problem's digest.
+        circuit: which circuit they are for, as `AnsatzSpec.describe` gives it.
         schedule: name of the schedule.
         depth: p, how many layers.
         angle_names: what each angle is.
@@ -57,7 +58,7 @@ class Training:
         seconds: how long it took; not part of the stored form.
     """
 
-    problem_hash: str
+    circuit: Mapping[str, Any]
     schedule: str
     depth: int
     angle_names: tuple[str, ...]
@@ -110,26 +111,37 @@ class Training:
     @classmethod
     def from_json(cls, source: str | Path) -> Training:
         """Read what `to_json` gave: a path, or the text itself."""
-        if isinstance(source, str) and source and source.lstrip()[:1] not in ("{", "["):  # not JSON: a path
-            source = Path(source)
-        where = f"{source}: " if isinstance(source, Path) else ""
+        is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
+        where = "" if is_text else f"{source}: "
+        content: Any = None if is_text else read_json(source)
         try:
-            text = source.read_text(encoding="utf-8") if isinstance(source, Path) else source
-            content = json.loads(text)
-            if content.pop("format") != FORMAT:
-                raise ValueError(f"its format is not {FORMAT}")
-            stages = tuple(_stage(stage) for stage in content["stages"])
-            trace = tuple((int(count), float(value)) for count, value in content["trace"])
-            names, notes = tuple(content["angle_names"]), tuple(content["notes"])
-            angles = np.array(content["angles"], dtype=np.float64)
-            if len(names) != len(angles):
+            content = json.loads(str(source)) if is_text else content
+            if content["format"] != FORMAT:
+                raise ValueError(f"its format is {content['format']}, not {FORMAT}; train again")
+            given = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
+            given |= {
+                "angles": np.array(content["angles"], dtype=np.float64),
+                "stages": tuple(_stage(stage) for stage in content["stages"]),
+                "trace": tuple((int(count), float(value)) for count, value in content["trace"]),
+                "angle_names": tuple(content["angle_names"]),
+                "notes": tuple(content["notes"]),
+            }
+            if given["angles"].shape != (len(given["angle_names"]),):
                 raise ValueError("it names another number of angles than it has")
-            parts = {"angles": angles, "stages": stages, "trace": trace, "angle_names": names, "notes": notes}
-            return cls(**{**content, **parts})
-        except FileNotFoundError:
-            raise InputError(f"{where}no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            return cls(**given)
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"{where}not angles written by biselect: {error}") from error
+
+
+def load_angles(path: str | Path) -> Training | list[float]:
+    """Angles from a JSON file: what training wrote, or a plain list of numbers."""
+    content = read_json(path)
+    if not isinstance(content, list):
+        return Training.from_json(Path(path))
+    try:
+        return [number("an angle", angle) for angle in content]
+    except (InputError, OverflowError):
+        raise InputError(f"{path}: the angles must be a list of finite numbers") from None
 
 
 def _stage(content: dict[str, Any]) -> Stage:

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.qaoa.training.batched_lbfgs import batched_lbfgs
 from biselect.qaoa.training.checkpoint import Checkpoint
 from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Descent, Watch, lbfgs
-from biselect.qaoa.training.lockstep import lockstep
+from biselect.qaoa.training.initial_angles import is_phase, units
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.result import Stage
-from biselect.qaoa.training.starts import is_phase, units
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -89,7 +89,7 @@ class Search:
         self._workers: SimpleQueue[Ansatz] = SimpleQueue()
         self._count = workers
         for worker in range(workers):
-            self._workers.put(ansatz.twin() if worker else ansatz)
+            self._workers.put(ansatz.with_own_simulator() if worker else ansatz)
 
     @property
     def elapsed(self) -> float:
@@ -173,7 +173,7 @@ class Search:
                 watch = Watch(
                     most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
                 )
-                return method(worker.alike(trained.schedule), job.start, job.number, watch)
+                return method(worker.with_schedule(trained.schedule), job.start, job.number, watch)
             finally:
                 self._workers.put(worker)
 
@@ -243,7 +243,7 @@ class Search:
         keys = [f"{name}/{number}" for number in range(len(wanted))]
         self._best = np.inf
         if any(key not in self.checkpoint.done for key in keys):
-            found = lockstep(
+            found = batched_lbfgs(
                 ansatz.many_with_gradients,
                 np.array(wanted),
                 units=scale,

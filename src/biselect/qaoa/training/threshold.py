@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.qaoa.training.descent import Descent, Watch, powell, random_local
+from biselect.qaoa.training.initial_angles import nearest
 from biselect.qaoa.training.search import Search
-from biselect.qaoa.training.starts import nearest
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz

@@ -11,19 +11,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect._version import __version__
+from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
-from biselect.qaoa.numbers import number, whole
-from biselect.qaoa.training.checkpoint import Checkpoint, fingerprint
-from biselect.qaoa.training.climb import continuation, ladder
+from biselect.qaoa.training.checkpoint import Checkpoint
 from biselect.qaoa.training.depth_frontier import depth_frontier
 from biselect.qaoa.training.descent import Descent
-from biselect.qaoa.training.multistart import multistart
+from biselect.qaoa.training.multistart import multistart, polish
 from biselect.qaoa.training.objectives import FLOOR, Objective
-from biselect.qaoa.training.polish import polish
 from biselect.qaoa.training.result import Training
 from biselect.qaoa.training.search import Progress, Search
 from biselect.qaoa.training.threshold import threshold as threshold_search
-from biselect.simulate.circuit import energy_scale, rounding_slack
+from biselect.qaoa.training.warm_start import continuation, ladder
+from biselect.simulate.layers import energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -100,7 +100,9 @@ def train(
     seed_number = _seed_number(seed)
     in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
     task = {
-        "circuit": fingerprint(ansatz),
+        "version": __version__,
+        "circuit": ansatz.spec.fingerprint,
+        "precision": f"{ansatz.backend} {ansatz.dtype}",
         "strategy": strategy,
         "objective": wanted.describe(),
         "evaluations": evaluations,
@@ -129,7 +131,7 @@ def train(
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
-        problem_hash=ansatz.problem.digest,
+        circuit=ansatz.spec.describe(),
         schedule=ansatz.schedule.name,
         depth=ansatz.schedule.depth,
         angle_names=ansatz.schedule.angle_names,

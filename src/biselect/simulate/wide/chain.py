@@ -14,8 +14,17 @@ from typing import Any
 import numpy as np
 
 from biselect.errors import InputError
-from biselect.simulate.gates import Gate, GateCircuit
-from biselect.simulate.wide.local import Charge, Pieces, acted, assembled, commuting_levels, phase
+from biselect.simulate.program import RZ, RZZ, XY, Op, Program
+from biselect.simulate.wide.local import (
+    Charge,
+    Pieces,
+    acted,
+    assembled,
+    basis_start,
+    commuting_levels,
+    effective_ops,
+    phase,
+)
 from biselect.simulate.wide.split import Matrix, split
 
 Site = dict[tuple[Charge, int], Matrix]  # (charge on the left, bit) → matrix from left to right bond states
@@ -36,7 +45,7 @@ class Chain:
     """The state of a circuit, gate by gate.
 
     Args:
-        circuit: whose start it begins in.
+        program: bound, from a basis state. A phase of angle 0 is left out.
         order: the qubit at each place of the line.
         max_bond: bond states beyond which it refuses to go on.
         max_work: multiplications beyond which it gives up.
@@ -50,44 +59,44 @@ class Chain:
         work: multiplications of all cuts, about.
     """
 
-    def __init__(self, circuit: GateCircuit, order: Sequence[int], max_bond: int, max_work: float = np.inf) -> None:
-        self.circuit = circuit
+    def __init__(self, program: Program, order: Sequence[int], max_bond: int, max_work: float = np.inf) -> None:
+        self.program = program
         self.order = list(order)
         self.dtype = np.dtype(np.complex128)
         self.max_bond, self.max_work = max_bond, max_work
         self.centre, self.largest_bond, self.dropped, self.work = 0, 1, 0.0, 0.0
         self._place = {qubit: place for place, qubit in enumerate(self.order)}
         self.sites: list[Site] = []
-        charge = (0, 0)
+        charge, bits = (0, 0), basis_start(program)
         for place, qubit in enumerate(self.order):
-            bit = circuit.start[qubit]
+            bit = bits[qubit]
             self.sites.append({(charge, bit): np.ones((1, 1), dtype=self.dtype)})
             charge = self.after(charge, place, bit)
 
     def after(self, charge: Charge, place: int, bit: int) -> Charge:
         """The charge right of a place, from the one left of it."""
-        if self.order[place] < self.circuit.n_samples:
+        if self.order[place] < self.program.n_samples:
             return charge[0] + bit, charge[1]
         return charge[0], charge[1] + bit
 
     def run(self) -> None:
         """Apply all gates and leave the norm in the first place, ready for shots."""
-        for gates in commuting_levels(self.circuit.gates, self.circuit.qubits):
+        for gates in commuting_levels(effective_ops(self.program), self.program.qubits):
             from_right = self.centre > len(self.sites) // 2
             for gate in sorted(gates, key=self._first_place, reverse=from_right):
                 self.apply(gate)
         self._move(0)
 
-    def apply(self, gate: Gate) -> None:
+    def apply(self, gate: Op) -> None:
         """One gate; distant qubits are brought together by swaps and taken back."""
-        if gate.kind == "rz":
+        if gate.kind == RZ:
             self._turn(gate.qubits[0], gate.angle)
             return
         known = [self._known_bit(qubit) for qubit in gate.qubits]
-        if gate.kind == "xy" and known[0] is not None and known[0] == known[1]:
+        if gate.kind == XY and known[0] is not None and known[0] == known[1]:
             return  # 00 and 11 stay
         for bit, other in zip(known, reversed(gate.qubits), strict=True):
-            if gate.kind == "rzz" and bit is not None:
+            if gate.kind == RZZ and bit is not None:
                 self._turn(other, gate.angle * (1 - 2 * bit))
                 return
         first, last = sorted(self._place[qubit] for qubit in gate.qubits)
@@ -107,7 +116,7 @@ class Chain:
         squares = [float((np.abs(block) ** 2).sum()) for block in self.sites[self.centre].values()]
         return float(np.sqrt(sum(squares)))
 
-    def _first_place(self, gate: Gate) -> int:
+    def _first_place(self, gate: Op) -> int:
         return min(self._place[qubit] for qubit in gate.qubits)
 
     def _known_bit(self, qubit: int) -> int | None:
@@ -121,7 +130,7 @@ class Chain:
         for (charge, bit), block in site.items():
             site[charge, bit] = block * phase(angle, bit)
 
-    def _pair(self, place: int, gate: Gate | None, *, swap: bool, leftwards: bool) -> None:
+    def _pair(self, place: int, gate: Op | None, *, swap: bool, leftwards: bool) -> None:
         """Join two neighbours, act on them, and cut them apart again; the centre ends in the left or right one."""
         self._move(min(max(self.centre, place), place + 1))
         pieces: Pieces = {}

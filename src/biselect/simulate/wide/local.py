@@ -7,7 +7,8 @@ from math import cos, sin
 
 import numpy as np
 
-from biselect.simulate.gates import Gate
+from biselect.errors import InputError
+from biselect.simulate.program import RZZ, XY, Op, Program
 from biselect.simulate.wide.split import Matrix
 
 Charge = tuple[int, int]
@@ -17,15 +18,27 @@ Pieces = dict[tuple[Charge, int, int], Matrix]
 """Two joined sites: (charge on the left, first bit, second bit) → matrix from the left to the right bond."""
 
 
-def commuting_levels(gates: Sequence[Gate], qubits: int) -> list[list[Gate]]:
+def basis_start(program: Program) -> tuple[int, ...]:
+    """The bits that a program starts from; a Dicke state has too many bond states to be one here."""
+    if program.bits is None:
+        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
+    return program.bits
+
+
+def effective_ops(program: Program) -> list[Op]:
+    """The operations without phases of angle 0, which would only cost bond states."""
+    return [op for op in program.ops if op.kind == XY or op.angle]
+
+
+def commuting_levels(gates: Sequence[Op], qubits: int) -> list[list[Op]]:
     """The gates in levels that may be applied one after the other, each in any order within itself.
 
     Gates commute where they share no qubit or are both diagonal.
     """
-    levels: list[list[Gate]] = []
+    levels: list[list[Op]] = []
     latest = [(-1, False)] * qubits  # level of the last gate on a qubit, and whether it is diagonal
     for gate in gates:
-        diagonal = gate.kind != "xy"
+        diagonal = gate.kind != XY
         level = max(latest[q][0] + (not (diagonal and latest[q][1])) for q in gate.qubits)
         for qubit in gate.qubits:
             latest[qubit] = (level, diagonal)
@@ -40,9 +53,9 @@ def phase(angle: float, bit: int) -> complex:
     return complex(cos(angle / 2), sin(angle / 2) * (2 * bit - 1))
 
 
-def acted(gate: Gate, pieces: Pieces) -> Pieces:
+def acted(gate: Op, pieces: Pieces) -> Pieces:
     """The gate on two neighbours."""
-    if gate.kind == "rzz":
+    if gate.kind == RZZ:
         return {key: piece * phase(gate.angle, int(key[1] != key[2])) for key, piece in pieces.items()}
     stay, hop = cos(gate.angle), -1j * sin(gate.angle)
     mixed = {key: piece for key, piece in pieces.items() if key[1] == key[2]}

@@ -9,36 +9,37 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from biselect.simulate.gates import GateCircuit
+from biselect.simulate.program import RZ, RZZ, XY, Program
+from biselect.simulate.wide.local import basis_start, effective_ops
 
-BITS = {"rzz": 1, "xy": 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
+BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
 WALKERS, STEPS_PER_QUBIT = 32, 40
 HOTTEST, COLDEST = 0.2, 0.005
 
 Order = tuple[int, ...]
 
 
-def candidate_orders(circuit: GateCircuit) -> dict[str, Order]:
+def candidate_orders(program: Program) -> dict[str, Order]:
     """Orders worth trying, by name, the one that wins more often first."""
-    label = tuple(range(circuit.qubits))
-    load = _load(circuit)
+    label = tuple(range(program.qubits))
+    load = _load(program)
     if not load:
         return {"label": label}
-    return {"annealed": annealed_order(circuit.qubits, tuple(load), tuple(load.values())), "label": label}
+    return {"annealed": annealed_order(program.qubits, tuple(load), tuple(load.values())), "label": label}
 
 
-def _load(circuit: GateCircuit) -> dict[tuple[int, int], int]:
+def _load(program: Program) -> dict[tuple[int, int], int]:
     """Bits that the gates on each pair of qubits can add to a bond between them, from this start."""
     load: dict[tuple[int, int], int] = {}
-    known = dict(enumerate(circuit.start))  # the bits of qubits that are still in their basis state
-    for gate in circuit.gates:
+    known = dict(enumerate(basis_start(program)))  # the bits of qubits that are still in their basis state
+    for gate in effective_ops(program):
         first, last = gate.qubits[0], gate.qubits[-1]
-        if gate.kind == "xy":
+        if gate.kind == XY:
             if first in known and last in known and known[first] == known[last]:
                 continue  # 00 and 11 stay
             known.pop(first, None)
             known.pop(last, None)
-        elif gate.kind == "rz" or first in known or last in known:
+        elif gate.kind == RZ or first in known or last in known:
             continue  # R_ZZ with a known bit is an R_Z
         edge = (min(first, last), max(first, last))
         load[edge] = load.get(edge, 0) + BITS[gate.kind]
@@ -54,7 +55,7 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     """
     rng = np.random.default_rng(0)
     ends, weights = np.array(edges), np.array(bits, dtype=np.float64)
-    begins = np.array([np.arange(qubits), _cuthill_mckee(qubits, ends)])
+    begins = np.array([np.arange(qubits), cuthill_mckee(qubits, ends)])
     orders = begins[np.arange(WALKERS) % 2]
     costs = _costs(orders, ends, weights)
     best_cost, best = costs.min(), orders[costs.argmin()]
@@ -71,7 +72,8 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     return tuple(best.tolist())
 
 
-def _cuthill_mckee(qubits: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def cuthill_mckee(qubits: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Qubits in reverse Cuthill–McKee order of a graph of (edges, 2) ends: joined qubits stand close together."""
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(qubits, qubits))
     return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)

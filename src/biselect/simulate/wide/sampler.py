@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_limits
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.simulate.gates import GateCircuit
+from biselect.simulate.program import Program
 from biselect.simulate.wide.chain import BondLimitError, Chain, TooMuchWorkError
 from biselect.simulate.wide.order import Order, candidate_orders
 from biselect.simulate.wide.shots import amplitudes, draw
@@ -50,18 +50,18 @@ class WideSampler:
 
     Args:
         problem: whose energy the shots get.
-        circuit: a start in the problem's budgets, and gates.
+        program: bound, from a basis state in the problem's budgets.
         dtype: what the final state is read in: complex64, or complex128 to check it. It evolves in double precision.
         order: the qubit at each place of the line. By default an annealed order and the label order are tried, the
             second only as long as it needs less work than the first, and the cheaper is kept.
         max_bond: bond states beyond which it fails rather than truncate.
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
 
-    >>> from biselect.simulate.gates import basis_bits, rzz, xy
+    >>> from biselect.simulate.program import Op
     >>> problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
-    >>> gates = (xy(0, 1, 0.5), xy(3, 4, 0.5), rzz(1, 3, 0.7), xy(1, 2, 0.5))
-    >>> circuit = GateCircuit(n_samples=3, n_features=2, start=basis_bits(3, 2, [0], [0]), gates=gates)
-    >>> sampler = WideSampler(problem, circuit)
+    >>> ops = tuple(Op(kind="xy", qubits=pair, angle=0.5) for pair in [(0, 1), (3, 4), (1, 2)])
+    >>> program = Program(n_samples=3, n_features=2, k=1, m=1, bits=(1, 0, 0, 1, 0), layers=(ops,))
+    >>> sampler = WideSampler(problem, program)
     >>> sampler.sample(100, seed=0).shots
     100
     >>> round(float(sampler.probabilities([[1, 0, 0, 1, 0]])[0]), 4)  # cos² 0.5, twice
@@ -71,30 +71,27 @@ class WideSampler:
     def __init__(
         self,
         problem: SelectionProblem,
-        circuit: GateCircuit,
+        program: Program,
         *,
         dtype: Any = np.complex64,
         order: Order | None = None,
         max_bond: int = 4096,
         device: str = "cpu",
     ) -> None:
-        if (problem.n_samples, problem.n_features) != (circuit.n_samples, circuit.n_features):
-            raise InputError(
-                f"the problem has {problem.n_samples} samples and {problem.n_features} features, "
-                f"the circuit {circuit.n_samples} and {circuit.n_features}"
-            )
-        if (problem.k, problem.m) != circuit.budgets:
-            raise InputError(f"the problem's budgets are {(problem.k, problem.m)}, the start has {circuit.budgets}")
+        sizes = [(one.n_samples, one.n_features, one.k, one.m) for one in (problem, program)]
+        if sizes[0] != sizes[1]:
+            raise InputError(f"(N, D, k, m) is {sizes[0]} for the problem and {sizes[1]} for the circuit")
+        program.check_bound()
         if np.dtype(dtype) not in (np.complex64, np.complex128):
             raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
         if max_bond < 1:
             raise InputError(f"max_bond must be at least 1, got {max_bond}")
         if device not in DEVICES:
             raise InputError(f"device must be one of {', '.join(DEVICES)}, got {device!r}")
-        if order is not None and sorted(order) != list(range(circuit.qubits)):
-            raise InputError(f"order must name each of the qubits 0..{circuit.qubits - 1} once, got {order!r}")
+        if order is not None and sorted(order) != list(range(program.qubits)):
+            raise InputError(f"order must name each of the qubits 0..{program.qubits - 1} once, got {order!r}")
         self.problem = problem
-        self.circuit = circuit
+        self.program = program
         self._xp: Any = np
         if device == "gpu":
             from biselect.simulate.gpu import require_cupy
@@ -102,7 +99,7 @@ class WideSampler:
             self._xp = require_cupy()
         begin = perf_counter()
         with _one_thread():
-            name, self._chain = _evolved(circuit, order, max_bond)
+            name, self._chain = _evolved(program, order, max_bond)
         blocks = max((len({charge for charge, _ in site}) for site in self._chain.sites), default=1)
         self.report = WideReport(
             largest_bond=self._chain.largest_bond,
@@ -127,7 +124,7 @@ class WideSampler:
     def sample(self, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices, with their energies."""
         bits, counts = self.draw(shots, seed)
-        n = self.circuit.n_samples
+        n = self.program.n_samples
         samples = np.nonzero(bits[:, :n])[1].reshape(len(bits), -1)
         features = np.nonzero(bits[:, n:])[1].reshape(len(bits), -1)
         energies = self.problem.energies(samples, features)
@@ -137,8 +134,8 @@ class WideSampler:
     def amplitudes(self, bits: ArrayLike) -> NDArray[Any]:
         """Amplitudes of bit strings (last axis the N + D qubits)."""
         given = np.asarray(bits)
-        if given.ndim != 2 or given.shape[1] != self.circuit.qubits or not np.isin(given, (0, 1)).all():
-            raise InputError(f"bits must be rows of {self.circuit.qubits} zeros and ones, got shape {given.shape}")
+        if given.ndim != 2 or given.shape[1] != self.program.qubits or not np.isin(given, (0, 1)).all():
+            raise InputError(f"bits must be rows of {self.program.qubits} zeros and ones, got shape {given.shape}")
         with _one_thread():
             return amplitudes(self._chain, given.astype(np.int8), self._xp)
 
@@ -147,18 +144,18 @@ class WideSampler:
         return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
 
 
-def _evolved(circuit: GateCircuit, order: Order | None, max_bond: int) -> tuple[str, Chain]:
+def _evolved(program: Program, order: Order | None, max_bond: int) -> tuple[str, Chain]:
     """The circuit run in the given order, or in the one that takes least work."""
     if order is not None:
-        chain = Chain(circuit, order, max_bond)
+        chain = Chain(program, order, max_bond)
         chain.run()
         return "given", chain
-    orders = candidate_orders(circuit)
+    orders = candidate_orders(program)
     limit = FIRST_WORK
     while True:
         best: tuple[str, Chain] | None = None
         for name, candidate in list(orders.items()):
-            chain = Chain(circuit, candidate, max_bond, max_work=best[1].work if best else limit)
+            chain = Chain(program, candidate, max_bond, max_work=best[1].work if best else limit)
             try:
                 chain.run()
                 best = name, chain

@@ -9,8 +9,7 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.ideal import ideal_probabilities
-from biselect.hardware.program import build_program
-from biselect.qaoa import Ansatz
+from biselect.qaoa import Ansatz, AnsatzSpec
 from biselect_studies.task import Cell, Values
 
 
@@ -28,7 +27,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
             m=cell["m"],
         )
         angles = rng.uniform(-np.pi, np.pi, 4)
-        program = build_program(problem, 1, angles=angles)
+        program = AnsatzSpec(problem, 1).program(angles)
         kinds = [op.kind for op in program.ops]
         values["preparation"].append(to_qiskit(program, measure=False).size() - len(kinds))
         for kind in ("rz", "rzz", "xy"):

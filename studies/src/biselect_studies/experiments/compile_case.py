@@ -9,8 +9,9 @@ import numpy as np
 
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.hardware import Patch, Program, build_program, choose_patch, load_target
+from biselect.hardware import Patch, choose_patch, load_target
 from biselect.hardware.masks import hardware_mask, masked
+from biselect.qaoa import AnsatzSpec, Program
 
 MARGINAL, COUPLING, MIXING = 0.9, 2.4, 1.15  # γ, γ_SF and β of Supplementary Section hardware_detail
 REFERENCE_ROWS = 1000
@@ -50,7 +51,7 @@ def recorded_program(problem: SelectionProblem, place: Patch, depth: int, seed: 
     """Bilinear-CG from a random feasible state, mixer edges in a random order that stands for the recorded one."""
     rng = np.random.default_rng([seed, problem.n_samples, problem.n_features])
     orders = tuple([(edge,) for edge in rng.permutation(e).tolist()] for e in (place.sample_edges, place.feature_edges))
-    return build_program(problem, depth, "bilinear", orders, "random", seed=rng)
+    return AnsatzSpec(problem, depth, "bilinear", orders, "random", seed=rng).program()
 
 
 def angles(depth: int) -> list[float]:

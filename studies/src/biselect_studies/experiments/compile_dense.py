@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from biselect.hardware import build_program, compile_circuit
-from biselect.hardware.paths import Path, QiskitPath, YFramePath
+from biselect.hardware import compile_circuit
+from biselect.hardware.paths import CompilationPath, QiskitPath, YFramePath
+from biselect.qaoa import AnsatzSpec
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
 from biselect_studies.task import Cell, Values
 
 NATIVE = QiskitPath(fractional=False, fused=True, coloured=False, late=False)
-PATHS: dict[str, Path] = {"dense": NATIVE, "aligned": NATIVE, "y-frame": YFramePath(coloured=False)}
+PATHS: dict[str, CompilationPath] = {"dense": NATIVE, "aligned": NATIVE, "y-frame": YFramePath(coloured=False)}
 MEASURES = ("two_qubit_gates", "two_qubit_depth", "depth", "swaps")
 
 
@@ -23,9 +24,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     mixer = (place.sample_classes, place.feature_classes)
     values: Values = {measure: [] for measure in MEASURES}
     for seed in seeds:
-        program = build_program(
-            problem, cell["depth"], "bilinear", mixer, "random", angles=angles(cell["depth"]), seed=seed
-        )
+        spec = AnsatzSpec(problem, cell["depth"], "bilinear", mixer, "random", seed=seed)
+        program = spec.program(angles(cell["depth"]))
         made = compile_circuit(program, device(cell["device"]), place.layout, PATHS[cell["cost"]], seed=seed)
         for measure in MEASURES:
             values[measure].append(getattr(made.resources, measure))

@@ -13,7 +13,7 @@ from biselect.core.metrics import expected_lowest
 from biselect.data.planted import depth_problem
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.training import train
-from biselect.simulate.circuit import energy_table
+from biselect.simulate.layers import energy_table
 from biselect.solvers import solve
 from biselect_studies.task import Cell, Values
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import planted_block
-from biselect.qaoa.groups import split_terms
-from biselect.qaoa.response import responses
+from biselect.qaoa.cost_groups import split_terms
+from biselect.qaoa.small_angle import responses
 from biselect_studies.experiments.depth_ladder import own_noise
 from biselect_studies.task import Cell, Values
 

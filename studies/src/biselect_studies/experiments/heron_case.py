@@ -12,11 +12,12 @@ from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.data.planted import planted_problem
-from biselect.hardware import Patch, Program, choose_patch, compile_circuit, hardware_mask, masked, place
+from biselect.hardware import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
 from biselect.hardware.bundle import Bundle
 from biselect.hardware.paths import IN_ORDER
 from biselect.hardware.placement import Placement
-from biselect.qaoa.groups import CostGroup, components
+from biselect.qaoa import Program
+from biselect.qaoa.cost_groups import CostGroup, components
 from biselect.qaoa.thresholds import Threshold
 from biselect_studies.experiments.compile_case import device
 

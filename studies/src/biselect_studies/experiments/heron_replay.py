@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.hardware import Program, build_program
 from biselect.hardware.noise import noisy_shots, register_mass
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Path
+from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
+from biselect.qaoa import AnsatzSpec, Program
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.protocols import FIXED_ANGLE
 from biselect.qaoa.thresholds import Threshold
@@ -21,7 +21,7 @@ from biselect_studies.experiments.heron_case import Case, Prepared, case
 from biselect_studies.task import Cell, Values
 
 EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keeps 67 % of them inside the budgets
-PATHS: dict[str, Path] = {"ours": IN_ORDER, "paper": replace(COMPLETE_FRACTIONAL, coloured=False)}
+PATHS: dict[str, CompilationPath] = {"ours": IN_ORDER, "paper": replace(COMPLETE_FRACTIONAL, coloured=False)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -96,7 +96,7 @@ def trained(kind: str, width: int, instance: int, depth: int, schedule: str, tar
     slack = 1e-9 * abs(threshold.value)
     return Trained(
         case=found,
-        program=build_program(found.sparse, depth, schedule, found.mixer, "canonical"),
+        program=AnsatzSpec(found.sparse, depth, schedule, found.mixer, "canonical").program(),
         schedule=schedule,
         angles=np.asarray(best.angles),
         threshold=replace(threshold, problem_hash=found.problem.digest),
@@ -105,6 +105,6 @@ def trained(kind: str, width: int, instance: int, depth: int, schedule: str, tar
     )
 
 
-def _exact_mass(made: Trained, path: Path) -> float:
+def _exact_mass(made: Trained, path: CompilationPath) -> float:
     place = made.case
     return register_mass(made.program, place.target, place.patch.layout, path, angles=made.angles.tolist()).mass

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.hardware import build_program, hardware_mask, retained_mass
+from biselect.hardware import hardware_mask, retained_mass
 from biselect.hardware.agreement import sparse_optimum
 from biselect.hardware.bundle import Bundle
 from biselect.hardware.noise import noisy_shots
 from biselect.qaoa.angle_selection import AngleSelection, WideShots, select_by_paper
-from biselect.qaoa.protocols import Choice, canonical_start, fixed_angles, random_start, warm_starts
+from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
+from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import Choice
 from biselect_studies.experiments.heron_case import Case, Prepared, case
 from biselect_studies.task import Cell, Values
 
@@ -55,25 +57,25 @@ def prepare(cell: Cell, target: Any) -> Prepared:
 def selection(found: Case, depth: int) -> AngleSelection:
     """The paper's angle selection from two warm starts, inherited angles π/4."""
     draw = _draw(found, depth)
-    return select_by_paper(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.schedule))
+    return select_by_paper(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.spec.schedule))
 
 
 def _protocol(found: Case, cell: Cell) -> tuple[Choice, NDArray[np.float64]]:
     """Start and angles of a condition."""
     if cell["condition"] == "fixed":
-        return canonical_start(found.placed), fixed_angles(_draw(found, cell["p"]).schedule)
+        return canonical_start(found.placed), fixed_angles(_draw(found, cell["p"]).spec.schedule)
     chosen = selection(found, cell["p"])
     warm = cell["condition"] == "warm"
     return chosen.start if warm else random_start(found.placed, CONTROL_SEED), chosen.angles
 
 
 def _draw(found: Case, depth: int) -> WideShots:
-    return WideShots(found.placed, depth, SCHEDULE, found.mixer, found.groups)
+    return WideShots(AnsatzSpec(found.placed, depth, SCHEDULE, found.mixer, groups=found.groups))
 
 
 def _compiled(found: Case, cell: Cell) -> Bundle:
     start, angles = _protocol(found, cell)
-    program = build_program(found.sparse, cell["p"], SCHEDULE, found.mixer, start)
+    program = AnsatzSpec(found.sparse, cell["p"], SCHEDULE, found.mixer, start).program()
     return found.compiled(program, SCHEDULE, angles)
 
 

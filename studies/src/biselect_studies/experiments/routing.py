@@ -9,7 +9,7 @@ from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits, parse_physical_order
 from biselect.hardware.ideal import ideal_shots
 from biselect.hardware.paths import OPT3_CZ
-from biselect.hardware.program import build_program
+from biselect.qaoa import AnsatzSpec
 from biselect_studies.experiments.compile_case import angles, dense_problem, device
 from biselect_studies.task import Cell, Values
 
@@ -21,9 +21,8 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     problem = replace(dense_problem(cell["N"], cell["D"]), k=cell["k"], m=cell["m"])
     values: Values = {"physical": [], "decoded": [], "swaps": []}
     for seed in seeds:
-        program = build_program(
-            problem, cell["depth"], "bilinear", "ring", "random", angles=angles(cell["depth"]), seed=seed
-        )
+        spec = AnsatzSpec(problem, cell["depth"], "bilinear", "ring", "random", seed=seed)
+        program = spec.program(angles(cell["depth"]))
         made = compile_circuit(program, device(cell["device"]), None, OPT3_CZ, seed=seed)
         shots = ideal_shots(made, SHOTS, seed)
         physical = parse_physical_order(shots, problem, made.final_layout)

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import Ansatz, components, depth_efficiency, grouping_gain, responses, split_terms
+from biselect.qaoa import Ansatz, components, grouping_gain, responses, split_terms
+from biselect.qaoa.small_angle import depth_efficiency
 
 
 def problem_of(rng, n, d, k, m):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from biselect.hardware.paths import Path
-from biselect.hardware.program import Program
+from biselect.hardware.paths import CompilationPath
 from biselect.hardware.resources import Resources
+from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
@@ -31,7 +31,7 @@ class Compiled:
 
     circuit: QuantumCircuit
     program: Program
-    path: Path
+    path: CompilationPath
     target: str
     seed: int
     initial_layout: tuple[int, ...]

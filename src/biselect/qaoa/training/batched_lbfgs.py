@@ -14,7 +14,7 @@ MEMORY = 8  # steps that the curvature is learnt from
 ENOUGH = 1e-4  # Armijo: the share of the promised decrease that a step must give
 
 
-def lockstep(
+def batched_lbfgs(
     many_with_gradients: Callable[[Vector], tuple[Vector, Vector]],
     starts: Vector,
     *,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.qaoa.groups import CostGroup, components
+from biselect.qaoa.cost_groups import CostGroup, components
 from biselect.qaoa.mixers import both_mixers, mixer_classes
 
 

@@ -8,14 +8,43 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
+from biselect.core.conventions import feature_qubit, sample_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import memory
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.circuit import ENERGY, Layers, Observable, Register, energy_table
-from biselect.simulate.dense import embed, run_dense
+from biselect.simulate.dense import embed
+from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
+
+
+def run_dense(layers, samples, features, start):
+    """The circuit on the full register, gate by gate from any vector: slow and obvious."""
+    n, d = samples.n, features.n
+    psi = start.astype(np.complex128).copy()
+    bits = (np.arange(psi.size)[:, None] >> np.arange(n + d)) & 1
+    s, f = bits[:, :n], bits[:, n:]
+    for layer in range(layers.depth):
+        angle = s @ layers.sample[layer] + f @ layers.feature[layer]
+        angle = angle + np.einsum("xi,ij,xj->x", s, layers.pair[layer], f)
+        psi *= np.exp(1j * angle)
+        for edges in samples.classes:
+            for i, j in edges:
+                psi = hop(psi, sample_qubit(i), sample_qubit(j), layers.mixing[layer])
+        for edges in features.classes:
+            for i, j in edges:
+                psi = hop(psi, feature_qubit(i, n), feature_qubit(j, n), layers.mixing[layer])
+    return psi
+
+
+def hop(psi, a, b, beta):
+    """exp(-iβ(XX+YY)/2) on qubits a and b."""
+    positions = np.arange(psi.size)
+    one_of_two = ((positions >> a) & 1) != ((positions >> b) & 1)
+    partner = positions ^ (1 << a) ^ (1 << b)
+    rotated = np.cos(beta) * psi - 1j * np.sin(beta) * psi[partner]
+    return np.where(one_of_two, rotated, psi)
 
 
 @st.composite

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,3 +63,13 @@ def split_terms(problem: SelectionProblem, assignment: Sequence[int] | NDArray[n
         )
         for group in range(int(numbers.max()) + 1)
     )
+
+
+def surrogate(problem: SelectionProblem, cost_edges: Iterable[tuple[int, int]]) -> tuple[CostGroup, ...]:
+    """The components S, F and SF with the products of `cost_edges` (sample, feature) only; all marginals stay."""
+    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    for sample, feature in cost_edges:
+        if not (0 <= sample < problem.n_samples and 0 <= feature < problem.n_features):
+            raise InputError(f"cost edge ({sample}, {feature}) does not join a sample and a feature of the problem")
+        kept[sample, feature] = True
+    return tuple(replace(group, pair=np.where(kept, group.pair, 0.0)) for group in components(problem))

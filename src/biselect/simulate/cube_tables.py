@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.sector import rank
-from biselect.simulate.circuit import Edges, Register
+from biselect.simulate.layers import Edges, Register
 
 
 class Tables(NamedTuple):

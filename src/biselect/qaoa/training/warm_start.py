@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core.checks import whole
 from biselect.errors import InputError
-from biselect.qaoa.numbers import whole
 from biselect.qaoa.schedule import SCHEDULES
 from biselect.qaoa.training.descent import Descent
+from biselect.qaoa.training.initial_angles import extended, nearest, ramp, random_start, stretched
 from biselect.qaoa.training.search import Search
-from biselect.qaoa.training.starts import extended, nearest, ramp, random_start, stretched
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -56,7 +56,7 @@ def ladder(
         raise InputError(f"schedule {own!r} does not contain {wrong[0]!r}; it contains: {_below(search.ansatz, own)}")
     chain = [name for name in SCHEDULES if name in through] + [own]
     depths = range(first, search.ansatz.schedule.depth + 1)
-    return _climb(search, [(depth, name) for depth in depths for name in chain], fresh, starts)
+    return _up_the_rungs(search, [(depth, name) for depth in depths for name in chain], fresh, starts)
 
 
 def continuation(search: Search, *, fresh: int = 0, starts: Sequence[Vector] = ()) -> Descent:
@@ -69,7 +69,7 @@ def continuation(search: Search, *, fresh: int = 0, starts: Sequence[Vector] = (
     """
     own = _own_name(search.ansatz)
     chain = [*_below(search.ansatz, own), own]
-    return _climb(search, [(search.ansatz.schedule.depth, name) for name in chain], fresh, starts)
+    return _up_the_rungs(search, [(search.ansatz.schedule.depth, name) for name in chain], fresh, starts)
 
 
 def _own_name(ansatz: Ansatz) -> str:
@@ -82,18 +82,18 @@ def _below(ansatz: Ansatz, own: str) -> list[str]:
     """The schedules that one contains, smallest first; bilinear exists for the standard groups only."""
     reach, wanted = {own}, [own]
     while wanted:
-        inner = [name for name in CONTAINED[wanted.pop()] if name != "bilinear" or ansatz.has_standard_groups]
+        inner = [name for name in CONTAINED[wanted.pop()] if name != "bilinear" or ansatz.spec.has_own_cost]
         wanted += [name for name in inner if name not in reach]
         reach |= set(inner)
     return [name for name in SCHEDULES if name in reach - {own}]
 
 
-def _climb(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector]) -> Descent:
+def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence[Vector]) -> Descent:
     whole("fresh", fresh, least=0)
-    weights = np.cumsum([depth * search.ansatz.at(depth, name).size for depth, name in rungs])
+    weights = np.cumsum([depth * search.ansatz.at_depth(depth, name).size for depth, name in rungs])
     found: dict[Rung, Descent] = {}
     for position, (depth, name) in enumerate(rungs):
-        ansatz = search.ansatz.at(depth, name)
+        ansatz = search.ansatz.at_depth(depth, name)
         inherited = _inherited(search, ansatz, found)
         starts = [descent.angles for descent in inherited]
         if position == len(rungs) - 1:
@@ -116,10 +116,10 @@ def _inherited(search: Search, ansatz: Ansatz, found: dict[Rung, Descent]) -> li
     starts = []
     for name in CONTAINED[schedule.name]:
         if (schedule.depth, name) in found:
-            inner, below = search.ansatz.at(schedule.depth, name).schedule, found[schedule.depth, name]
+            inner, below = search.ansatz.at_depth(schedule.depth, name).schedule, found[schedule.depth, name]
             starts.append(_known(inner.embed(below.angles, into=schedule), below.value))
     if (schedule.depth - 1, schedule.name) in found:
-        shorter = search.ansatz.at(schedule.depth - 1, schedule.name).schedule
+        shorter = search.ansatz.at_depth(schedule.depth - 1, schedule.name).schedule
         below = found[schedule.depth - 1, schedule.name]
         in_layers = shorter.expand(below.angles)
         starts.append(_known(nearest(schedule, stretched(in_layers, schedule.depth)), np.inf))

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.qaoa.groups import CostGroup
 from biselect.qaoa.schedule import Schedule
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
+    from biselect.qaoa.spec import AnsatzSpec
     from biselect.qaoa.training.objectives import Objective
 
 Vector = NDArray[np.float64]
@@ -20,14 +20,7 @@ WIDER = 2.0
 ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
-class Angled(Protocol):
-    """A circuit with angles: an Ansatz, or one too wide for it."""
-
-    schedule: Schedule
-    groups: tuple[CostGroup, ...]
-
-
-def units(ansatz: Angled) -> Vector:
+def units(ansatz: Ansatz | AnsatzSpec) -> Vector:
     """The step of each free angle that matters: 1 for a β, one over the spread of its cost terms for a γ.
 
     Constants in scores and weights change nothing within the budgets, so only their spread counts. With these units
@@ -71,7 +64,7 @@ def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vecto
     return scale * rng.uniform(-1, 1, size=ansatz.size) * wide * units(ansatz)
 
 
-def ramp(ansatz: Angled, height: float, sign: int) -> Vector:
+def ramp(ansatz: Ansatz | AnsatzSpec, height: float, sign: int) -> Vector:
     """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
     steps = (np.arange(ansatz.schedule.depth) + 0.5) / ansatz.schedule.depth
     in_layers = np.concatenate([np.tile(steps[:, None], ansatz.schedule.groups), sign * (1 - steps)[:, None]], axis=1)

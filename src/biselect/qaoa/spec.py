@@ -1,0 +1,252 @@
+"""AnsatzSpec: which circuit is meant, checked once, for the simulator, the wide sampler and the compiler alike."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import SelectionProblem, conventions
+from biselect.errors import InputError
+from biselect.qaoa.cost_groups import CostGroup, components
+from biselect.qaoa.mixers import both_mixers, mixer_classes
+from biselect.qaoa.schedule import Schedule
+from biselect.qaoa.starts import Choice, Start, checked_state, start_choice
+from biselect.simulate.program import RZ, RZZ, XY, Classes, Edge, Op, Program, steps
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class AnsatzSpec:
+    """A CG-XY-QAOA circuit with its angles open.
+
+    Args:
+        problem: whose energy is measured.
+        depth: p, how many layers.
+        schedule: a name (see `Schedule.named`) or a Schedule.
+        mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists (coloured here)
+            or class lists. A list of classes is kept in its order, so classes of one edge each record any order.
+        start: `dicke` (the tensor-Dicke state, uniform over the sector), `canonical`, `random`, a Selection or a choice
+            (samples, features) (see `start_choice`), or any state of the sector, which only simulators can prepare.
+        groups: cost groups, one γ each; the paper's S, F and SF of the problem by default. They may belong to another
+            objective than the measured one (a sparse surrogate, say). Groups of one name are told apart by a number.
+        seed: for start `random`.
+
+    Attributes:
+        problem: whose energy is measured.
+        schedule: from free angles to the angles of every layer.
+        mixer: edge classes of both registers.
+        start: the choice that it starts from, any state of the sector, or None for the tensor-Dicke state.
+        groups: the cost groups.
+
+    >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
+    >>> program = AnsatzSpec(problem, 1, "tied", "path", "canonical").program()
+    >>> program.angle_names, program.bits, program.edges("rzz"), program.edges("xy")
+    (('γ', 'β'), (1, 0, 0, 1, 0), ((0, 3), (1, 4), (2, 3)), ((0, 1), (1, 2), (3, 4)))
+    """
+
+    problem: SelectionProblem
+    schedule: Schedule
+    mixer: tuple[Classes, Classes]
+    start: Choice | NDArray[Any] | None
+    groups: tuple[CostGroup, ...]
+
+    def __init__(
+        self,
+        problem: SelectionProblem,
+        depth: int,
+        schedule: str | Schedule = "fully-grouped",
+        mixer: Any = "ring",
+        start: Start = "dicke",
+        *,
+        groups: Sequence[CostGroup] | None = None,
+        seed: int | np.random.Generator | None = 0,
+    ) -> None:
+        if problem.sample_rules or problem.feature_rules:
+            raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
+        parts = components(problem) if groups is None else tuple(groups)
+        if any(part.pair.shape != problem.coupling.shape for part in parts):
+            raise InputError("every cost group must have the shape of the problem")
+        names = tuple(part.name for part in parts)
+        if len(set(names)) < len(names):
+            names = tuple(f"{name}#{position}" for position, name in enumerate(names))
+        plan = Schedule.named(schedule, depth, names) if isinstance(schedule, str) else schedule
+        if plan.depth != depth or plan.groups != len(parts):
+            raise InputError(
+                f"the schedule is for depth {plan.depth} and {plan.groups} groups, "
+                f"the circuit has depth {depth} and {len(parts)} groups"
+            )
+        begin: Any = None
+        if isinstance(start, np.ndarray | list):
+            begin = checked_state(problem, start)
+        elif not (isinstance(start, str) and start == "dicke"):
+            begin = start_choice(problem, start, seed)
+        sides = zip(both_mixers(mixer), (problem.n_samples, problem.n_features), strict=True)
+        fields = {
+            "problem": problem,
+            "schedule": plan,
+            "mixer": tuple(mixer_classes(side, n) for side, n in sides),
+            "start": begin,
+            "groups": parts,
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def depth(self) -> int:
+        """How many layers, p."""
+        return self.schedule.depth
+
+    @property
+    def size(self) -> int:
+        """How many angles are free."""
+        return self.schedule.size
+
+    @property
+    def has_own_cost(self) -> bool:
+        """Whether the phases are those of the measured problem in the paper's groups S, F and SF."""
+        standard = components(self.problem)
+        return len(standard) == len(self.groups) and all(
+            one.name == other.name
+            and all(np.array_equal(getattr(one, part), getattr(other, part)) for part in ("sample", "feature", "pair"))
+            for one, other in zip(standard, self.groups, strict=True)
+        )
+
+    def changed(
+        self,
+        *,
+        depth: int | None = None,
+        schedule: str | Schedule | None = None,
+        mixer: Any = None,
+        start: Start | None = None,
+        seed: int | np.random.Generator | None = 0,
+    ) -> AnsatzSpec:
+        """The same circuit but for what is given; another depth takes the schedule of the same name."""
+        if schedule is None:
+            schedule = self.schedule if depth is None else self.schedule.name
+        if depth is None:
+            depth = self.depth if isinstance(schedule, str) else schedule.depth
+        own_start: Start = "dicke" if self.start is None else self.start
+        return AnsatzSpec(
+            self.problem,
+            depth,
+            schedule,
+            self.mixer if mixer is None else mixer,
+            own_start if start is None else start,
+            groups=self.groups,
+            seed=seed,
+        )
+
+    def program(self, angles: ArrayLike | Mapping[str, float] | None = None) -> Program:
+        """The circuit as operations.
+
+        Args:
+            angles: numbers for the free angles, in their order or by name; left open by default.
+        """
+        if isinstance(self.start, np.ndarray):
+            raise InputError("a circuit starts from the Dicke state or a choice; other states are for simulators")
+        problem, bits = self.problem, None
+        n = problem.n_samples
+        hops = [edge for edges in self.mixer[0] for edge in edges]
+        hops += [(n + i, n + j) for edges in self.mixer[1] for i, j in edges]
+        if self.start is not None:
+            ones = {*self.start[0], *(n + feature for feature in self.start[1])}
+            bits = tuple(int(qubit in ones) for qubit in range(n + problem.n_features))
+        program = Program(
+            n_samples=n,
+            n_features=problem.n_features,
+            k=problem.k,
+            m=problem.m,
+            bits=bits,
+            layers=tuple(_layer(self.groups, matrix, hops, n) for matrix in self.schedule.matrix),
+            angle_names=self.schedule.angle_names,
+        )
+        return program if angles is None else program.bind(angles)
+
+    def describe(self) -> dict[str, Any]:
+        """Plain data that tells circuits apart: angles trained for one belong to no other."""
+        start: Any = "dicke"
+        if isinstance(self.start, np.ndarray):
+            start = f"state {_digest(self.start)}"
+        elif self.start is not None:
+            start = {"samples": self.start[0], "features": self.start[1]}
+        arrays = [getattr(group, part) for group in self.groups for part in ("sample", "feature", "pair")]
+        return {
+            "problem": self.problem.digest,
+            "depth": self.depth,
+            "schedule": {"name": self.schedule.name, "hash": _digest(self.schedule.matrix)},
+            "mixer": {
+                side: [list(edge) for edge in _in_canonical_order(classes)]
+                for side, classes in zip(("samples", "features"), self.mixer, strict=True)
+            },
+            "start": start,
+            "cost": {"groups": [group.name for group in self.groups], "hash": _digest(*arrays)},
+        }
+
+    @property
+    def fingerprint(self) -> str:
+        """SHA-256 of `describe`."""
+        return hashlib.sha256(json.dumps(self.describe(), sort_keys=True).encode()).hexdigest()
+
+    def differences(self, described: Mapping[str, Any]) -> list[str]:
+        """In what another circuit, as `describe` gives it, differs from this one; for people."""
+        return [
+            f"{part} ({_in_words(part, described.get(part))} there, {_in_words(part, own)} here)"
+            for part, own in self.describe().items()
+            if described.get(part) != own
+        ]
+
+
+def _layer(groups: Sequence[CostGroup], matrix: NDArray[np.float64], hops: Sequence[Edge], n: int) -> tuple[Op, ...]:
+    """exp(-i Σ γ_g H_g), then the mixer; `matrix` is (groups + 1, free), its last row β."""
+    gammas, beta = matrix[:-1], matrix[-1]
+    fields = np.array([_fields(group) for group in groups])
+    pairs = np.array([group.pair for group in groups])
+    turns = conventions.rz_angle(1.0, fields.T @ gammas)  # (qubit, free)
+    ops = [Op(kind=RZ, qubits=(q,), slopes=_slopes(turns[q])) for q in np.flatnonzero(fields.any(axis=0)).tolist()]
+    for i, j in np.argwhere(pairs.any(axis=0)).tolist():
+        turn = conventions.rzz_angle(1.0, conventions.COUPLING_OF_PRODUCT * pairs[:, i, j] @ gammas)
+        ops.append(Op(kind=RZZ, qubits=(i, conventions.feature_qubit(j, n)), slopes=_slopes(turn)))
+    return (*ops, *(Op(kind=XY, qubits=edge, slopes=_slopes(beta)) for edge in hops))
+
+
+def _fields(group: CostGroup) -> Any:
+    """Fields h of one group: its marginals and the one-local shifts of its products."""
+    marginal = conventions.FIELD_OF_MARGINAL * np.concatenate([group.sample, group.feature])
+    shift = conventions.FIELD_OF_PRODUCT * np.concatenate([group.pair.sum(axis=1), group.pair.sum(axis=0)])
+    return marginal + shift
+
+
+def _slopes(row: Any) -> tuple[tuple[int, float], ...]:
+    return tuple((int(number), float(row[number])) for number in np.flatnonzero(row))
+
+
+def _in_canonical_order(classes: Classes) -> list[Edge]:
+    """Mixer edges, each as early as it can act: orders that differ by edges which commute are one."""
+    edges = [(min(edge), max(edge)) for group in classes for edge in group]
+    return [edge for _, edge in sorted(zip(steps(edges), edges, strict=True))]
+
+
+def _digest(*arrays: NDArray[Any]) -> str:
+    digest = hashlib.sha256()
+    for array in arrays:
+        digest.update(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()[:16]
+
+
+def _in_words(part: str, value: Any) -> str:
+    if value is None:
+        return "unknown"
+    if part == "schedule":
+        return str(value["name"])
+    if part == "problem":
+        return f"{value[:8]}…"
+    if part == "cost":
+        return f"{', '.join(value['groups'])}: {value['hash'][:8]}…"
+    if part == "mixer":
+        return " and ".join(" ".join(f"{i}-{j}" for i, j in edges) or "no edges" for edges in value.values())
+    return f"samples {value['samples']}, features {value['features']}" if isinstance(value, Mapping) else str(value)

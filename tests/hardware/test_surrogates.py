@@ -1,0 +1,71 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.hardware import surrogates
+from biselect.hardware.agreement import (
+    agreement,
+)
+from biselect.hardware.masks import (
+    masked,
+    top_mask,
+)
+from biselect.hardware.surrogates import choose_surrogate, filling, mean_field
+from biselect.testing.strategies import problems
+
+
+@st.composite
+def masked_problems(draw, source=None):
+    problem = draw(problems() if source is None else source)
+    cells = problem.coupling.size
+    mask = np.array(draw(st.lists(st.booleans(), min_size=cells, max_size=cells))).reshape(problem.coupling.shape)
+    return problem, mask
+
+
+@settings(max_examples=60, deadline=None)
+@given(masked_problems())
+def test_uniform_chances_keep_the_mean_energy_of_every_sample(case):
+    """Averaged over the features, dropped couplings are as good as kept ones."""
+    problem, mask = case
+    sparse = mean_field(problem, mask)
+    assert np.array_equal(sparse.coupling, masked(problem, mask).coupling)
+    f = problem.m / problem.n_features
+    weights = problem.coupling_weight
+    wanted = problem.sample_scores + weights * problem.coupling.sum(axis=1) * f
+    assert np.allclose(sparse.sample_scores + weights * sparse.coupling.sum(axis=1) * f, wanted)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0.05, 10), st.data())
+def test_filling_meets_the_budget_and_the_order(scores, heat, data):
+    budget = data.draw(st.integers(1, len(scores)))
+    chances = filling(np.array(scores), budget, heat)
+    assert chances.sum() == pytest.approx(budget, abs=1e-6)
+    assert ((chances >= 0) & (chances <= 1)).all()
+    assert (np.diff(chances[np.argsort(scores, kind="stable")]) >= -1e-12).all()
+
+
+def test_a_full_mask_leaves_nothing_to_mend():
+    problem = SelectionProblem(coupling=np.arange(6.0).reshape(3, 2), k=1, m=1)
+    full = np.ones((3, 2), dtype=bool)
+    assert mean_field(problem, full, 0.5).digest == problem.digest
+    assert choose_surrogate(problem, full).temperature is None
+    with pytest.raises(InputError, match="above 0"):
+        mean_field(problem, full, 0.0)
+
+
+def test_the_chosen_surrogate_is_the_best_judged_and_serves_planted_blocks_better():
+    rng = np.random.default_rng(2)
+    coupling = np.abs(rng.normal(size=(10, 8)))
+    coupling[np.ix_([1, 4, 7], [0, 3, 6])] += 2.0
+    problem = SelectionProblem(coupling=coupling, k=3, m=3)
+    mask = top_mask(problem, 2)
+    chosen = choose_surrogate(problem, mask, seed=1)
+    plain, mended = (agreement(problem, each).dense_gain for each in (masked(problem, mask), chosen.problem))
+    assert mended == pytest.approx(1) and plain < 0.9
+    noise = np.random.default_rng(1).gumbel(size=(surrogates.DRAWS, 18))
+    assert chosen.low_energy <= surrogates._low_energy(problem, masked(problem, mask), noise)
+    assert choose_surrogate(problem, mask, seed=1).problem.digest == chosen.problem.digest

@@ -1,0 +1,67 @@
+import numpy as np
+import pytest
+
+from biselect.errors import BiselectError
+from biselect.qaoa import STRATEGIES, Ansatz
+from biselect.qaoa.training.search import Search
+
+OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_workers_change_nothing(ansatz, strategy):
+    options = OPTIONS.get(strategy, {})
+    alone = ansatz.train(strategy=strategy, objective="cvar", evaluations=60, seed=5, **options)
+    crew = ansatz.train(strategy=strategy, objective="cvar", evaluations=60, seed=5, workers=3, **options)
+    assert alone.to_json() == crew.to_json()
+
+
+def test_seconds_end_a_training(ansatz):
+    trained = ansatz.train(seconds=0.3, workers=2)
+    assert trained.seconds < 5 and trained.evaluations >= 1
+    short = ansatz.train(strategy="ladder", seconds=1e-6)
+    assert short.depth == 2 and len(short.angles) == 8
+
+
+def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
+    """A descent that ran ahead is followed again with less room; by then the time may be up."""
+    original, cut = Search._room, []
+
+    def room(self, share):
+        left = original(self, share)
+        if self.spent and not self._over and left > 5:  # as if the elders had spent almost everything, and all the time
+            self.seconds = 1e-9
+            cut.append(left)
+            return 5
+        return left
+
+    monkeypatch.setattr(Search, "_room", room)
+    trained = ansatz.train(evaluations=200, seconds=60, workers=3)
+    assert cut and np.isfinite(trained.value)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_progress_goes_on_without_a_budget(problem, strategy):
+    told = []
+    options = {"polish": {"starts": [np.full(4, 0.3)] * 2}}.get(strategy, {})
+    Ansatz(problem, 1).train(strategy=strategy, progress=lambda done, _: told.append(done), **options)
+    assert told == sorted(told) and 0 < told[0] < told[-1] <= 1
+    if strategy != "multistart":  # which sets itself a budget and may stop below
+        assert told[-1] == pytest.approx(1)
+
+
+def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monkeypatch):
+    original = Ansatz.value_and_gradient
+    calls = [0]
+
+    def sometimes(self, *arguments):
+        calls[0] += 1
+        value, slope = original(self, *arguments)
+        return (np.nan if calls[0] % 7 == 0 else value), slope
+
+    monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
+    trained = ansatz.train(evaluations=60)
+    assert trained.value < ansatz.energies.mean() and "no finite number" in trained.notes[0]
+    monkeypatch.setattr(Ansatz, "value_and_gradient", lambda self, *_: (np.nan, np.zeros(self.size)))
+    with pytest.raises(BiselectError, match="no evaluation gave a finite number"):
+        ansatz.train(evaluations=60)

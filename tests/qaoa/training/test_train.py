@@ -1,0 +1,153 @@
+import json
+
+import numpy as np
+import pytest
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.qaoa import STRATEGIES, Ansatz, train
+
+OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+
+
+def low(ansatz, rank=3):
+    """An energy that a few choices reach."""
+    return float(np.sort(ansatz.energies, axis=None)[rank])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"objective": "hit-rate"}, "needs a threshold"),
+        ({"objective": "hit-rate", "threshold": np.nan}, "finite energy"),
+        ({"objective": "luck"}, "made of energy"),
+        ({"objective": {}}, "made of energy"),
+        ({"objective": {"energy": -1.0}}, "positive"),
+        ({"objective": {"hit-rate": 1.0, "optimum": 1.0}, "threshold": 0.0}, "one of them"),
+        ({"objective": "cvar", "share": 0.0}, "share"),
+        ({"strategy": "prayer"}, "no strategy"),
+        ({"strategy": "polish"}, "starts="),
+        ({"strategy": "polish", "starts": [np.zeros(8), np.zeros(3)]}, "has 8 angles"),
+        ({"starts": [np.full(8, np.nan)]}, "finite"),
+        ({"evaluations": 0}, "evaluations"),
+        ({"seconds": -1.0}, "seconds"),
+        ({"workers": 0}, "workers"),
+        ({"seed": -1}, "seed"),
+        ({"colour": "red"}, "no option 'colour'"),
+        ({"strategy": "ladder", "first": 5}, "first"),
+        ({"strategy": "ladder", "first": "2"}, "first"),
+        ({"strategy": "ladder", "fresh": -1}, "fresh"),
+        ({"seconds": "3"}, "seconds"),
+        ({"evaluations": 2.5}, "evaluations"),
+        ({"objective": {"energy": "a"}}, "weight of energy"),
+        ({"objective": 3}, "a name or a mapping"),
+        ({"objective": "hit-rate", "threshold": "low"}, "finite energy"),
+        ({"objective": "cvar", "share": "half"}, "share"),
+        ({"strategy": "ladder", "through": ("sideways",)}, "does not contain"),
+    ],
+)
+def test_bad_requests_are_refused_in_words(ansatz, wrong, words):
+    with pytest.raises(InputError, match=words):
+        ansatz.train(**wrong)
+
+
+def test_numpy_numbers_are_numbers(ansatz, tmp_path):
+    trained = ansatz.train(
+        objective={"cvar": np.float32(1), "hit-rate": np.float64(0.5)},
+        threshold=np.float32(-7.5),
+        share=np.float32(0.25),
+        evaluations=np.int64(20),
+        seconds=np.float32(60),
+        workers=np.int64(1),
+        checkpoint=tmp_path / "kept.json",
+    )
+    assert json.loads(trained.to_json())["objective"]["threshold"] == -7.5
+
+
+@pytest.mark.parametrize("depth", ["3", 2.5, 0, True])
+def test_a_depth_is_a_whole_number(problem, depth):
+    with pytest.raises(InputError, match="depth must be a whole number"):
+        Ansatz(problem, depth)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_strategy_improves_keeps_its_budget_and_its_word(ansatz, strategy):
+    trained = ansatz.train(strategy=strategy, evaluations=90, **OPTIONS.get(strategy, {}))
+    assert trained.evaluations <= 90
+    assert trained.energy == pytest.approx(trained.value) == pytest.approx(ansatz.expectation(trained.angles))
+    assert trained.energy < ansatz.energies.mean() - 0.5
+    assert trained.stages[-1].value == trained.value
+    counts = [count for count, _ in trained.trace]
+    assert counts == sorted(counts) and counts[-1] <= trained.evaluations
+    assert min(value for _, value in trained.trace) == pytest.approx(trained.value)
+
+
+def test_seeds_matter_and_repeat(ansatz):
+    first, again, other = (
+        ansatz.train(strategy="threshold", evaluations=40, seed=seed).to_dict() for seed in (1, 1, 2)
+    )
+    assert first == again
+    assert first["trace"] != other["trace"]
+
+
+def with_scores(problem, unit, shift=0.0):
+    return SelectionProblem(
+        coupling=unit * problem.coupling,
+        sample_scores=unit * problem.sample_scores + shift,
+        feature_scores=unit * problem.feature_scores,
+        k=problem.k,
+        m=problem.m,
+    )
+
+
+@pytest.mark.filterwarnings("error")
+def test_energies_whose_squares_are_no_numbers_are_refused(problem):
+    with pytest.raises(InputError, match="divide all scores"):
+        Ansatz(with_scores(problem, 1e200), 1).train(evaluations=5)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("objective", ["energy", "cvar", "optimum", {"energy": 1.0, "cvar": 1.0}])
+def test_equal_energies_everywhere_give_a_note(strategy, objective):
+    ansatz = Ansatz(SelectionProblem(coupling=np.ones((4, 3)), k=2, m=1), 2)
+    trained = ansatz.train(strategy=strategy, objective=objective, evaluations=40, **OPTIONS.get(strategy, {}))
+    assert np.isfinite(trained.angles).all() and trained.energy == pytest.approx(-2.0)
+    assert "the landscape is flat" in trained.notes[0]
+
+
+def test_a_stationary_start_is_not_called_a_flat_landscape(problem, ansatz):
+    trained = ansatz.train(strategy="polish", starts=[np.zeros(8)], evaluations=40)
+    assert "every start is a stationary point" in trained.notes[0] and "landscape" not in trained.notes[0]
+    assert ansatz.train(strategy="polish", starts=[np.full(8, 0.3)], evaluations=40).notes == ()
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_an_empty_threshold_set_gives_a_note(ansatz, strategy):
+    trained = ansatz.train(
+        strategy=strategy, objective="hit-rate", threshold=-1e6, evaluations=40, **OPTIONS.get(strategy, {})
+    )
+    assert trained.hit_rate == 0 and np.isfinite(trained.value)
+    assert "the lowest energy of all choices" in trained.notes[0]
+
+
+def test_a_start_without_any_hit_does_not_stop_the_others(problem):
+    ansatz = Ansatz(problem, 1, start="canonical")
+    energies = ansatz.energies
+    assert energies[0, 0] > low(ansatz)
+    idle = np.zeros(4)  # the start state itself: p = 0 exactly
+    trained = ansatz.train(objective="hit-rate", threshold=low(ansatz), starts=[idle], evaluations=80)
+    assert trained.hit_rate > 0.01 and trained.notes == ()
+    stuck = ansatz.train(strategy="polish", objective="hit-rate", threshold=low(ansatz), starts=[idle], evaluations=80)
+    assert stuck.hit_rate == 0 and "no start gave any probability" in stuck.notes[0]
+
+
+@pytest.mark.parametrize("size", [(1, 1, 1, 1), (3, 2, 3, 2), (2, 1, 1, 1)])
+def test_the_smallest_problems(size):
+    n, d, k, m = size
+    coupling = np.arange(1.0, 1 + n * d).reshape(n, d)
+    ansatz = Ansatz(SelectionProblem(coupling=coupling, k=k, m=m), 1)
+    assert np.isfinite(ansatz.train(evaluations=20, objective="optimum").value)
+
+
+def test_train_is_a_function_too(ansatz):
+    assert train(ansatz, evaluations=20).to_json() == ansatz.train(evaluations=20).to_json()
