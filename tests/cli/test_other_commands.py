@@ -7,6 +7,7 @@ import pytest
 
 import biselect
 from biselect.core import SelectionProblem
+from biselect.review import reviewing
 
 
 def test_the_demo_proves_its_answer_and_writes_the_report(run, tmp_path):
@@ -105,6 +106,6 @@ def test_an_infeasible_problem_is_exit_code_3(run, monkeypatch, tmp_path):
     def refuse(*_, **__):
         raise InfeasibleError("nothing fits")
 
-    monkeypatch.setattr("biselect.cli.solve.read_problem", refuse)
+    monkeypatch.setattr(reviewing, "read_problem", refuse)
     outcome = run("solve", tmp_path / "p.npz")
     assert outcome.code == 3 and "nothing fits" in outcome.err

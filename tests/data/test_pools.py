@@ -92,7 +92,7 @@ def test_text_with_offsets_and_dictionaries_are_times_too():
 
 
 def test_more_wrong_splits():
-    with pytest.raises(InputError, match="--pool-last must be 1 to 2"):
+    with pytest.raises(InputError, match="pool_last= must be 1 to 2"):
         split_in_time(TABLE, ROLES, reference_until="3", pool_last=5)
     with pytest.raises(InputError, match="missing values"):
         split_in_time(pa.table({"t": [1, None], "x": [1.0, 2]}), Roles(time_column="t"), reference_until="1")
@@ -164,7 +164,7 @@ def test_offsets_of_a_time_format_are_respected():
 @pytest.mark.parametrize(
     ("times", "time_format", "message"),
     [
-        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not --time-format"),
+        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not time_format="),
         (["01/03/2026", ""], "%d/%m/%Y", "1 missing values, the first in row 1"),
         ([datetime.date(2026, 3, 1)] * 2, "%d/%m/%Y", "holds times already"),
         (["2026-03-01", "01/03/2026"], None, "row 1 holds '01/03/2026'; write dates as"),
@@ -195,5 +195,5 @@ def test_shown_and_limiting_columns_are_text_and_no_features():
     assert pool.candidates.column_names == ["a"] and pool.ignored == ()
     assert pool.shown == {"machine": ["7", ""], "day": ["2026-03-01"] * 2}
     assert pool.per == ["7", None]
-    with pytest.raises(InputError, match="'day' of --show or --per is never a feature"):
+    with pytest.raises(InputError, match="'day' of show= or per= is never a feature"):
         from_two_tables(table, table, Roles(show=["day"], features=["a", "day"]))

@@ -10,7 +10,6 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, out, printable
-from biselect.cli.solve import read_problem
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -67,6 +66,7 @@ def train(
 
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
+    from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.checkpoint import OtherTrainingError
@@ -89,7 +89,7 @@ def train(
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
     try:
-        with steps.bar(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
+        with steps.step(f"Training {schedule}, p = {depth}", shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=strategy,
                 objective=_parts(objective),

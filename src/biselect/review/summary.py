@@ -15,10 +15,11 @@ from biselect.calibrate import CalibrationFacts
 from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
-from biselect.report.evidence import Evidence
-from biselect.report.rules import rules_in_words
+from biselect.report.render import FORMAT
+from biselect.review.evidence import Evidence
+from biselect.review.named_rules import rules_in_words
+from biselect.review.warnings import Finding
 
-FORMAT = "biselect-report-3"
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
@@ -34,8 +35,7 @@ def summarise(
     cap: float | None = None,
     filled_pool: int = 0,
     labels: NDArray[np.bool_] | None = None,
-    notes: Sequence[str] = (),
-    warnings: Sequence[str] = (),
+    warnings: Sequence[Finding] = (),
     tables: Mapping[str, Any] | None = None,
     shown: Mapping[str, Sequence[str]] | None = None,
     per: str | None = None,
@@ -52,8 +52,7 @@ def summarise(
         cap: w_max, to say how much of the pool is clipped.
         filled_pool: missing entries of the pool that the median replaced.
         labels: known positives among the samples; shown, never used.
-        notes: what else the reader must know.
-        warnings: what could mislead a reader who missed it.
+        warnings: what the reader must know beside the answer.
         tables: rows and times of reference and pool, and the columns left out.
         shown: columns to show beside the chosen rows, one text for each sample.
         per: what the groups of the sample rules were made from.
@@ -80,8 +79,7 @@ def summarise(
         "heatmap": _heatmap(selection, why),
         "calibration": None if calibration is None else _calibration(calibration, selection, cap, filled_pool),
         "labels": None if labels is None else _label_facts(selection, labels),
-        "notes": list(notes),
-        "warnings": [*warnings, *_filled_in_words(evidence)],
+        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
         "tables": tables,
         "view": view,
         "reproduce": {**reproduce, "problem_hash": problem.digest},
@@ -119,18 +117,6 @@ def _rows(
             }
         )
     return rows
-
-
-def _filled_in_words(evidence: Sequence[Sequence[Evidence]] | None) -> list[str]:
-    """How much of the chosen block was never measured."""
-    cells = [cell for row in evidence or () for cell in row]
-    filled = sum(cell.absent for cell in cells)
-    if not filled:
-        return []
-    return [
-        f"{filled} of the {len(cells)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "
-        "reference median stands in, marked as filled."
-    ]
 
 
 def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:

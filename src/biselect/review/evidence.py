@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import rows_of
 
 BINS = 30  # of a reference histogram
 TAIL = 0.005  # share of the reference beyond its bins, on either side
@@ -74,9 +75,9 @@ def gather_evidence(
     samples: NDArray[np.int64], features: NDArray[np.int64], calibrator: Calibrator, pool: Any
 ) -> list[list[Evidence]]:
     """Evidence for each cell of a block of the pool."""
-    block = np.ix_(samples, features)
-    values, absent = calibrator.values(pool), calibrator.absent(pool)[block]
-    counts = calibrator.reference_counts(calibrator.scale.residuals(values[samples]))
+    part, block = rows_of(pool, samples), np.ix_(np.arange(samples.size), features)
+    values, absent = calibrator.values(part), calibrator.absent(part)[block]
+    counts = calibrator.reference_counts(calibrator.scale.residuals(values))
     below, above = (side[:, features] for side in counts)
     values, rows = values[block], calibrator.facts.reference_rows
     return [

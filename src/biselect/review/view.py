@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import Selection, SelectionProblem
-from biselect.errors import InfeasibleError, InputError
-from biselect.report.evidence import Evidence
-from biselect.solvers import solve
+from biselect.core import Selection
+from biselect.review.evidence import Evidence
+from biselect.review.one_more import one_more
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
 NEAR_ROWS = 20  # rows that no budget chose, shown beside the chosen ones
@@ -108,32 +107,6 @@ def _budget(near: Selection, by_budget: dict[tuple[int, int], Selection], block:
         "gap": near.gap if np.isfinite(near.gap) else None,
         "rows": np.flatnonzero(np.isin(block.samples, near.samples)).tolist(),
         "columns": np.flatnonzero(np.isin(block.features, near.features)).tolist(),
-        "one_more_row": _one_more(near, by_budget.get((k + 1, m)), "row"),
-        "one_more_column": _one_more(near, by_budget.get((k, m + 1)), "column"),
+        "one_more_row": one_more(near, by_budget.get((k + 1, m)), "row"),
+        "one_more_column": one_more(near, by_budget.get((k, m + 1)), "column"),
     }
-
-
-def _one_more(near: Selection, larger: Selection | None, side: str) -> dict[str, Any] | None:
-    """What a budget larger by one adds to the score.
-
-    Exact where both answers are proven. Where nobody solved the larger budget, at least what the best response to the
-    side that stays adds. Where a proof is missing, about that.
-    """
-    if larger is not None:
-        kind = "exactly" if near.proven_optimal and larger.proven_optimal else "about"
-        return {"adds": larger.score - near.score, "kind": kind}
-    try:
-        response = solve(_other_side_held(near, side))
-    except (InputError, InfeasibleError):  # nothing is left to choose
-        return None
-    return {"adds": response.score - near.score, "kind": "at least" if near.proven_optimal else "about"}
-
-
-def _other_side_held(near: Selection, side: str) -> SelectionProblem:
-    """The problem with one more row while the columns stay, or one more column while the rows stay."""
-    problem = near.problem
-    if side == "row":
-        rules = replace(problem.feature_rules, forced_in=tuple(near.features))
-        return replace(problem, k=problem.k + 1, feature_rules=rules)
-    rules = replace(problem.sample_rules, forced_in=tuple(near.samples))
-    return replace(problem, m=problem.m + 1, sample_rules=rules)
