@@ -22,6 +22,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.core.metrics",
     "biselect.core.inference",
     "biselect.core.uniform",
+    "biselect.review",
     "biselect.calibrate",
     "biselect.calibrate.maps",
     "biselect.calibrate.marginals",

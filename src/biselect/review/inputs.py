@@ -62,7 +62,7 @@ def open_pool(
         text_columns=sorted(name for name in as_text if name is not None),
     )
     tables = [as_table(source, form) for source in sources]
-    if roles.id_column is None and (ids := _index(pool)) is not None:
+    if roles.id_column is None and (ids := row_labels(pool)) is not None:
         name = getattr(pool.index, "name", None) or "index"
         while name in tables[0].column_names:
             name = f"{name}_"
@@ -95,7 +95,7 @@ def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
     return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
 
 
-def _index(source: Any) -> list[str] | None:
+def row_labels(source: Any) -> list[str] | None:
     """The row labels of a pandas frame that names its rows, as text."""
     if not nw.dependencies.is_pandas_dataframe(source):
         return None

@@ -63,14 +63,18 @@ def table_findings(
 
 
 def beyond_findings(
-    calibrator: Calibrator, problem: SelectionProblem, reference: NamedMatrix, pool: NamedMatrix
+    calibrator: Calibrator,
+    problem: SelectionProblem,
+    reference: NamedMatrix | None = None,
+    pool: NamedMatrix | None = None,
 ) -> Iterator[Finding]:
-    """Columns in which most of the pool lies beyond everything in the reference."""
+    """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
     beyond = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY):
-        at = int(calibrator.kept[j])
-        name, share = problem.feature_name(int(j)), float(beyond[j])
-        kind = _looks_like(reference.values[:, at], pool.values[:, at])
+        name, share, kind = problem.feature_name(int(j)), float(beyond[j]), "mostly-beyond"
+        if reference is not None and pool is not None:
+            at = int(calibrator.kept[j])
+            kind = _looks_like(reference.values[:, at], pool.values[:, at])
         text = (
             f"Column {name!r} lies beyond the reference in {100 * share:.0f} % of the pool: {LOOKS[kind]}; "
             "leave it out unless that is what you look for."
