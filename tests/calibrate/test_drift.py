@@ -10,14 +10,14 @@ from biselect import solve
 from biselect.calibrate import (
     Calibrator,
     Question,
-    choose_map,
     compare,
-    draw_pool,
     lag_sweep,
     map_names,
     measure,
     shrink_sweep,
 )
+from biselect.calibrate.choose import choose_map
+from biselect.calibrate.sweeps import draw_pool
 from biselect.errors import InputError
 
 NAMES = ["a", "b", "c", "d"]

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.calibrate import Calibrator
-from biselect.data.leaks import looks_ahead, refuse_label_copies
+from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import split_rows
 from biselect.errors import InputError
 
@@ -48,7 +48,7 @@ def test_times_that_are_missing_or_no_column_are_refused():
         split_rows(np.zeros((4, 2)), (50, 25, 25))
 
 
-def test_weights_fit_on_the_reference_do_not_see_later_rows_and_a_planted_leak_is_found():
+def test_weights_fit_on_the_reference_do_not_see_later_rows_and_a_planted_leak_is_found(looks_ahead):
     """The check must be able to fail: one that calibrates on everything is caught, one that splits is not."""
     rng = np.random.default_rng(0)
     table = rng.normal(size=(300, 3))

@@ -7,8 +7,8 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect.report import render_html, write_outputs
-from biselect.report.answer_files import explanation_csv
+from biselect.report import render_html
+from biselect.report.answer_files import explanation_csv, write_outputs
 
 
 def test_files_are_written_whole(calibrated, tmp_path):

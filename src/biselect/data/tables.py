@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from biselect.data.places import line_of_row, remember
 from biselect.errors import InputError
 
+__all__ = ["CsvForm", "read_table"]
+
 Place = Callable[[int], str]  # where a row stands in its file
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 HEAD = 1 << 16  # bytes in which the first line is looked for

@@ -9,7 +9,8 @@ from typing import Any
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation
-from biselect.report import render_html, write_outputs
+from biselect.report import render_html
+from biselect.report.answer_files import write_outputs
 from biselect.review.warnings import Finding
 
 
