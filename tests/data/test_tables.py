@@ -7,7 +7,6 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from biselect.data.places import line_of_row
 from biselect.data.tables import CsvForm, flags, numeric, read_table, require_columns, texts
 from biselect.errors import InputError
 
@@ -116,19 +115,6 @@ def test_names_of_any_kind_survive(tmp_path):
     table = read_table(path)
     assert table.column_names == ["id", 'a "b", <script>']
     assert texts(table, "id", "t") == ["line\nbreak", "x,y"]
-
-
-@pytest.mark.parametrize("ending", ["csv", "csv.gz"])
-def test_a_place_is_the_line_of_the_file(tmp_path, ending):
-    path = tmp_path / f"t.{ending}"
-    text = b'a;note\n1;"two; lines\nof text"\n\n2;x\n3;y\n'
-    path.write_bytes(gzip.compress(text) if ending.endswith("gz") else text)
-    table = read_table(path, CsvForm(delimiter=";"))
-    assert [line_of_row(table, row) for row in range(3)] == ["line 2", "line 5", "line 6"]
-    assert line_of_row(table.take([2]), 0) == "line 2"  # positions are those of the file
-    path.unlink()
-    assert line_of_row(table, 1) == "row 1"
-    assert line_of_row(pa.table(ROWS), 1) == "row 1"
 
 
 def test_errors_name_the_line(tmp_path):

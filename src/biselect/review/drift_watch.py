@@ -57,8 +57,7 @@ def monitor_drift(
 ) -> dict[str, Any]:
     """How far weights drift between references, and whether the selection would change, as plain data.
 
-    Tables are what `biselect.review` takes, and so are the arguments that are not listed here; none of the columns
-    with a role is a feature. `biselect.report.render_monitor` makes a page of the result.
+    Tables are what `biselect.review` takes. `biselect.report.render_monitor` makes a page of the result.
 
     Args:
         table: the newer reference; with `window`, one table in the order of time.
@@ -71,7 +70,22 @@ def monitor_drift(
         pool_rows: how many.
         max_drift: the threshold for the feature-aligned drift, in spreads of the weights.
         fail_on_change: whether a changed selection counts as crossing it.
+        time_column: orders the rows; never a feature.
+        time_format: how its text is written; None for ISO.
+        label_column: never a feature.
+        id_column: never a feature.
+        features: columns to use; None for all without a role.
+        exclude: columns to leave out.
         map: the map in use; the others that need no labels are measured beside it.
+        cap: the largest weight.
+        marginals: scores of rows and columns on their own.
+        coupling_weight: λ.
+        missing: `error`, or `median` to fill missing values.
+        solver: one of `biselect.solver_names()`.
+        seed: fixes every draw.
+        title: the heading of the page.
+        command: how a reader gets this again; the call itself unless given.
+        progress: as for `biselect.review`.
     """
     given = dict(locals())
     stage: Steps = progress or (lambda name: nullcontext())
