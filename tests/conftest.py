@@ -87,59 +87,35 @@ def ibm(monkeypatch):
 @pytest.fixture
 def calibrated():
     """A selection from a calibrated pool, with a hostile name in it, and its summary."""
-    import biselect as bs
-    from biselect.calibrate import Calibrator
-    from biselect.review.evidence import gather_evidence
-    from biselect.review.summary import summarise
-    from biselect.review.warnings import Finding
+    import pandas as pd
 
-    hostile = '"><script>alert(1)</script>\n=1+1'
+    import biselect as bs
+
     rng = np.random.default_rng(0)
-    reference, pool = rng.normal(size=(200, 5)), rng.normal(size=(30, 5))
-    pool[[4, 9], 2] = 9.0
-    calibrator = Calibrator().fit(reference)
-    names = [hostile if i == 4 else f"row {i}" for i in range(30)]
-    selection = bs.solve(calibrator.problem(pool, 2, 2, sample_names=names))
-    labels = np.zeros(30, dtype=bool)
-    labels[[4, 11]] = True
-    summary = summarise(
-        selection,
-        title="Test",
-        reproduce={"command": "biselect <p>", "seed": 0, "inputs": [{"name": hostile, "sha256": "0" * 64}]},
-        evidence=gather_evidence(selection.samples, selection.features, calibrator, pool),
-        calibration=calibrator.facts,
-        cap=10.0,
-        labels=labels,
-        warnings=[Finding(kind="map-chosen", text="a note")],
-    )
-    return selection, summary
+    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")) for rows in (200, 30))
+    pool.loc[[4, 9], "c"] = 9.0
+    pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
+    pool["label"] = np.isin(np.arange(30), [4, 11])
+    review = bs.review(pool, reference, k=2, m=2, label_column="label", title="Test", command="biselect <p>")
+    return review.selection, {**review.summary, "view": None}
 
 
 @pytest.fixture
 def explored():
-    """A calibrated pool with its selection, neighbours and view; one name tries to leave its script."""
-    import biselect as bs
-    from biselect.calibrate import Calibrator
-    from biselect.review.evidence import gather_evidence, histograms
-    from biselect.review.view import explore, shared_block
-    from biselect.solvers import neighbours
+    """A calibrated pool with its selection, neighbours, block and view; one name tries to leave its script."""
+    import pyarrow as pa
 
-    hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
+    import biselect as bs
+    from biselect.review.view import shared_block
+
     rng = np.random.default_rng(1)
     reference, pool = rng.normal(size=(300, 6)), rng.normal(size=(40, 6))
     reference[:, 5] = rng.random(300) < 0.002  # nearly constant
     reference[0, 5] = 1.0
     pool[[4, 9], 2] = 9.0
-    calibrator = Calibrator().fit(reference)
-    names = [hostile if i == 4 else f"row {i}" for i in range(40)]
-    selection = bs.solve(calibrator.problem(pool, 3, 2, sample_names=names))
-    nearby = neighbours(selection, rows=1, columns=1)
-    block = shared_block(selection, nearby)
-    view = explore(
-        selection,
-        nearby,
-        block,
-        evidence=gather_evidence(block.samples, block.features, calibrator, pool),
-        histograms=histograms(block.features, calibrator),
-    )
-    return reference, pool, calibrator, selection, nearby, block, view
+    hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
+    names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
+    table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
+    review = bs.review(table, reference, k=3, m=2, id_column="name", neighbours=(1, 1))
+    block = shared_block(review.selection, review.neighbours)
+    return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]

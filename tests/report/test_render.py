@@ -101,3 +101,16 @@ def test_numbers_that_json_has_not_are_refused(explored):
     view["adds"][0][0] = float("nan")
     with pytest.raises(InputError, match="damaged"):
         render_html(summarise(selection, title="t", reproduce=REPRODUCE, view=view))
+
+
+def test_the_report_computes_nothing():
+    import ast
+    from pathlib import Path
+
+    from biselect import report
+
+    modules = {"answer_files", "monitor", "render", "style", "__init__"}
+    for name in modules:
+        tree = ast.parse((Path(report.__file__).parent / f"{name}.py").read_text())
+        taken = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert not {module for module in taken if re.match(r"biselect\.(calibrate|solvers|theory|data|review)", module)}

@@ -5,14 +5,14 @@ import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.report import render_html
 from biselect.review.summary import summarise
-from biselect.review.view import explore, shared_block
+from biselect.review.view import explore
 from biselect.solvers import neighbours
 
 
 def plain_view(problem, rows=1, columns=1):
     selection = bs.solve(problem)
     nearby = neighbours(selection, rows=rows, columns=columns)
-    return explore(selection, nearby, shared_block(selection, nearby))
+    return explore(selection, nearby)
 
 
 def test_one_more_is_exact_inside_and_a_floor_at_the_edge():
@@ -51,7 +51,7 @@ def test_an_unproven_answer_is_not_called_exact():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
     selection = bs.solve(problem, "random", draws=1)
     nearby = neighbours(selection, rows=1, columns=0)
-    view = explore(selection, nearby, shared_block(selection, nearby))
+    view = explore(selection, nearby)
     middle = view["budgets"][view["answer"]]
     assert not middle["proven"] and middle["gap"] is None
     assert middle["one_more_row"]["kind"] == "about" == middle["one_more_column"]["kind"]

@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.review import view as view_module
-from biselect.review.view import explore, shared_block
+from biselect.review.view import explore
 from biselect.solvers import neighbours
 
 
@@ -29,6 +29,6 @@ def test_many_rows_are_bounded(monkeypatch):
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((50, 4)), k=20, m=3)
     selection = bs.solve(problem)
     nearby = neighbours(selection, rows=1, columns=1)
-    view = explore(selection, nearby, shared_block(selection, nearby))
+    view = explore(selection, nearby)
     assert len(view["rows"]) * len(view["columns"]) <= 30
     assert all(max(budget["rows"]) < len(view["rows"]) for budget in view["budgets"])

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import rows_of
+from biselect.data.pools import Pool
 
 BINS = 30  # of a reference histogram
 TAIL = 0.005  # share of the reference beyond its bins, on either side
@@ -119,3 +120,24 @@ def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict
         }
         for j in features
     ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalibratedPool:
+    """The tables behind a problem, and the calibration between them.
+
+    Attributes:
+        pool: reference and candidates.
+        calibrator: fitted on the reference.
+        time_column: which column holds the times that `pool` knows.
+        per: the column that the groups of the sample rules were made from.
+    """
+
+    pool: Pool
+    calibrator: Calibrator
+    time_column: str | None = None
+    per: str | None = None
+
+    def evidence(self, samples: NDArray[np.int64], features: NDArray[np.int64]) -> list[list[Evidence]]:
+        """Evidence for each cell of a block."""
+        return gather_evidence(samples, features, self.calibrator, self.pool.matrices[1])

@@ -84,7 +84,9 @@ def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
     if isinstance(source, str | Path):
         return read_table(source, form)
     try:
-        frame = nw.from_native(source, eager_only=True, pass_through=True)
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
         if isinstance(frame, nw.DataFrame):
             return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
         values = np.asarray(source, dtype=np.float64)
@@ -106,8 +108,8 @@ def row_labels(source: Any) -> list[str] | None:
 
 def library_of(source: Any) -> str:
     """The frame library in which answers about this table are given: its own, pandas or else Arrow for all others."""
-    frame = None if isinstance(source, str | Path) else nw.from_native(source, eager_only=True, pass_through=True)
-    if isinstance(frame, nw.DataFrame):
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
         return str(frame.implementation)
     return "pandas" if find_spec("pandas") else "pyarrow"
 

@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from biselect.calibrate import Calibrator
-from biselect.core import Selection, SelectionProblem
+from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
-from biselect.review.evidence import gather_evidence, histograms
+from biselect.review.evidence import CalibratedPool
 from biselect.review.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
 from biselect.review.named_rules import NamedRules
 from biselect.review.result import Review
 from biselect.review.summary import summarise
-from biselect.review.view import explore, shared_block
+from biselect.review.view import explore
 from biselect.review.warnings import Finding, filled_findings, table_findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
@@ -148,7 +147,7 @@ def review(
         step=step,
         title=title or " in ".join(["What stands out", *files[:1]]),
         reproduce=provenance(command or call_in_words(review, given), seed, sources),
-        table=_Table(pool=rows, calibrator=calibrator, time_column=time_column, per=per),
+        table=CalibratedPool(pool=rows, calibrator=calibrator, time_column=time_column, per=per),
         found=found,
         library=library_of(pool),
     )
@@ -209,35 +208,6 @@ def review_problem(
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Table:
-    """What stands behind a problem that came from tables."""
-
-    pool: Pool
-    calibrator: Calibrator
-    time_column: str | None
-    per: str | None
-
-    def facts(self, selection: Selection) -> dict[str, Any]:
-        """What the summary says about tables and calibration."""
-        pool, calibrator = self.pool, self.calibrator
-        now = pool.matrices[1]
-        return {
-            "evidence": gather_evidence(selection.samples, selection.features, calibrator, now),
-            "calibration": calibrator.facts,
-            "cap": calibrator.cap,
-            "filled_pool": int(calibrator.absent(now).sum()),
-            "labels": pool.labels,
-            "shown": pool.shown,
-            "per": self.per,
-            "tables": {
-                name: {"rows": len(matrix), "times": list(pool.times[name]) if name in pool.times else None}
-                for name, matrix in zip(("reference", "pool"), pool.matrices, strict=True)
-            }
-            | {"time_column": self.time_column, "excluded": list(pool.excluded)},
-        }
-
-
 def _answer(
     problem: SelectionProblem,
     *,
@@ -249,7 +219,7 @@ def _answer(
     title: str,
     reproduce: dict[str, Any],
     library: str,
-    table: _Table | None = None,
+    table: CalibratedPool | None = None,
     found: Sequence[Finding] = (),
 ) -> Review:
     """Solve the problem and its neighbours, and say everything about them as plain data."""
@@ -267,18 +237,8 @@ def _answer(
                 )
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
             findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
-    block = shared_block(selection, nearby)
-    facts: dict[str, Any] = {}
-    behind: dict[str, Any] = {}
     if table is not None:
-        facts = table.facts(selection)
-        findings += filled_findings(facts["evidence"])
-        behind = {
-            "evidence": gather_evidence(block.samples, block.features, table.calibrator, table.pool.matrices[1]),
-            "histograms": histograms(block.features, table.calibrator),
-            "labels": table.pool.labels,
-            "shown": table.pool.shown,
-        }
+        findings += filled_findings(table.evidence(selection.samples, selection.features))
     return Review(
         selection=selection,
         neighbours=tuple(nearby),
@@ -288,8 +248,8 @@ def _answer(
             title=title,
             reproduce=reproduce,
             warnings=findings,
-            view=explore(selection, nearby, block, **behind),
-            **facts,
+            view=explore(selection, nearby, table),
+            table=table,
         ),
         calibrator=None if table is None else table.calibrator,
         library=library,

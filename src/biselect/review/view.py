@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection
-from biselect.review.evidence import Evidence
+from biselect.review.evidence import CalibratedPool, histograms
 from biselect.review.one_more import one_more
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
@@ -48,27 +48,22 @@ def shared_block(selection: Selection, nearby: Sequence[Selection]) -> Block:
     return Block(samples=np.concatenate([chosen, others])[:most], features=features)
 
 
-def explore(
-    selection: Selection,
-    nearby: Sequence[Selection],
-    block: Block,
-    *,
-    evidence: Sequence[Sequence[Evidence]] | None = None,
-    histograms: Sequence[dict[str, Any]] | None = None,
-    labels: NDArray[np.bool_] | None = None,
-    shown: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, Any]:
+def explore(selection: Selection, nearby: Sequence[Selection], table: CalibratedPool | None = None) -> dict[str, Any]:
     """Budgets, rows, columns and cells of the interactive page.
 
     Args:
         selection: the report's answer, one of `nearby`.
         nearby: from `biselect.solvers.neighbours`.
-        block: from `shared_block`.
-        evidence: for each cell of the block how extreme it is.
-        histograms: for each column of the block the reference behind it.
-        labels: known positives among the samples.
-        shown: columns to show beside the rows, one text for each sample.
+        table: what stands behind the problem; None for a problem of weights.
     """
+    block = shared_block(selection, nearby)
+    evidence = None if table is None else table.evidence(block.samples, block.features)
+    bins = None if table is None else histograms(block.features, table.calibrator)
+    labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
+
+    def each_cell(what: str) -> list[list[Any]] | None:
+        return None if evidence is None else [[getattr(cell, what) for cell in row] for row in evidence]
+
     problem = selection.problem
     cells = problem.coupling_weight * problem.coupling[np.ix_(block.samples, block.features)].astype(np.float64)
     by_budget = {(near.problem.k, near.problem.m): near for near in nearby}
@@ -80,20 +75,20 @@ def explore(
                 "name": problem.sample_name(i),
                 "own": float(problem.sample_scores[i]),
                 "label": None if labels is None else bool(labels[i]),
-                "shown": [[name, texts[i]] for name, texts in (shown or {}).items()],
+                "shown": [[name, texts[i]] for name, texts in beside.items()],
             }
             for i in block.samples.tolist()
         ],
         "columns": [
-            {"name": problem.feature_name(j), "histogram": None if histograms is None else histograms[position]}
+            {"name": problem.feature_name(j), "histogram": None if bins is None else bins[position]}
             for position, j in enumerate(block.features.tolist())
         ],
         "adds": cells.tolist(),
-        "values": None if evidence is None else [[cell.value for cell in row] for row in evidence],
-        "filled": None if evidence is None else [[cell.absent for cell in row] for row in evidence],
-        "words": None if evidence is None else [[cell.words for cell in row] for row in evidence],
-        "below": None if evidence is None else [[cell.below for cell in row] for row in evidence],
-        "above": None if evidence is None else [[cell.above for cell in row] for row in evidence],
+        "values": each_cell("value"),
+        "filled": each_cell("absent"),
+        "words": each_cell("words"),
+        "below": each_cell("below"),
+        "above": each_cell("above"),
     }
 
 

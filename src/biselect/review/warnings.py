@@ -108,9 +108,9 @@ def _changed_constant(name: str, reference: NamedMatrix, pool: NamedMatrix) -> F
     return Finding(kind="changed-constant", columns=(name,), share=differs / now.size, text=text, serious=True)
 
 
-def filled_findings(cells: Sequence[Sequence[Any]] | None) -> Iterator[Finding]:
+def filled_findings(cells: Sequence[Sequence[Any]]) -> Iterator[Finding]:
     """How much of the chosen block was never measured; `cells` is its evidence."""
-    absent = [cell.absent for row in cells or () for cell in row]
+    absent = [cell.absent for row in cells for cell in row]
     if filled := sum(absent):
         text = (
             f"{filled} of the {len(absent)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "

@@ -21,7 +21,7 @@ LARGEST_SIZE = 8.0  # in logarithms: about 3,000 times the typical amount
 UNITS = 1000  # of the typical amount: sizes are added as whole numbers, so sums are exact in any order
 LOG_UNITS = 1_000_000
 KINDS = (
-    16  # added to all counts where one is added to each kind's; how many kinds there will be is not the past's to know
+    16  # a fixed guess: each kind's count gets 1 added and all counts together this; the true number is in the future
 )
 
 MEANINGS = {
