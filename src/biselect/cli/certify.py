@@ -20,15 +20,11 @@ def certify(
     problem: Annotated[
         Path, typer.Argument(help="A problem (.npz or .json), a table of weights, or with --reference a pool.")
     ],
-    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
-    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
-    reference: Annotated[
-        Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column that names the rows; never a feature.", show_default=False)
-    ] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Columns to leave out; repeat.", show_default=False)] = None,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    reference: options.Reference = None,
+    id_column: options.IdColumn = None,
+    exclude: options.Exclude = None,
     marginals: options.Marginals = "bounded",
     signal: Annotated[
         float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)

@@ -15,6 +15,7 @@ MOfTable = Annotated[int | None, typer.Option("-m", help="How many features to c
 RowNames = Annotated[
     str | None, typer.Option("--id-column", help="Column of a weight table that names its rows.", show_default=False)
 ]
+Reference = Annotated[Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)]
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[
     str,

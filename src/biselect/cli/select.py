@@ -16,9 +16,7 @@ def select(
     pool: Annotated[Path, typer.Argument(help="Table to choose from: .csv, .parquet, .arrow or .jsonl.")],
     k: options.K,
     m: options.M,
-    reference: Annotated[
-        Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
-    ] = None,
+    reference: options.Reference = None,
     time_column: options.TimeColumn = None,
     time_format: options.TimeFormat = None,
     reference_until: Annotated[
