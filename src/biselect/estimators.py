@@ -141,7 +141,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)
-    >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9]])
+    >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9], [0, 0, 0, 1]])
     >>> selection.samples.tolist(), selection.features.tolist()
     ([0, 2], [3])
     """

@@ -107,6 +107,7 @@ def review(
         progress: called with the name of each step; gives a context manager around it, which may give the callback
             that `biselect.solve` takes.
 
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> found = review(np.vstack([rng.normal(size=(9, 3)), [0, 9, 0]]), rng.normal(size=(50, 3)), k=1, m=1)
     >>> found.selection.sample_names, found.selection.feature_names
