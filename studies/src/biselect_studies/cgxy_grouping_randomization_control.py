@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from biselect.core.metrics import row_medians
 from biselect_studies.experiments.grouping_control import CONTROLS, DRAWS
-from biselect_studies.grid import Grid, crossed
+from biselect_studies.figures import COLOURS, GREY, Figure, line, panels
+from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))
 SIGNALS = (1.0, 2.0, 3.0)
@@ -25,21 +23,17 @@ PAPER = {"type-preserving": (97.0, 54.8, 2.94), "same-size": (30.5, 8.1, 0.724)}
 MEDIAN, ABOVE, RATIO = "median percentile (%)", "above the 95th (%)", "gain / random mean"
 BINS = 20
 
-
-def grid(quick: bool) -> Grid:
-    """Every size, signal, mode and strength of the marginals; 128 seeds make the paper's 3,072 cases."""
-    cells = crossed(strength=STRENGTHS, size=SIZES, signal=SIGNALS, mode=("residual", "mixed"))
-    return Grid("grouping_control", cells, 8 if quick else 128, block=64)
+CELLS = crossed(strength=STRENGTHS, size=SIZES, signal=SIGNALS, mode=("residual", "mixed"))
+GRID = Grid(experiment="grouping_control", cells=lambda quick: CELLS, quick=8, full=128, block=64)  # 3,072 in full
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Median percentile, share above the 95th and ratio to the random mean, under both controls."""
-    cases = grid(quick)
     cells: list[Entry] = []
     histograms, ratios = {}, []
     for strength, control in product(STRENGTHS, CONTROLS):
         names = ("gain", *(f"{control} {name}" for name in ("rank", "above", "mean")))
-        gain, ranks, above, mean = (cases.values(records, name, strength=strength) for name in names)
+        gain, ranks, above, mean = (pooled(records, CELLS, name, strength=strength) for name in names)
         median, share, ratio = PAPER[control] if strength == 1 else (None, None, None)
         row = _row(control, strength)
         cells += [
@@ -51,14 +45,14 @@ def summarise(records: Records, quick: bool) -> Findings:
             histograms[control] = (np.histogram(ranks, BINS, (0, 1))[0] / len(ranks)).tolist()
             ratios.append(f"{gain.sum() / mean.sum():.2f} {control}")
     by_size, by_signal = (
-        [100 * cases.values(records, f"{CONTROLS[0]} above", strength=1.0, **only).mean() for only in parts]
+        [100 * pooled(records, CELLS, f"{CONTROLS[0]} above", strength=1.0, **only).mean() for only in parts]
         for parts in (crossed(size=SIZES), crossed(signal=SIGNALS))
     )
     return Findings(
-        seeds=cases.seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         notes=(
-            f"{len(cases.cells) // len(STRENGTHS) * cases.seeds:,} cases. Above the 95th percentile of the "
+            f"{len(CELLS) // len(STRENGTHS) * GRID.seeds(quick):,} cases. Above the 95th percentile of the "
             f"type-preserving splits lie {min(by_size):.0f} to {max(by_size):.0f} % by size, {min(by_signal):.0f} to "
             f"{max(by_signal):.0f} % by signal.",
             "Gains are √3‖r‖ - |1·r| from responses in closed form, one for each of the N + D + ND binary terms: no "
@@ -75,19 +69,14 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Left: where the split by type stands among random ones. Right: how that depends on the marginals."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import look, reach
-
     figure, ((left, right),) = panels(1, 2, width=3.6, height=2.8)
     edges = np.linspace(0, 100, BINS + 1)
     for position, control in enumerate(CONTROLS):
-        line, median = look(position, "-"), PAPER[control][0]
-        colour, style = line["color"], ("-", "--")[position]
+        median, colour, style = PAPER[control][0], COLOURS[position], ("-", "--")[position]
         left.stairs(found.extra["histograms"][control], edges, label=control, linewidth=1.6, ls=style, color=colour)
         left.axvline(median, linestyle=":", linewidth=1, color=colour)
         points = [found.find(_row(control, strength), MEDIAN) for strength in STRENGTHS]
-        right.errorbar(STRENGTHS, [e.ours for e in points], yerr=reach(points), label=control, **line)
+        line(right, STRENGTHS, points, position, control)
         right.plot(1, median, "x", color="black", markersize=7, zorder=5, label=None if position else "paper")
     left.plot([], [], linestyle=":", color=GREY, label="paper's medians")
     left.set(xlabel="percentile among random splits", ylabel="share of cases")
@@ -105,7 +94,7 @@ STUDY = Study(
     name="cgxy-grouping-randomization-control",
     title="The split by type among random splits into three groups",
     label="tab:cgxy_grouping_randomization_control",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
     choices=(

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
-from biselect_studies.grid import Grid, crossed, of_cell
+from biselect_studies.figures import COLOURS, GREY, Figure, look, panels
+from biselect_studies.grid import crossed
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 DEVICES = {"boston": "Heron r3, heavy-hex", "iqm-54": "IQM, square lattice"}
 COSTS = {"dense": "--", "aligned": "-", "y-frame": ":"}  # with their lines
@@ -24,21 +23,22 @@ MEASURES = {"two_qubit_gates": "2Q count", "two_qubit_depth": "2Q depth"}
 PAPER = {"two_qubit_gates": (42.3, 82.6), "two_qubit_depth": (54.5, 84.8)}  # smallest and largest cut of a cell
 
 
-def grid(quick: bool) -> Grid:
-    """Every cost at every width and depth; the paper has 20 transpiler seeds."""
+def cells(quick: bool) -> list[dict[str, Any]]:
+    """Every cost at every width and depth."""
     widths, depths = (WIDTHS[:1], DEPTHS[:1]) if quick else (WIDTHS, DEPTHS)
-    cells = crossed(device=DEVICES, width=widths, depth=depths, cost=COSTS)
-    return Grid("compile_dense", cells, 1 if quick else 20, block=5)
+    return crossed(device=DEVICES, width=widths, depth=depths, cost=COSTS)
+
+
+GRID = Grid(experiment="compile_dense", cells=cells, quick=1, full=20, block=5)  # seeds as the paper's
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Medians with quartiles of each cost, and the cut of the medians: its smallest, median and largest."""
-    cells = grid(quick).cells
     found: list[Entry] = []
     for measure, column in MEASURES.items():
         cuts: dict[str, list[float]] = {"aligned": [], "y-frame": []}
-        for cell in cells:
-            cost, values = cell["cost"], of_cell(records, cell)[measure]
+        for cell in cells(quick):
+            cost, values = cell["cost"], records.of(cell)[measure]
             low, middle, high = (float(np.quantile(values, q)) for q in (0.25, 0.5, 0.75))
             row = _row(cell["device"], cell["width"], cell["depth"])
             found.append(_entry(row, f"{column}, {cost}", low, middle, high, None))
@@ -52,7 +52,7 @@ def summarise(records: Records, quick: bool) -> Findings:
                 cut = float(np.quantile(each, share))
                 found.append(_entry(f"{name} cut against dense, {cost}", f"{column}, %", cut, cut, cut, paper))
     return Findings(
-        seeds=grid(quick).seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         brackets="quartiles",
         notes=(
@@ -74,20 +74,16 @@ def _row(device: str, width: int, depth: int) -> str:
 
 def draw(found: Findings) -> Figure:
     """2Q count and depth against width, a line for each depth: dense dashed, aligned solid, Y-frame dotted."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import look
-
     figure, axes = panels(2, 2, width=3.6, height=2.7, sharex=True)
     rows = {cell.row for cell in found.cells}
     for panel, (column, (device, title)) in zip(axes.flat, product(MEASURES.values(), DEVICES.items()), strict=True):
         for (position, depth), (cost, style) in product(enumerate(DEPTHS), COSTS.items()):
             widths = [width for width in WIDTHS if _row(device, width, depth) in rows]
-            cells = [found.find(_row(device, width, depth), f"{column}, {cost}") for width in widths]
-            line, label = look(position, style), f"p = {depth}" if cost == "aligned" and cells else None
-            panel.plot(widths, [cell.ours for cell in cells], label=label, **line)
-            bounds = [cell.low for cell in cells], [cell.high for cell in cells]
-            panel.fill_between(widths, *bounds, color=line["color"], alpha=0.15)
+            shown = [found.find(_row(device, width, depth), f"{column}, {cost}") for width in widths]
+            label = f"p = {depth}" if cost == "aligned" and shown else None
+            panel.plot(widths, [cell.ours for cell in shown], label=label, linestyle=style, **look(position))
+            bounds = [cell.low for cell in shown], [cell.high for cell in shown]
+            panel.fill_between(widths, *bounds, color=COLOURS[position], alpha=0.15)
         panel.set(title=title, ylabel=f"submitted {column}", yscale="log")
     for panel in axes[1]:
         panel.set(xlabel="decision qubits", xticks=WIDTHS)
@@ -101,7 +97,7 @@ STUDY = Study(
     name="cross-platform-compilation",
     title="Dense and hardware-aligned costs on two lattices",
     label="fig:cross_platform_compilation",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
     choices=(

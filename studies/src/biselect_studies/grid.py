@@ -1,9 +1,8 @@
-"""A grid: the cells of one experiment, and what was found in them."""
+"""The cells of a grid: every combination of parameters, and what was found in all of them together."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
@@ -11,34 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect_studies.runner import Records
-from biselect_studies.task import Cell, Task, tasks_for
-
-
-@dataclass(frozen=True)
-class Grid:
-    """The table of parameters of a study.
-
-    Attributes:
-        experiment: what is done in every cell.
-        cells: the parameters.
-        seeds: how many each cell has.
-        block: seeds that make one task.
-    """
-
-    experiment: str
-    cells: Sequence[Cell]
-    seeds: int
-    block: int = 1
-
-    @property
-    def tasks(self) -> list[Task]:
-        """The work of all cells."""
-        return [task for cell in self.cells for task in tasks_for(self.experiment, cell, self.seeds, block=self.block)]
-
-    def values(self, records: Records, name: str, **only: Any) -> NDArray[Any]:
-        """A quantity, cell after cell and seed after seed; `only` picks cells by their parameters."""
-        wanted = [cell for cell in self.cells if only.items() <= cell.items()]
-        return np.concatenate([of_cell(records, cell)[name] for cell in wanted])
+from biselect_studies.task import Cell
 
 
 def crossed(**axes: Iterable[Any]) -> list[dict[str, Any]]:
@@ -47,6 +19,6 @@ def crossed(**axes: Iterable[Any]) -> list[dict[str, Any]]:
     return [{**dict(zip("NDkm", cell.pop("size", ()), strict=False)), **cell} for cell in cells]
 
 
-def of_cell(records: Records, cell: Cell) -> dict[str, NDArray[Any]]:
-    """What was found in a cell."""
-    return records[tuple(sorted(cell.items()))]
+def pooled(records: Records, cells: Iterable[Cell], name: str, **only: Any) -> NDArray[Any]:
+    """A quantity, cell after cell and seed after seed; `only` picks cells by their parameters."""
+    return np.concatenate([records.of(cell)[name] for cell in cells if only.items() <= cell.items()])

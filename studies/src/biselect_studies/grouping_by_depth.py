@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from itertools import chain, product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.metrics import row_medians
 from biselect.qaoa.response import depth_efficiency
-from biselect_studies.grid import Grid, crossed
+from biselect_studies.figures import COLOURS, GREY, Figure, legend_below, line, look, panels
+from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry, stated
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))  # the figure goes without the third
 SIGNALS = (1.0, 2.0, 3.0)
@@ -44,34 +44,36 @@ FAMILY = (
 )
 
 
-def trajectories(quick: bool) -> Grid:
-    """The figure's cells; three seeds make the paper's 54 trajectories."""
+def trajectories(quick: bool) -> list[dict[str, Any]]:
+    """The figure's cells."""
     depth, sizes = (3 if quick else 8,), [size for size in SIZES if size != (8, 8, 2, 2)]
-    cells = crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth)
-    return Grid("depth_ladder", cells, 1 if quick else 3, block=3)
+    return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth)
+
+
+GRID = Grid(experiment="depth_ladder", cells=trajectories, quick=1, full=3, block=3)  # 54 in full, as in the paper
 
 
 def summarise_evidence(records: Records, quick: bool) -> Findings:
     """Δα of every signal and mode at every depth, then α itself, pooled."""
-    grid = trajectories(quick)
-    columns = [f"p = {p + 1}" for p in range(grid.cells[0]["tied"])]
+    found = partial(pooled, records, trajectories(quick))
+    columns = [f"p = {p + 1}" for p in range(trajectories(quick)[0]["tied"])]
     cells: list[Entry] = []
     for mode, signal in product(MODES, SIGNALS):
-        tied, grouped = (grid.values(records, f"{kind} alpha", mode=mode, signal=signal) for kind in KINDS)
+        tied, grouped = (found(f"{kind} alpha", mode=mode, signal=signal) for kind in KINDS)
         for column, lifts in zip(columns, (grouped - tied).T, strict=True):
             cells.append(stated(_row(mode, signal), column, lifts, ">", 0))
     combinations, rising = len(SIGNALS) * len(MODES), 0
     for kind in KINDS:
-        curves = grid.values(records, f"{kind} alpha")
+        curves = found(f"{kind} alpha")
         cells += [entry(f"α, {kind}", column, values) for column, values in zip(columns, curves.T, strict=True)]
         grows = 100.0 * (np.diff(curves, axis=1) > 0).all(axis=1)
         cells.append(entry(f"α, {kind}", GROWS, grows, paper=MONOTONE, decimals=1))
         means = curves.reshape(combinations, -1, len(columns)).mean(axis=1)
         rising += int((np.diff(means, axis=1) > 0).all(axis=1).sum())
     cells.append(entry("α, uniform feasible", columns[0], np.zeros(len(curves))))
-    cells.append(entry("α, coordinate ascent, one start", columns[0], grid.values(records, "ascent")))
+    cells.append(entry("α, coordinate ascent, one start", columns[0], found("ascent")))
     return Findings(
-        seeds=grid.seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         notes=(
             "Rows of modes: α of fully grouped minus α of layerwise tied at the same depth. The paper draws these "
@@ -86,23 +88,21 @@ def summarise_evidence(records: Records, quick: bool) -> Findings:
 
 def draw_evidence(found: Findings) -> Figure:
     """Δα over depth: a colour and a marker a signal, a line style a mode; α itself beside."""
-    from biselect.report.style import panels
-    from biselect_studies.charts import curve, legend_below, look
-
     figure, ((left, right),) = panels(1, 2, width=3.6, height=2.9)
     columns = [column for column in dict.fromkeys(e.column for e in found.cells) if column.startswith("p")]
     depths = [int(column.removeprefix("p = ")) for column in columns]
     for (mode, style, face), (position, signal) in product(
         zip(MODES, ("-", "--"), (None, "white"), strict=True), enumerate(SIGNALS)
     ):
-        row, line = [found.find(_row(mode, signal), column) for column in columns], look(position, style)
-        left.plot(depths, [e.ours for e in row], label=_row(mode, signal), markerfacecolor=face, **line)
+        row = [found.find(_row(mode, signal), column) for column in columns]
+        looks = {**look(position), "linestyle": style, "markerfacecolor": face}
+        left.plot(depths, [e.ours for e in row], label=_row(mode, signal), **looks)
         bounds = [e.low for e in row], [e.high for e in row]
-        left.fill_between(depths, *bounds, color=line["color"], alpha=0.08, linewidth=0)
+        left.fill_between(depths, *bounds, color=COLOURS[position], alpha=0.08, linewidth=0)
     left.axhline(0, color="black", linewidth=0.8)
     left.set(xlabel="depth p", ylabel="Δα, grouped minus tied", xticks=depths)
     for position, kind in enumerate(KINDS):
-        curve(right, depths, [found.find(f"α, {kind}", column) for column in columns], position, kind)
+        line(right, depths, [found.find(f"α, {kind}", column) for column in columns], position, kind)
     right.set(xlabel="depth p", ylabel="mean α, all cells", xticks=depths, ylim=(0, 1))
     right.legend(loc="upper left")
     legend_below(figure, left, 2, handlelength=3)
@@ -113,35 +113,33 @@ def _row(mode: str, signal: float) -> str:
     return f"{mode}, μ = {signal:g}"
 
 
-def ladders(quick: bool) -> dict[int, Grid]:
-    """The table's cells by the largest depth of grouped angles; the quick form trains to depth 2 and fewer seeds."""
-    return {
-        top: Grid(
-            "depth_ladder",
-            crossed(size=SIZES, signal=SIGNALS, mode=MODES, tied=(2 * top,), grouped=(top,)),
-            seeds,
-            block=2,
-        )
-        for top, seeds in ({2: 1} if quick else SEEDS).items()
-    }
+def ladders(top: int, quick: bool) -> list[dict[str, Any]]:
+    """The table's cells whose grouped angles go to a depth, tied ones to twice that; the quick form goes to 2 only."""
+    if quick and top > 2:
+        return []
+    return crossed(size=SIZES, signal=SIGNALS, mode=MODES, tied=(2 * top,), grouped=(top,))
+
+
+LADDERS = {
+    top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=seeds, block=2)
+    for top, seeds in SEEDS.items()
+}
 
 
 def summarise_recovery(records: Records, quick: bool) -> Findings:
     """Wins, lift and recovery by depth."""
-    grids = ladders(quick)
     cells: list[Entry] = []
     recoveries: dict[str, list[float]] = {}
     won = strictly = cases = 0
     by_size: dict[str, list[float]] = {}
     for p, top in SOURCE.items():
-        if top not in grids:
-            continue
-        row, grid = f"p = {p}", grids[top]
-        by_depth = grid.values(records, "tied alpha")
-        tied, grouped = by_depth[:, p - 1], grid.values(records, "grouped alpha")[:, p - 1]
-        twice = by_depth[:, 2 * p - 1]
+        if not ladders(top, quick):
+            break
+        row, found = f"p = {p}", partial(pooled, records, ladders(top, quick))
+        curves, grouped = found("tied alpha"), found("grouped alpha")[:, p - 1]
+        tied, twice, depth = curves[:, p - 1], curves[:, 2 * p - 1], p
         count, wins, doubled, lift, low, middle, high = PAPER[p]
-        lifts = grid.values(records, "range") * (grouped - tied)
+        lifts = found("range") * (grouped - tied)
         recovery = 100 * np.array([depth_efficiency(*three) for three in zip(tied, grouped, twice, strict=True)])
         cells += [
             entry(row, WINS, 100.0 * (grouped >= tied - 1e-9), paper=100 * wins / count, decimals=1),
@@ -152,16 +150,16 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         for (column, share), paper in zip(QUARTILES.items(), (low, high), strict=True):
             cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=_row_quantile(share)))
         cells += [entry(row, column, alphas) for column, alphas in zip(CURVES, (tied, grouped, twice), strict=True)]
-        cells.append(entry(row, "α coord. ascent", grid.values(records, "ascent")))
+        cells.append(entry(row, "α coord. ascent", found("ascent")))
         recoveries[row] = np.sort(recovery).tolist()
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
         strictly += int((grouped > tied + 1e-6).sum())
         for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
     lifted = lifts.reshape(len(SIZES), len(SIGNALS), -1)  # of the largest depth
-    spread = ", ".join(f"{size} {min(found):.0f} to {max(found):.0f} %" for size, found in by_size.items())
+    spread = ", ".join(f"{size} {min(each):.0f} to {max(each):.0f} %" for size, each in by_size.items())
     return Findings(
-        seeds=grids[2].seeds,
+        seeds=LADDERS[2].seeds(quick),
         cells=tuple(cells),
         notes=(
             f"Grouped is no worse than layerwise tied at the same depth in {won} of {cases} cases, and better by more "
@@ -171,7 +169,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             "the paper's own table for (14, 10, 3, 3) implies 10 to 19 %.",
             "Uniform feasible sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start "
             "the α shown.",
-            f"Mean lift at p = {p}: {_listed(SIGNALS, lifted.mean(axis=(0, 2)))} by μ, "
+            f"Mean lift at p = {depth}: {_listed(SIGNALS, lifted.mean(axis=(0, 2)))} by μ, "
             f"{_listed(SIZES, lifted.mean(axis=(1, 2)))} by size.",
         ),
         extra={"recoveries": recoveries},
@@ -180,14 +178,11 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
 
 def draw_recovery(found: Findings) -> Figure:
     """Left: scores of the three circuits by depth. Right: recovery of every case, the paper's quartiles beside it."""
-    from biselect.report.style import COLOURS, panels
-    from biselect.report.style import PAPER as GREY
-    from biselect_studies.charts import curve
-
-    figure, ((left, right),) = panels(1, 2, width=3.5, height=2.8)
+    figure, axes = panels(1, 2, width=3.5, height=2.8)
+    left, right = axes[0]
     depths = [int(row.removeprefix("p = ")) for row in found.extra["recoveries"]]
     for position, (column, label) in enumerate(CURVES.items()):
-        curve(left, depths, [found.find(f"p = {p}", column) for p in depths], position, label)
+        line(left, depths, [found.find(f"p = {p}", column) for p in depths], position, label)
     left.set(xlabel="depth p", ylabel="mean α", xticks=depths)
     for p in depths:
         cases = np.array(found.extra["recoveries"][f"p = {p}"])
@@ -200,10 +195,8 @@ def draw_recovery(found: Findings) -> Figure:
         right.plot(p + 0.2, middle, "x", color="black", label=labels[2])
     right.set(xlabel="depth p", ylabel="recovery (%)", xticks=depths)
     right.set_ylim(bottom=-5)
-    handles, names = (
-        sum(both, []) for both in zip(*(a.get_legend_handles_labels() for a in (left, right)), strict=True)
-    )
-    figure.legend(handles, names, loc="outside lower center", ncols=3)
+    handles, names = (chain(*both) for both in zip(*(a.get_legend_handles_labels() for a in axes[0]), strict=True))
+    figure.legend(list(handles), list(names), loc="outside lower center", ncols=3)
     return figure
 
 
@@ -219,7 +212,7 @@ EVIDENCE = Study(
     name="cgxy-noiseless-evidence",
     title="What grouping adds to α at every depth",
     label="fig:cgxy_noiseless_evidence",
-    tasks=lambda quick: trajectories(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise_evidence,
     draw=draw_evidence,
     choices=(
@@ -242,7 +235,7 @@ RECOVERED = Study(
     name="qaoa-calibration-grouped-multiangle",
     title="Grouped angles at depth p against tied ones at p and 2p",
     label="tab:qaoa_calibration_grouped_multiangle",
-    tasks=lambda quick: [task for grid in ladders(quick).values() for task in grid.tasks],
+    tasks=lambda quick: [task for grid in LADDERS.values() for task in grid.tasks(quick)],
     summarise=summarise_recovery,
     draw=draw_recovery,
     choices=(
@@ -268,3 +261,5 @@ RECOVERED = Study(
         ),
     ),
 )
+
+STUDIES = (EVIDENCE, RECOVERED)

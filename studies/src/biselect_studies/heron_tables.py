@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import nan
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.hardware.analysis import Range
+from biselect_studies.figures import COLOURS, GREY, MARKERS, Figure, panels
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from biselect.hardware.execute import Outcome
 
 NOT_HARDWARE = (
@@ -88,8 +87,6 @@ def ideal_hit_rate(found: Outcome) -> float:
 
 def draw(found: Findings, columns: Sequence[str], label: str) -> Figure:
     """A panel a column: ours with its range, that of devices below it, and the paper's figure."""
-    from biselect.report.style import COLOURS, MARKERS, PAPER, panels
-
     labels = [device["label"] for device in found.extra.get("devices", ())]
     looks = [(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]) for n in range(1 + len(labels))]
     step = min(0.2, 0.8 / len(looks))
@@ -104,12 +101,12 @@ def draw(found: Findings, columns: Sequence[str], label: str) -> Figure:
             panel.plot([entry.low, entry.high], [place + step * number] * 2, color=colour)
             panel.plot([entry.ours], [place + step * number], marker, color=colour)
             if entry.paper is not None and not number:
-                panel.plot([entry.paper], [place], "x", color=PAPER)
+                panel.plot([entry.paper], [place], "x", color=GREY)
         panel.set_title(column if not labels else stem)
         panel.set_yticks(range(len(rows)), rows)
         panel.set_ylim(len(rows) - 0.5, -0.5)
     for name, (colour, marker) in zip([label, *labels], looks, strict=True):
         axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
-    axes[0, 0].plot([], [], "x", color=PAPER, label="paper, hardware")
+    axes[0, 0].plot([], [], "x", color=GREY, label="paper, hardware")
     figure.legend(loc="outside lower center", ncols=2)
     return figure

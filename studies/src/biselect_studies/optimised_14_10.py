@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
-from biselect_studies.grid import Grid, crossed
+from biselect_studies.figures import COLOURS, GREY, Figure, legend_below, line, look, panels, whiskers
+from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 SIZE = (14, 10, 3, 3)
 SIGNALS = (2.0, 2.75)
@@ -51,25 +51,34 @@ CONTAINED = (
 ANGLES = "angles"
 
 
-def ladders(quick: bool) -> Grid:
-    """Both kinds of angles depth by depth; three seeds make the paper's twelve instances."""
+def ladders(quick: bool) -> list[dict[str, Any]]:
+    """Both kinds of angles depth by depth."""
     depth = (2 if quick else len(PAPER),)
-    cells = crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth)
-    return Grid("depth_ladder", cells, 2 if quick else 3)
+    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth)
+
+
+LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=2, full=3, block=1)  # twelve in full, as in the paper
+SCHEDULED = Grid(
+    experiment="parameterizations",
+    cells=lambda quick: crossed(size=[SIZE], signal=SIGNALS, mode=MODES, p=[DEPTH]),
+    quick=2,
+    full=6,
+    block=1,
+)
 
 
 def summarise_readout(records: Records, quick: bool) -> Findings:
     """The paper's columns by depth, then uniform sampling and classical solvers in the same columns."""
-    grid = ladders(quick)
+    found = partial(pooled, records, ladders(quick))
 
     def values(kind: str, name: str) -> NDArray[Any]:
         """By instance and, unless uniform, depth."""
         if name == "seen":
-            return _seen(grid.values(records, f"{kind} optimum"))
-        return np.asarray((100 if name == "good" else 1) * grid.values(records, f"{kind} {name}"))
+            return _seen(found(f"{kind} optimum"))
+        return np.asarray((100 if name == "good" else 1) * found(f"{kind} {name}"))
 
     cells: list[Entry] = []
-    for place, (side, kind) in product(range(grid.cells[0]["tied"]), enumerate(KINDS)):
+    for place, (side, kind) in product(range(ladders(quick)[0]["tied"]), enumerate(KINDS)):
         printed = (*PAPER[place][side::2], PAPER_GOOD[place - 1][side] if place else None)  # at p = 1: below 0.05 %
         for (name, (column, decimals)), paper in zip(COLUMNS.items(), printed, strict=True):
             cells.append(
@@ -79,11 +88,11 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
     cells.append(entry(UNIFORM, ALPHA, np.zeros(len(tied))))
     cells += [entry(UNIFORM, COLUMNS[name][0], values("uniform", name)) for name in ("seen", "best", "good")]
     for row, name in ((CLASSICAL, "classical"), (ASCENT, "ascent")):
-        alphas = grid.values(records, name)
+        alphas = found(name)
         cells += [entry(row, ALPHA, alphas), entry(row, "optimum found (%)", 100.0 * (alphas > 1 - HIT))]
     steady = [int((np.diff(curves, axis=1) > 0).all(axis=1).sum()) for curves in (tied, grouped)]
     return Findings(
-        seeds=grid.seeds,
+        seeds=LADDERS.seeds(quick),
         cells=tuple(cells),
         notes=(
             "Tied is layerwise XY-QAOA.",
@@ -98,17 +107,13 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
 
 def draw_readout(found: Findings) -> Figure:
     """α and P* by depth, ours with intervals, the paper's as crosses."""
-    from biselect.report.style import COLOURS, panels
-    from biselect.report.style import PAPER as GREY
-    from biselect_studies.charts import curve, legend_below
-
     figure, axes = panels(1, 3, width=3.1, height=2.7)
     depths = range(1, 1 + sum(e.column == ALPHA and e.row.endswith(KINDS[0]) for e in found.cells))
     crosses = [{"marker": "x+"[n], "linestyle": "none", "color": COLOURS[n], "markersize": 6} for n in range(2)]
     for panel, column in zip(axes[0], (ALPHA, SEEN, BEST), strict=True):
         for position, kind in enumerate(KINDS):
             row = [found.find(_row(p, kind), column) for p in depths]
-            curve(panel, depths, row, position, kind)
+            line(panel, depths, row, position, kind)
             panel.plot(depths, [e.paper for e in row], zorder=5, **crosses[position])
         panel.axhline(found.find(UNIFORM, column).ours, color=GREY, linewidth=1, linestyle=":", label=UNIFORM)
         panel.set(xlabel="depth p", ylabel=column)
@@ -127,16 +132,11 @@ def _seen(chances: NDArray[Any]) -> NDArray[Any]:
     return np.asarray(100 * (1 - (1 - chances) ** SHOTS))
 
 
-def schedules(quick: bool) -> Grid:
-    """Every schedule at p = 3."""
-    return Grid("parameterizations", crossed(size=[SIZE], signal=SIGNALS, mode=MODES, p=(DEPTH,)), 2 if quick else 6)
-
-
 def summarise_schedules(records: Records, quick: bool) -> Findings:
     """Counts, α, chance of the optimum in 4096 shots, and the distance to the same circuit as fully grouped."""
-    grid = schedules(quick)
-    curves = {name: grid.values(records, f"{name} alpha") for name in SCHEDULES}
-    full, ascent = curves["fully-grouped"], grid.values(records, "ascent")
+    found = partial(pooled, records, SCHEDULED.cells(quick))
+    curves = {name: found(f"{name} alpha") for name in SCHEDULES}
+    full, ascent = curves["fully-grouped"], found("ascent")
     cells: list[Entry] = []
     for name in SCHEDULES:
         size = Schedule.named(name, DEPTH).size
@@ -144,17 +144,17 @@ def summarise_schedules(records: Records, quick: bool) -> Findings:
             entry(name, ANGLES, [size], paper=COUNTS.get(name), decimals=0),
             entry(name, ALPHA, curves[name]),
             entry(name, "α, share of fully grouped (%)", 100 * curves[name] / full),
-            entry(name, SEEN, _seen(grid.values(records, f"{name} optimum"))),
-            entry(name, "distance", grid.values(records, f"{name} distance")),
+            entry(name, SEEN, _seen(found(f"{name} optimum"))),
+            entry(name, "distance", found(f"{name} distance")),
         ]
     cells += [
         entry(UNIFORM, ALPHA, np.zeros(len(full))),
-        entry(UNIFORM, SEEN, _seen(grid.values(records, "uniform"))),
+        entry(UNIFORM, SEEN, _seen(found("uniform"))),
         entry(ASCENT, ALPHA, ascent),
     ]
     kept = sum(int((curves[outer] >= curves[inner] - 1e-9).sum()) for inner, outer in CONTAINED)
     return Findings(
-        seeds=grid.seeds,
+        seeds=SCHEDULED.seeds(quick),
         cells=tuple(cells),
         notes=(
             f"Angles are those of p = {DEPTH}: p + 2, 3p + 1 and 4p as the paper prints; it also has tied (2, one γ "
@@ -172,16 +172,11 @@ def summarise_schedules(records: Records, quick: bool) -> Findings:
 
 def draw_schedules(found: Findings) -> Figure:
     """α over the number of angles; chance of the optimum beside."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import legend_below, look, reach
-
     figure, axes = panels(1, 2, width=3.5, height=2.7)
     for panel, column in zip(axes[0], (ALPHA, SEEN), strict=True):
         for position, name in enumerate(SCHEDULES):
-            point = found.find(name, column)
             angles = found.find(name, ANGLES).ours
-            panel.errorbar(angles, point.ours, yerr=reach([point]), label=name, **look(position))
+            whiskers(panel, [angles], [found.find(name, column)], label=name, **look(position))
         panel.axhline(found.find(UNIFORM, column).ours, color=GREY, linestyle=":", linewidth=1, label=UNIFORM)
         panel.set(xlabel=f"free angles at p = {DEPTH}", ylabel=column)
     legend_below(figure, axes[0, 0], 3)
@@ -192,7 +187,7 @@ READOUT = Study(
     name="qaoa-sparse-exact-14-10-readout",
     title="Optimised (14, 10, 3, 3) states read out with 4096 shots",
     label="tab:qaoa_sparse_exact_14_10_readout",
-    tasks=lambda quick: ladders(quick).tasks,
+    tasks=LADDERS.tasks,
     summarise=summarise_readout,
     draw=draw_readout,
     choices=(
@@ -250,7 +245,7 @@ PARAMETERIZATIONS = Study(
     name="qaoa-parameterizations",
     title="Angle schedules: how many angles, and what they reach",
     label="tab:qaoa_parameterizations",
-    tasks=lambda quick: schedules(quick).tasks,
+    tasks=SCHEDULED.tasks,
     summarise=summarise_schedules,
     draw=draw_schedules,
     choices=(
@@ -258,3 +253,5 @@ PARAMETERIZATIONS = Study(
         "of qaoa-sparse-exact-14-10-readout, ring mixer, Dicke start, mean energy, p = 3.",
     ),
 )
+
+STUDIES = (READOUT, PARAMETERIZATIONS)

@@ -7,8 +7,9 @@ depth and duration against width.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,14 +24,13 @@ from biselect.hardware.paths import (
     Path,
     YFramePath,
 )
-from biselect_studies.grid import Grid, crossed
+from biselect_studies.figures import Figure, line, look, panels, whiskers
+from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 DEVICES = ("boston", "pittsburgh")
 REGISTERS = ("trees", "paths")
@@ -74,11 +74,13 @@ SCALED: dict[str, Path] = {
 SIZES = {"depth": ("depth", 1.0), "duration": ("duration, µs", 1e6)}  # column and unit
 
 
-def grid(quick: bool) -> Grid:
+def points(quick: bool) -> list[dict[str, Any]]:
     """Every point on both kinds of registers; a single, smaller one in the quick form."""
     devices, widths, depths = (DEVICES[:1], (8,), DEPTHS[:1]) if quick else (DEVICES, WIDTHS, DEPTHS)
-    cells = crossed(registers=REGISTERS, device=devices, width=widths, depth=depths)
-    return Grid("compile_paths", cells, 1 if quick else 3)
+    return crossed(registers=REGISTERS, device=devices, width=widths, depth=depths)
+
+
+GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=3, block=1)
 
 
 def ranged(row: str, column: str, found: NDArray[np.float64], paper: float | None = None) -> Entry:
@@ -92,19 +94,19 @@ def ranged(row: str, column: str, found: NDArray[np.float64], paper: float | Non
 
 def summarise_cuts(records: Records, quick: bool) -> Findings:
     """Cuts of every contrast and measure."""
-    points = grid(quick)
+    found = partial(pooled, records, points(quick))
     cells = []
     for registers, (row, pair), (measure, column) in product(REGISTERS, CONTRASTS.items(), CUTS.items()):
-        ours, theirs = (points.values(records, f"{path.name}:{measure}", registers=registers) for path in pair)
+        ours, theirs = (found(f"{path.name}:{measure}", registers=registers) for path in pair)
         paper = None if quick else PAPER.get(row, {}).get(measure)  # a single small point is none of the paper's
         cells.append(ranged(f"{registers}: {row}", column, 100 * (1 - ours / theirs), paper))
     return Findings(
-        seeds=points.seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         brackets="observed range",
         notes=(
-            f"Medians with the observed range, not an interval, over {len(points.cells) // 2} width-depth points of "
-            f"the devices {', '.join(dict.fromkeys(cell['device'] for cell in points.cells))}; a seed fixes the "
+            f"Medians with the observed range, not an interval, over {len(points(quick)) // 2} width-depth points of "
+            f"the devices {', '.join(dict.fromkeys(cell['device'] for cell in points(quick)))}; a seed fixes the "
             "recorded order, the random feasible start and the transpiler.",
             "Recorded and coloured order are different circuits, so rows of the same order say what compilation alone "
             "saves.",
@@ -117,14 +119,11 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
 
 def draw_cuts(found: Findings) -> Figure:
     """Depth cut of every contrast with its range."""
-    from biselect.report.style import panels
-    from biselect_studies.charts import points
-
     figure, axes = panels(1, 2, width=4.6, height=3.6, sharey=True, sharex=True)
     for panel, registers in zip(axes[0], REGISTERS, strict=True):
         for place, row in enumerate(CONTRASTS):
             cell = found.find(f"{registers}: {row}", CUTS["depth"])
-            points(panel, [cell], place, 1 if row.startswith("Y-frame") else 0)
+            whiskers(panel, [place], [cell], upright=False, **look(int(row.startswith("Y-frame"))))
             if cell.paper is not None:
                 panel.plot(cell.paper, place, "x", color="black", zorder=5)
         panel.set_yticks(range(len(CONTRASTS)), list(CONTRASTS))
@@ -137,16 +136,16 @@ def draw_cuts(found: Findings) -> Figure:
 
 def summarise_sizes(records: Records, quick: bool) -> Findings:
     """Depth and duration of every path at every width and depth, devices and seeds together."""
-    points = grid(quick)
-    widths, depths = (list(dict.fromkeys(cell[name] for cell in points.cells)) for name in ("width", "depth"))
+    found = partial(pooled, records, points(quick))
+    widths, depths = (list(dict.fromkeys(cell[name] for cell in points(quick))) for name in ("width", "depth"))
     cells = []
     for registers, depth, width in product(REGISTERS, depths, widths):
         only: dict[str, Any] = {"registers": registers, "depth": depth, "width": width}
         for (measure, (column, unit)), (name, path) in product(SIZES.items(), SCALED.items()):
-            values = unit * points.values(records, f"{path.name}:{measure}", **only)
+            values = unit * found(f"{path.name}:{measure}", **only)
             cells.append(ranged(_row(registers, depth, width), f"{column}, {name}", values))
     return Findings(
-        seeds=points.seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         brackets="observed range",
         notes=(
@@ -159,16 +158,13 @@ def summarise_sizes(records: Records, quick: bool) -> Findings:
 
 def draw_sizes(found: Findings) -> Figure:
     """Depth and duration against width, tree registers."""
-    from biselect.report.style import panels
-    from biselect_studies.charts import curve
-
     widths, depths = found.extra["widths"], found.extra["depths"]
     figure, axes = panels(2, len(depths), width=3.6, height=2.7, sharex=True)
-    for line, (column, _) in zip(axes, SIZES.values(), strict=True):
-        for panel, depth in zip(line, depths, strict=True):
+    for row, (column, _) in zip(axes, SIZES.values(), strict=True):
+        for panel, depth in zip(row, depths, strict=True):
             for position, name in enumerate(SCALED):
                 cells = [found.find(_row("trees", depth, width), f"{column}, {name}") for width in widths]
-                curve(panel, widths, cells, position, name)
+                line(panel, widths, cells, position, name)
             panel.set(title=f"p = {depth}", ylabel=column, ylim=(0, None))
     for panel in axes[1]:
         panel.set(xlabel="decision qubits")
@@ -185,7 +181,7 @@ FACTORIAL = Study(
     name="implementation-path-factorial",
     title="What each step of the implementation path saves",
     label="tab:implementation_path_factorial",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise_cuts,
     draw=draw_cuts,
     choices=(
@@ -212,7 +208,7 @@ SCALING = Study(
     name="compiler-path-scaling-baseline",
     title="Submitted depth and duration of every path against width",
     label="fig:compiler_path_scaling_baseline",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise_sizes,
     draw=draw_sizes,
     choices=(
@@ -222,3 +218,4 @@ SCALING = Study(
         "order and the start.",
     ),
 )
+STUDIES = (FACTORIAL, SCALING)

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Sector
 from biselect.qaoa.penalty import CANDIDATES, SHOTS
-from biselect_studies.grid import Grid, of_cell
+from biselect_studies.figures import GREY, Figure, legend_below, look, panels, whiskers
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 PAPER = {  # feasible %, optimum % strict and penalty-X, λ/c_Q, two-qubit gates penalty-X / strict
     ((4, 4, 2, 2), 1): (16.3, 4.17, 1.66, 0.25, 1.30),
@@ -43,11 +41,8 @@ FURTHER = {
 }
 FINAL_SHOTS = 2048
 
-
-def grid(quick: bool) -> Grid:
-    """Every size and depth."""
-    cells = [{**dict(zip("NDkm", size, strict=True)), "p": p} for size, p in PAPER]
-    return Grid("penalty_baseline", cells, 4 if quick else 40, block=10)
+CELLS = [{**dict(zip("NDkm", size, strict=True)), "p": p} for size, p in PAPER]
+GRID = Grid(experiment="penalty_baseline", cells=lambda quick: CELLS, quick=4, full=40, block=10)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -55,8 +50,8 @@ def summarise(records: Records, quick: bool) -> Findings:
     cells: list[Entry] = []
     missed = []
     above = {"strict": 0, "penalty": 0}
-    for cell, (condition, printed) in zip(grid(quick).cells, PAPER.items(), strict=True):
-        (n, d, k, m), row, values = condition[0], _row(*condition), of_cell(records, cell)
+    for cell, (condition, printed) in zip(CELLS, PAPER.items(), strict=True):
+        (n, d, k, m), row, values = condition[0], _row(*condition), records.of(cell)
         for (column, (name, factor, decimals)), paper in zip(SEARCHED.items(), printed[:-1], strict=True):
             cells.append(_of_one_instance(row, column, factor * values[name], paper, decimals))
         ratio, uniform = gate_ratio(n, d), 1 / Sector(n_samples=n, n_features=d, k=k, m=m).size
@@ -69,7 +64,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             above[kind] += int(values[f"{kind} trained"].mean() > uniform)
         missed.append(float(((1 - values["penalty searched"]) ** FINAL_SHOTS).max()))
     return Findings(
-        seeds=grid(quick).seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         brackets="95 % of our instances in the paper's columns, else 95 % bootstrap interval",
         notes=(
@@ -107,17 +102,13 @@ def _row(size: tuple[int, int, int, int], p: int) -> str:
 
 def draw(found: Findings) -> Figure:
     """Optimum probability by row: searched, trained, the paper's, and uniform feasible sampling."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import legend_below, points
-
     figure, axes = panels(1, 2, width=3.9, height=3.0, sharex=True, sharey=True)
     rows, y = [_row(*condition) for condition in PAPER], np.arange(len(PAPER))
     uniform = [found.find(row, UNIFORM).ours for row in rows]
     for panel, kind, column in zip(axes[0], ("strict", "penalty-X"), (STRICT, PENALTY), strict=True):
         searched, trained = ([found.find(row, name) for row in rows] for name in (column, f"trained: {column}"))
-        points(panel, searched, y - 0.12, 0, "searched")
-        points(panel, trained, y + 0.12, 1, "trained")
+        whiskers(panel, y - 0.12, searched, upright=False, label="searched", **look(0))
+        whiskers(panel, y + 0.12, trained, upright=False, label="trained", **look(1))
         panel.plot([e.paper for e in searched], y - 0.12, "x", color="black", label="paper")
         panel.plot(uniform, y, "|", color=GREY, markersize=14, label="uniform feasible")
         panel.set(title=kind, xlabel="probability of the optimum (%)", xscale="log")
@@ -131,7 +122,7 @@ STUDY = Study(
     name="penalty-x-vs-strict-feasible-qaoa",
     title="Budgets as penalties against budgets kept by the mixer",
     label="tab:penalty_x_vs_strict_feasible_qaoa",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
     choices=(

@@ -11,7 +11,6 @@ import numpy as np
 
 from biselect.hardware.paths import IN_ORDER
 from biselect_studies import heron_tables as heron
-from biselect_studies.grid import of_cell
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
@@ -107,7 +106,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     """Hit rates and exact-budget masses beside the device's."""
     cells: list[Entry] = []
     for row, (each, (mass, hits)) in conditions(quick).items():
-        shots, exact = of_cell(records, each), of_cell(records, {**each, "shots": 0})
+        shots, exact = records.of(each), records.of({**each, "shots": 0})
         cells += [
             heron.beside(row, "BK %, uniform feasible", 100 * shots["uniform"][:1]),
             heron.beside(row, "BK %, ideal", 100 * shots["ideal"][:1]),
@@ -176,7 +175,7 @@ def planted_tasks(quick: bool) -> list[Task]:
 
 def planted_rows(records: Records, quick: bool) -> dict[str, tuple[dict[str, Any], tuple[float | None, ...]]]:
     """Cells with what the paper prints, both from the highest to the lowest ideal hit rate."""
-    order = sorted(planted_cells(quick), key=lambda each: -of_cell(records, each)["ideal"][0])
+    order = sorted(planted_cells(quick), key=lambda each: -records.of(each)["ideal"][0])
     printed: list[tuple[float | None, ...]] = [(None,) * 4] if quick else sorted(PLANTED_PAPER, reverse=True)
     return {f"placed {place + 1}.": both for place, both in enumerate(zip(order, printed, strict=True))}
 
@@ -185,7 +184,7 @@ def planted_entries(records: Records, quick: bool) -> list[Entry]:
     """One row an instance, ordered by the ideal hit rate."""
     made = []
     for row, (each, paper) in planted_rows(records, quick).items():
-        values = of_cell(records, each)
+        values = records.of(each)
         rates = values["hits"] / each["shots"]
         figures = (1e4 * values["ideal"][:1], 1e4 * rates, ALL_SHOTS * rates.mean(), 100 * values["mass"])
         made += [heron.beside(row, *three) for three in zip(PLANTED_COLUMNS, figures, paper, strict=True)]

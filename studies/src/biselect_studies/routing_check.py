@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 from biselect.core import Sector
-from biselect_studies.grid import Grid, of_cell
+from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 SIZE = {"N": 7, "D": 5, "k": 3, "m": 2, "depth": 2}
 DEVICES = ("boston", "pittsburgh", "aachen")
 PAPER = {"physical": ("physical order, %", 41.0), "decoded": ("decoded, %", 100.0)}
 
 
-def grid(quick: bool) -> Grid:
-    """Every device."""
-    return Grid(
-        "routing", [{**SIZE, "device": device} for device in DEVICES[: 1 if quick else 3]], 2 if quick else 20, 5
-    )
+def cells(quick: bool) -> list[dict[str, Any]]:
+    """Every device; one in the quick form."""
+    return [{**SIZE, "device": device} for device in DEVICES[: 1 if quick else 3]]
+
+
+GRID = Grid(experiment="routing", cells=cells, quick=2, full=20, block=5)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Exact-budget mass read both ways."""
     found, masses = [], {}
-    for cell in grid(quick).cells:
-        device, values = cell["device"], of_cell(records, cell)
+    for cell in cells(quick):
+        device, values = cell["device"], records.of(cell)
         masses[device] = {name: (100 * values[name]).tolist() for name in PAPER}
         for name, (column, paper) in PAPER.items():
             found.append(entry(device, column, 100 * values[name], paper=paper, decimals=0))
         found.append(entry(device, "SWAPs", values["swaps"]))
     return Findings(
-        seeds=grid(quick).seeds,
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(
             "The loss in physical order depends on where the transpiler puts and moves the qubits.",
@@ -53,16 +52,12 @@ def sector_chance() -> float:
 
 def draw(found: Findings) -> Figure:
     """Every seed as a point, both ways of reading it."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import look
-
     figure, ((panel,),) = panels(1, 1, width=4.4, height=2.8)
     devices = found.extra["masses"]
     for place, masses in enumerate(devices.values()):
         for position, (name, label) in enumerate((("decoded", "decoded"), ("physical", "physical order"))):
             spots = [place + 0.3 * (step / max(1, len(masses[name]) - 1) - 0.5) for step in range(len(masses[name]))]
-            panel.plot(spots, masses[name], label=label if place == 0 else None, **look(position))
+            panel.plot(spots, masses[name], label=label if place == 0 else None, linestyle="none", **look(position))
     panel.axhline(41.0, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
     panel.axhline(sector_chance(), color=GREY, linestyle=":", linewidth=1, label="chance")
     panel.set_xticks(range(len(devices)), list(devices))
@@ -75,7 +70,7 @@ STUDY = Study(
     name="routing-check",
     title="Routed bits need their layout",
     label="lem:routing-feasibility",
-    tasks=lambda quick: grid(quick).tasks,
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
     choices=(

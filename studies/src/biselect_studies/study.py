@@ -19,46 +19,56 @@ from biselect_studies.task import EXPERIMENTS, Task
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-STUDIES = {
-    "formulation-evidence-summary": "formulation_evidence_summary",
-    "joint-vs-sequential-practical": "joint_vs_sequential_practical",
-    "joint-vs-sequential-ci": "joint_vs_sequential_ci",
-    "joint-vs-sequential-param-sweep-heatmaps": "joint_vs_sequential_param_sweep_heatmaps",
-    "solver-matched-compute": "solver_matched_compute",
-    "synthetic-calibration-robustness": "synthetic_calibration_robustness",
-    "synthetic-mechanism-stable": "synthetic_mechanism_stable",
-    "qaoa-parameterizations": "optimised_14_10:PARAMETERIZATIONS",
-    "cgxy-noiseless-evidence": "grouping_by_depth:EVIDENCE",
-    "qaoa-sparse-exact-14-10-readout": "optimised_14_10:READOUT",
-    "qaoa-calibration-grouped-multiangle": "grouping_by_depth:RECOVERED",
-    "cgxy-best-known-threshold-summary-p3": "threshold_tables:BY_SCHEDULE",
-    "cgxy-fully-grouped-qpu-replay-p3": "threshold_tables:BY_INSTANCE",
-    "cgxy-grouping-randomization-control": "cgxy_grouping_randomization_control",
-    "penalty-x-vs-strict-feasible-qaoa": "penalty_x_vs_strict_feasible_qaoa",
-    "creditcard-bilinear-cg-best-known-replay": "replay_tables",
-    "hardware-run-summary": "wide_tables:BY_WIDTH",
-    "cgxy-fixed-angle-condition-details": "wide_tables:BY_CONDITION",
-    "theory-gaussian": "theory_gaussian",
-    "theory-bernstein": "theory_bernstein",
-    "theory-clipped": "theory_clipped",
-    "theory-covariance": "theory_covariance",
-    "implementation-path-factorial": "path_tables:FACTORIAL",
-    "compiler-path-scaling-baseline": "path_tables:SCALING",
-    "cross-platform-compilation": "cross_platform_compilation",
-    "circuit": "circuit",
-    "routing-check": "routing_check",
-    "submitted-coupling-diagnostic": "submitted_coupling_diagnostic",
-    "joint-vs-sequential-real-creditcard": "joint_vs_sequential_real_creditcard",
-    "joint-vs-sequential-real-creditcard-protocol-stress": "joint_vs_sequential_real_creditcard_protocol_stress",
-    "real-creditcard-calibration-data-quality": "real_creditcard_calibration_data_quality",
-    "real-creditcard-calibration-mechanism": "real_creditcard_calibration_mechanism",
-    "real-creditcard-improvement": "real_creditcard_improvement",
-    "creditcard-neighbouring-budgets": "creditcard_neighbouring_budgets",
-    "joint-vs-sequential-real-ibm-aml-hi-small": "joint_vs_sequential_real_ibm_aml_hi_small",
-    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline": "joint_vs_sequential_real_ibm_aml_hi_small_trigger_menu_stage1_baseline",
-    "stage1-turn-on": "stage1_turn_on",
+NAMES = (
+    "formulation-evidence-summary",
+    "joint-vs-sequential-practical",
+    "joint-vs-sequential-ci",
+    "joint-vs-sequential-param-sweep-heatmaps",
+    "solver-matched-compute",
+    "synthetic-calibration-robustness",
+    "synthetic-mechanism-stable",
+    "qaoa-parameterizations",
+    "cgxy-noiseless-evidence",
+    "qaoa-sparse-exact-14-10-readout",
+    "qaoa-calibration-grouped-multiangle",
+    "cgxy-best-known-threshold-summary-p3",
+    "cgxy-fully-grouped-qpu-replay-p3",
+    "cgxy-grouping-randomization-control",
+    "penalty-x-vs-strict-feasible-qaoa",
+    "creditcard-bilinear-cg-best-known-replay",
+    "hardware-run-summary",
+    "cgxy-fixed-angle-condition-details",
+    "theory-gaussian",
+    "theory-bernstein",
+    "theory-clipped",
+    "theory-covariance",
+    "implementation-path-factorial",
+    "compiler-path-scaling-baseline",
+    "cross-platform-compilation",
+    "circuit",
+    "routing-check",
+    "submitted-coupling-diagnostic",
+    "joint-vs-sequential-real-creditcard",
+    "joint-vs-sequential-real-creditcard-protocol-stress",
+    "real-creditcard-calibration-data-quality",
+    "real-creditcard-calibration-mechanism",
+    "real-creditcard-improvement",
+    "creditcard-neighbouring-budgets",
+    "joint-vs-sequential-real-ibm-aml-hi-small",
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
+    "stage1-turn-on",
+)
+"""Every study. It lives in the module of its name, or with others of its shape in one of `SHARED`."""
+
+SHARED = {
+    "grouping_by_depth": ("cgxy-noiseless-evidence", "qaoa-calibration-grouped-multiangle"),
+    "optimised_14_10": ("qaoa-parameterizations", "qaoa-sparse-exact-14-10-readout"),
+    "path_tables": ("implementation-path-factorial", "compiler-path-scaling-baseline"),
+    "replay_tables": ("creditcard-bilinear-cg-best-known-replay",),
+    "threshold_tables": ("cgxy-best-known-threshold-summary-p3", "cgxy-fully-grouped-qpu-replay-p3"),
+    "wide_tables": ("hardware-run-summary", "cgxy-fixed-angle-condition-details"),
 }
-"""Every study, and the module of this package that it lives in; there its name is STUDY unless another one is given."""
+"""Modules of several studies, their `STUDIES`; a module of one has it as `STUDY`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,7 +138,7 @@ class Study:
     def code(self, quick: bool) -> str:
         """Digest of all sources that its numbers come from: this study's, and those of its experiments."""
         experiments = {f"{EXPERIMENTS}.{task.experiment}" for task in self.tasks(quick)}
-        digests = [digest(module) for module in (_place(self.name)[0], *sorted(experiments))]
+        digests = [digest(module) for module in (_module(self.name), *sorted(experiments))]
         return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
     def _heading(self, quick: bool) -> dict[str, Any]:
@@ -137,19 +147,18 @@ class Study:
 
 def study_names() -> list[str]:
     """Names that `load` accepts."""
-    return list(STUDIES)
+    return list(NAMES)
 
 
 def load(name: str) -> Study:
     """The study of that name."""
-    if name not in STUDIES:
-        raise InputError(f"there is no study {name!r}; choose one of: {', '.join(STUDIES)}")
-    module, attribute = _place(name)
-    study: Study = getattr(import_module(module), attribute)
-    return study
+    if name not in NAMES:
+        raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
+    module = import_module(_module(name))
+    studies: tuple[Study, ...] = getattr(module, "STUDIES", None) or (module.STUDY,)
+    return next(study for study in studies if study.name == name)
 
 
-def _place(name: str) -> tuple[str, str]:
-    """Module and attribute of a study."""
-    module, _, attribute = STUDIES[name].partition(":")
-    return f"biselect_studies.{module}", attribute or "STUDY"
+def _module(name: str) -> str:
+    home = next((module for module, names in SHARED.items() if name in names), name.replace("-", "_"))
+    return f"biselect_studies.{home}"

@@ -6,23 +6,20 @@ Tables cgxy_best_known_threshold_summary_p3 and cgxy_fully_grouped_qpu_replay_p3
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.metrics import bootstrap_interval, row_geometric
 from biselect_studies import replay_tables as chip
-from biselect_studies.grid import of_cell
-from biselect_studies.heron_tables import BY_REPEAT
+from biselect_studies.figures import COLOURS, GREY, Figure, look, panels, rows_down, whiskers
+from biselect_studies.heron_tables import BY_REPEAT, beside
 from biselect_studies.readings import Reading
 from biselect_studies.results import BOOTSTRAP, Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
 from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 CELL = {"p": 3}
 VARIANTS = {  # the paper's four and, last, a fair baseline: the paper's XY-QAOA has one γ and one β for all layers
@@ -63,13 +60,13 @@ def tasks(quick: bool) -> list[Task]:
 
 def rates(records: Records, name: str) -> NDArray[Any]:
     """A quantity, instance by instance; without those where mixing alone gets there."""
-    values = of_cell(records, CELL)
+    values = records.of(CELL)
     return np.asarray(values[name][values["mixing"] <= TRIVIAL])
 
 
 def left_out(records: Records) -> str:
     """Which instances `rates` leaves out, and what they would do to the means."""
-    values = of_cell(records, CELL)
+    values = records.of(CELL)
     trivial = int((values["mixing"] > TRIVIAL).sum())
     means = [f"{1e4 * values[f'{search} fully-grouped'].mean():.0f} ({words})" for search, words in SEARCHES.items()]
     return (
@@ -132,15 +129,11 @@ def _ratios(ours: NDArray[Any], theirs: NDArray[Any], picks: NDArray[np.int64]) 
 
 def draw_means(found: Findings) -> Figure:
     """Mean hit rate of every schedule, both searches, and the paper's."""
-    from biselect.report.style import PAPER as GREY
-    from biselect.report.style import panels
-    from biselect_studies.charts import points, rows_down
-
     figure, ((panel,),) = panels(1, 1, width=5.4, height=3.0)
     rows, heights = list(VARIANTS.values()), np.arange(len(VARIANTS))
     for position, (search, words) in enumerate(SEARCHES.items()):
         cells, shifted = [found.find(f"{row}, {words}", MEAN) for row in rows], heights + 0.2 * position - 0.1
-        points(panel, cells, shifted, position, words)
+        whiskers(panel, shifted, cells, upright=False, label=words, **look(position))
         if search == "paper":
             panel.plot([e.paper for e in cells], shifted, "x", color="black", label="paper reports")
     panel.axvline(found.find(UNIFORM, MEAN).ours, color=GREY, linestyle=":", linewidth=1, label="uniform feasible")
@@ -162,7 +155,7 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
     for place, (own, their) in enumerate(zip(order, theirs, strict=False)):
         for column, values in columns.items():
             paper = float(printed[column][their]) if column in printed else None
-            cells.append(chip.heron.beside(f"{place + 1}.", column, values[own], paper))
+            cells.append(beside(f"{place + 1}.", column, values[own], paper))
     for column, values in columns.items():
         paper = float(np.exp(np.log(printed[column]).mean())) if column in printed else None
         cells.append(entry(EACH, column, values, paper=paper, decimals=2, statistic=row_geometric))
@@ -185,9 +178,6 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
 
 def draw_instances(found: Findings) -> Figure:
     """A dot for each instance and schedule, ours and the paper's."""
-    from biselect.report.style import COLOURS, panels
-    from biselect_studies.charts import rows_down
-
     figure, ((panel,),) = panels(1, 1, width=5.6, height=3.0)
     columns = list(dict.fromkeys(e.column for e in found.cells if e.row == EACH))
     for place, column in enumerate(columns):
@@ -264,3 +254,4 @@ BY_INSTANCE = Study(
         FROM_TIED,
     ),
 )
+STUDIES = (BY_SCHEDULE, BY_INSTANCE)

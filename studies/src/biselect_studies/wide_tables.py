@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.analysis import Range, closed_gap
 from biselect_studies import heron_tables as heron
-from biselect_studies.grid import of_cell
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
@@ -112,8 +111,8 @@ def tasks(quick: bool) -> list[Task]:
 
 def simulated(records: Records, condition: Condition, quick: bool) -> dict[str, Any]:
     """Figures of a condition; gaps are of the best repeat, and ideal shots need no repair."""
-    ideal = of_cell(records, cell(condition, quick, noisy=False))
-    noisy = 100 * of_cell(records, cell(condition, quick, noisy=True))["mass"]
+    ideal = records.of(cell(condition, quick, noisy=False))
+    noisy = 100 * records.of(cell(condition, quick, noisy=True))["mass"]
     return {
         "retained %": 100 * ideal["retained"][:1],
         "exact-budget %": noisy,
@@ -216,3 +215,4 @@ BY_WIDTH = _study(
     "closed says more of the start than of the circuit.",
     "The sparse gap is of strict shots, beside the paper's band-1 repaired one.",
 )
+STUDIES = (BY_CONDITION, BY_WIDTH)
