@@ -119,16 +119,16 @@ def test_what_is_trained_is_what_is_compiled(trained):
 def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     """A device's runs start from files: they must hold the very circuit, with its mixer in the order it was made in."""
     found = trained.case
-    made = heron_replay.prepare(
+    bundle, threshold = heron_replay.prepare(
         {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear"}, found.target
     )
-    for name, content in circuit_contents(made.bundle).items():
+    for name, content in circuit_contents(bundle).items():
         (tmp_path / name).write_bytes(content)
     stored = load_circuit(tmp_path)
     ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
     ideal = np.abs(ansatz.state(trained.angles)) ** 2
     assert 0.5 * np.abs(np.abs(sector_state(stored.compiled.program)) ** 2 - ideal).sum() < 1e-9
-    assert made.threshold == trained.threshold and stored.problem.digest == found.problem.digest
+    assert threshold == trained.threshold and stored.problem.digest == found.problem.digest
 
 
 def test_noisy_repeats_are_fixed_by_their_seeds():

@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from biselect.report.style import COLOURS, DIVERGING, MARKERS, band, bar_look, panels
 from biselect.report.style import PAPER as GREY
-from biselect_studies.results import Entry
+from biselect_studies.results import Entry, Findings
 
 __all__ = [
     "COLOURS",
@@ -18,11 +18,10 @@ __all__ = [
     "MARKERS",
     "Figure",
     "bar_look",
-    "legend_below",
+    "dots",
     "line",
     "look",
     "panels",
-    "rows_down",
     "whiskers",
 ]
 
@@ -50,12 +49,46 @@ def whiskers(
         panel.errorbar(ours, list(places), xerr=ends, linestyle="none", **looks)
 
 
-def rows_down(panel: Any, rows: Sequence[str]) -> None:
-    """Name the rows at the left, the first on top."""
-    panel.set_yticks(range(len(rows)), rows)
-    panel.invert_yaxis()
+def dots(
+    found: Findings,
+    columns: Sequence[str],
+    label: str = "ours",
+    *,
+    paper: str = "paper",
+    sharex: bool = False,
+    xscale: str = "linear",
+) -> Figure:
+    """A panel a column: ours with its brackets, that of devices below it, and the paper's figure.
 
-
-def legend_below(figure: Figure, panel: Any, columns: int, **more: Any) -> None:
-    """One legend under the whole figure, of what a panel names."""
-    figure.legend(*panel.get_legend_handles_labels(), loc="outside lower center", ncols=columns, **more)
+    Args:
+        found: the numbers; every row that has one in a column is shown.
+        columns: what the panels show; a device's column has the name before the last comma.
+        label: what ours is called.
+        paper: what the paper's is called.
+        sharex: whether all panels have the same axis.
+        xscale: `linear` or `log`.
+    """
+    labels = [device["label"] for device in found.extra.get("devices", ())]
+    looks = [(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]) for n in range(1 + len(labels))]
+    step = min(0.2, 0.8 / len(looks))
+    rows = list(dict.fromkeys(entry.row for entry in found.cells if entry.column in columns))
+    width = 2.6 + 0.06 * max(map(len, rows)) / len(columns)  # with room for the rows' names
+    height = max(2.0, 0.28 * len(rows) + 1.0)
+    figure, axes = panels(1, len(columns), width=width, height=height, sharex=sharex, sharey=True)
+    for panel, column in zip(axes[0], columns, strict=True):
+        stem = column.rpartition(", ")[0]
+        numbers = {name: number for number, name in enumerate([column, *(f"{stem} {name}" for name in labels)])}
+        for entry in (entry for entry in found.cells if entry.column in numbers):
+            number, place = numbers[entry.column], rows.index(entry.row)
+            colour, marker = looks[number]
+            panel.plot([entry.low, entry.high], [place + step * number] * 2, color=colour)
+            panel.plot([entry.ours], [place + step * number], marker, color=colour)
+            if entry.paper is not None and not number:
+                panel.plot([entry.paper], [place], "x", color=GREY)
+        panel.set_yticks(range(len(rows)), rows)
+        panel.set(title=column, ylim=(len(rows) - 0.5, -0.5), xscale=xscale)
+    for name, (colour, marker) in zip([label, *labels], looks, strict=True):
+        axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
+    axes[0, 0].plot([], [], "x", color=GREY, label=paper)
+    figure.legend(loc="outside lower center", ncols=2)
+    return figure

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.core.metrics import row_medians
 from biselect.qaoa.response import depth_efficiency
-from biselect_studies.figures import COLOURS, GREY, Figure, legend_below, line, look, panels
+from biselect_studies.figures import COLOURS, GREY, Figure, line, look, panels
 from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry, stated
@@ -105,7 +105,8 @@ def draw_evidence(found: Findings) -> Figure:
         line(right, depths, [found.find(f"α, {kind}", column) for column in columns], position, kind)
     right.set(xlabel="depth p", ylabel="mean α, all cells", xticks=depths, ylim=(0, 1))
     right.legend(loc="upper left")
-    legend_below(figure, left, 2, handlelength=3)
+    handles, names = left.get_legend_handles_labels()
+    figure.legend(handles, names, loc="outside lower center", ncols=2, handlelength=3)
     return figure
 
 

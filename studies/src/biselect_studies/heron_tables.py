@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import nan
 from typing import TYPE_CHECKING
 
@@ -10,9 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.hardware.analysis import Range
-from biselect_studies.figures import COLOURS, GREY, MARKERS, Figure, panels
 from biselect_studies.measured import Circuit, Measured
-from biselect_studies.results import Entry, Findings
+from biselect_studies.results import Entry
 
 if TYPE_CHECKING:
     from biselect.hardware.execute import Outcome
@@ -83,30 +82,3 @@ def ideal_hit_rate(found: Outcome) -> float:
     goal = found.strict.threshold + rounding_slack(energy_scale(placed), np.float64)
     chances = np.abs(sector_state(circuit.compiled.program)) ** 2
     return float(chances[energy_table(placed) <= goal].sum())
-
-
-def draw(found: Findings, columns: Sequence[str], label: str) -> Figure:
-    """A panel a column: ours with its range, that of devices below it, and the paper's figure."""
-    labels = [device["label"] for device in found.extra.get("devices", ())]
-    looks = [(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]) for n in range(1 + len(labels))]
-    step = min(0.2, 0.8 / len(looks))
-    rows = list(dict.fromkeys(entry.row for entry in found.cells))
-    figure, axes = panels(1, len(columns), width=3.0, height=max(2.0, 0.28 * len(rows) + 1.0), sharey=True)
-    for panel, column in zip(axes[0], columns, strict=True):
-        stem = column.rpartition(", ")[0]
-        numbers = {name: number for number, name in enumerate([column, *(f"{stem} {name}" for name in labels)])}
-        for entry in (entry for entry in found.cells if entry.column in numbers):
-            number, place = numbers[entry.column], rows.index(entry.row)
-            colour, marker = looks[number]
-            panel.plot([entry.low, entry.high], [place + step * number] * 2, color=colour)
-            panel.plot([entry.ours], [place + step * number], marker, color=colour)
-            if entry.paper is not None and not number:
-                panel.plot([entry.paper], [place], "x", color=GREY)
-        panel.set_title(column if not labels else stem)
-        panel.set_yticks(range(len(rows)), rows)
-        panel.set_ylim(len(rows) - 0.5, -0.5)
-    for name, (colour, marker) in zip([label, *labels], looks, strict=True):
-        axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
-    axes[0, 0].plot([], [], "x", color=GREY, label="paper, hardware")
-    figure.legend(loc="outside lower center", ncols=2)
-    return figure

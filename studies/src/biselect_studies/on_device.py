@@ -180,8 +180,9 @@ class OnDevice:
 
 def _store(prepared: Prepared, origin: dict[str, Any], folder: Path) -> None:
     """Write a circuit's files, sealed with what it is for and its threshold; the folder appears whole or not at all."""
-    threshold = None if prepared.threshold is None else asdict(prepared.threshold)
-    contents = circuit_contents(prepared.bundle, facts={ORIGIN: {**origin, "threshold": threshold}})
+    bundle, threshold = prepared
+    sealed = {**origin, "threshold": None if threshold is None else asdict(threshold)}
+    contents = circuit_contents(bundle, facts={ORIGIN: sealed})
     check_folder(folder)
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=STAGING) as staging:

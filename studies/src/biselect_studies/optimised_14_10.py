@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
-from biselect_studies.figures import COLOURS, GREY, Figure, legend_below, line, look, panels, whiskers
+from biselect_studies.figures import dots
 from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
@@ -105,24 +105,6 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
     )
 
 
-def draw_readout(found: Findings) -> Figure:
-    """α and P* by depth, ours with intervals, the paper's as crosses."""
-    figure, axes = panels(1, 3, width=3.1, height=2.7)
-    depths = range(1, 1 + sum(e.column == ALPHA and e.row.endswith(KINDS[0]) for e in found.cells))
-    crosses = [{"marker": "x+"[n], "linestyle": "none", "color": COLOURS[n], "markersize": 6} for n in range(2)]
-    for panel, column in zip(axes[0], (ALPHA, SEEN, BEST), strict=True):
-        for position, kind in enumerate(KINDS):
-            row = [found.find(_row(p, kind), column) for p in depths]
-            line(panel, depths, row, position, kind)
-            panel.plot(depths, [e.paper for e in row], zorder=5, **crosses[position])
-        panel.axhline(found.find(UNIFORM, column).ours, color=GREY, linewidth=1, linestyle=":", label=UNIFORM)
-        panel.set(xlabel="depth p", ylabel=column)
-    for kind, cross in zip(KINDS, crosses, strict=True):
-        axes[0, 0].plot([], [], label=f"paper, {kind}", **cross)
-    legend_below(figure, axes[0, 0], 5)
-    return figure
-
-
 def _row(p: int, kind: str) -> str:
     return f"p = {p}, {kind}"
 
@@ -170,26 +152,13 @@ def summarise_schedules(records: Records, quick: bool) -> Findings:
     )
 
 
-def draw_schedules(found: Findings) -> Figure:
-    """α over the number of angles; chance of the optimum beside."""
-    figure, axes = panels(1, 2, width=3.5, height=2.7)
-    for panel, column in zip(axes[0], (ALPHA, SEEN), strict=True):
-        for position, name in enumerate(SCHEDULES):
-            angles = found.find(name, ANGLES).ours
-            whiskers(panel, [angles], [found.find(name, column)], label=name, **look(position))
-        panel.axhline(found.find(UNIFORM, column).ours, color=GREY, linestyle=":", linewidth=1, label=UNIFORM)
-        panel.set(xlabel=f"free angles at p = {DEPTH}", ylabel=column)
-    legend_below(figure, axes[0, 0], 3)
-    return figure
-
-
 READOUT = Study(
     name="qaoa-sparse-exact-14-10-readout",
     title="Optimised (14, 10, 3, 3) states read out with 4096 shots",
     label="tab:qaoa_sparse_exact_14_10_readout",
     tasks=LADDERS.tasks,
     summarise=summarise_readout,
-    draw=draw_readout,
+    draw=lambda found: dots(found, [ALPHA, SEEN, BEST]),
     choices=(
         "The instances are open; ours were fitted to the paper's α. Z = μ on a block plus N(0, 1) "
         "noise, W = Z unclipped, μ = 2 or 2.75, residual or mixed (plus u·vᵀ, u and v uniform), a_i = "
@@ -247,7 +216,7 @@ PARAMETERIZATIONS = Study(
     label="tab:qaoa_parameterizations",
     tasks=SCHEDULED.tasks,
     summarise=summarise_schedules,
-    draw=draw_schedules,
+    draw=lambda found: dots(found, [ANGLES, ALPHA, SEEN]),
     choices=(
         "The paper prints counts of angles only. What each schedule reaches is ours: the depth family "
         "of qaoa-sparse-exact-14-10-readout, ring mixer, Dicke start, mean energy, p = 3.",

@@ -24,7 +24,7 @@ from biselect.hardware.paths import (
     Path,
     YFramePath,
 )
-from biselect_studies.figures import Figure, line, look, panels, whiskers
+from biselect_studies.figures import Figure, dots, line, panels
 from biselect_studies.grid import crossed, pooled
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings
@@ -117,23 +117,6 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
     )
 
 
-def draw_cuts(found: Findings) -> Figure:
-    """Depth cut of every contrast with its range."""
-    figure, axes = panels(1, 2, width=4.6, height=3.6, sharey=True, sharex=True)
-    for panel, registers in zip(axes[0], REGISTERS, strict=True):
-        for place, row in enumerate(CONTRASTS):
-            cell = found.find(f"{registers}: {row}", CUTS["depth"])
-            whiskers(panel, [place], [cell], upright=False, **look(int(row.startswith("Y-frame"))))
-            if cell.paper is not None:
-                panel.plot(cell.paper, place, "x", color="black", zorder=5)
-        panel.set_yticks(range(len(CONTRASTS)), list(CONTRASTS))
-        panel.set(title=registers, xlabel=CUTS["depth"])
-    axes[0, 0].invert_yaxis()
-    axes[0, 0].plot([], [], "x", color="black", label="paper")
-    axes[0, 0].legend(loc="lower right")
-    return figure
-
-
 def summarise_sizes(records: Records, quick: bool) -> Findings:
     """Depth and duration of every path at every width and depth, devices and seeds together."""
     found = partial(pooled, records, points(quick))
@@ -183,7 +166,7 @@ FACTORIAL = Study(
     label="tab:implementation_path_factorial",
     tasks=GRID.tasks,
     summarise=summarise_cuts,
-    draw=draw_cuts,
+    draw=lambda found: dots(found, [CUTS["depth"]]),
     choices=(
         "The recorded order of the mixer's edges is not given; ours is random. Nor are patches, "
         "couplings and the Qiskit version: ours are the best patches of two recorded calibrations, with "

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.core import Sector
 from biselect.qaoa.penalty import CANDIDATES, SHOTS
-from biselect_studies.figures import GREY, Figure, legend_below, look, panels, whiskers
+from biselect_studies.figures import dots
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
@@ -39,6 +39,7 @@ FURTHER = {
     f"trained: {PENALTY}": "penalty trained",
     "coordinate ascent, one start, optimum (%)": "ascent",
 }
+DRAWN = (STRICT, f"trained: {STRICT}", PENALTY, f"trained: {PENALTY}", UNIFORM)
 FINAL_SHOTS = 2048
 
 CELLS = [{**dict(zip("NDkm", size, strict=True)), "p": p} for size, p in PAPER]
@@ -100,37 +101,18 @@ def _row(size: tuple[int, int, int, int], p: int) -> str:
     return f"{size}, p = {p}"
 
 
-def draw(found: Findings) -> Figure:
-    """Optimum probability by row: searched, trained, the paper's, and uniform feasible sampling."""
-    figure, axes = panels(1, 2, width=3.9, height=3.0, sharex=True, sharey=True)
-    rows, y = [_row(*condition) for condition in PAPER], np.arange(len(PAPER))
-    uniform = [found.find(row, UNIFORM).ours for row in rows]
-    for panel, kind, column in zip(axes[0], ("strict", "penalty-X"), (STRICT, PENALTY), strict=True):
-        searched, trained = ([found.find(row, name) for row in rows] for name in (column, f"trained: {column}"))
-        whiskers(panel, y - 0.12, searched, upright=False, label="searched", **look(0))
-        whiskers(panel, y + 0.12, trained, upright=False, label="trained", **look(1))
-        panel.plot([e.paper for e in searched], y - 0.12, "x", color="black", label="paper")
-        panel.plot(uniform, y, "|", color=GREY, markersize=14, label="uniform feasible")
-        panel.set(title=kind, xlabel="probability of the optimum (%)", xscale="log")
-    axes[0, 0].set_yticks(y, rows)
-    axes[0, 0].invert_yaxis()
-    legend_below(figure, axes[0, 0], 4)
-    return figure
-
-
 STUDY = Study(
     name="penalty-x-vs-strict-feasible-qaoa",
     title="Budgets as penalties against budgets kept by the mixer",
     label="tab:penalty_x_vs_strict_feasible_qaoa",
     tasks=GRID.tasks,
     summarise=summarise,
-    draw=draw,
+    draw=lambda found: dots(found, DRAWN, sharex=True, xscale="log"),
     choices=(
         "The paper shows one instance a row and does not say which; ours are from its seeded Gaussian QUBO generator.",
-        f"Search: {CANDIDATES} random angle vectors in [0, π], {SHOTS} shots each, the lowest mean cost "
-        "wins, for the layerwise XY circuit as for penalty-X at each of six strengths; of these the one "
-        "with the highest optimum probability is shown, which favours penalty-X. The paper leaves the "
-        "range and the choice open.",
+        f"Search: {CANDIDATES} random angle vectors in [0, π], {SHOTS} shots each, the lowest mean cost wins, for the "
+        "layerwise XY circuit as for penalty-X at each of six strengths; of these the one with the highest optimum "
+        "probability is shown, which favours penalty-X. The paper leaves the range and the choice open.",
     ),
     readings=(
         Reading(

@@ -11,6 +11,7 @@ import numpy as np
 
 from biselect.hardware.paths import IN_ORDER
 from biselect_studies import heron_tables as heron
+from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
@@ -147,17 +148,16 @@ STUDY = Study(
     label="tab:creditcard_bilinear_cg_best_known_replay",
     tasks=tasks,
     summarise=summarise,
-    draw=lambda found: heron.draw(found, (NOISY, MASS), "noise model, not hardware"),
+    draw=lambda found: dots(found, (NOISY, MASS), "noise model, not hardware", paper="paper, hardware"),
     device=DeviceColumns(
         circuits=lambda quick: [circuit(each, repeats(quick), quick) for each, _ in conditions(quick).values()],
         entries=device_entries,
         brackets=POOLED,
     ),
     choices=(
-        "The instance is not given; ours is of the Credit Card excerpt, (12, 8, 3, 5), placed by the "
-        "exact program on FakeBoston's best patch; energies are of the dense objective. E_BK is the "
-        "best of 27,443 ideal shots of the tied circuit with all angles π/4; angles are by the paper's "
-        "search for the hit rate.",
+        "The instance is not given; ours is of the Credit Card excerpt, (12, 8, 3, 5), placed by the exact program on "
+        "FakeBoston's best patch; energies are of the dense objective. E_BK is the best of 27,443 ideal shots of the "
+        "tied circuit with all angles π/4; angles are by the paper's search for the hit rate.",
     ),
 )
 

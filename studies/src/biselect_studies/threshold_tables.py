@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.core.metrics import bootstrap_interval, row_geometric
 from biselect_studies import replay_tables as chip
-from biselect_studies.figures import COLOURS, GREY, Figure, look, panels, rows_down, whiskers
+from biselect_studies.figures import dots
 from biselect_studies.heron_tables import BY_REPEAT, beside
 from biselect_studies.readings import Reading
 from biselect_studies.results import BOOTSTRAP, Entry, Findings, entry
@@ -45,7 +45,7 @@ PAPER = {  # 10⁴ p_BK of the paper's eight instances
     "fully-grouped": (131.40, 12.07, 8.14, 13.36, 12.35, 45.00, 53.96, 40.38),
 }
 MEAN, LIFT, BETTER, SEEN = "10⁴ p_BK", "lift over XY-QAOA", "improved (%)", "hit in 4096 shots (%)"
-UNIFORM, EACH = "Uniform feasible", "geometric mean of all"
+UNIFORM, EACH, OURS = "Uniform feasible", "geometric mean of all", "Fully grouped, our search"
 
 
 def seeds(quick: bool) -> int:
@@ -127,26 +127,10 @@ def _ratios(ours: NDArray[Any], theirs: NDArray[Any], picks: NDArray[np.int64]) 
     return np.asarray(ours[picks].mean(axis=1) / theirs[picks].mean(axis=1))
 
 
-def draw_means(found: Findings) -> Figure:
-    """Mean hit rate of every schedule, both searches, and the paper's."""
-    figure, ((panel,),) = panels(1, 1, width=5.4, height=3.0)
-    rows, heights = list(VARIANTS.values()), np.arange(len(VARIANTS))
-    for position, (search, words) in enumerate(SEARCHES.items()):
-        cells, shifted = [found.find(f"{row}, {words}", MEAN) for row in rows], heights + 0.2 * position - 0.1
-        whiskers(panel, shifted, cells, upright=False, label=words, **look(position))
-        if search == "paper":
-            panel.plot([e.paper for e in cells], shifted, "x", color="black", label="paper reports")
-    panel.axvline(found.find(UNIFORM, MEAN).ours, color=GREY, linestyle=":", linewidth=1, label="uniform feasible")
-    rows_down(panel, rows)
-    panel.set(xlabel="mean 10⁴ p_BK", xscale="log")
-    panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
 def summarise_instances(records: Records, quick: bool) -> Findings:
     """The first eight of our instances beside the paper's, both from the highest to the lowest tied hit rate."""
     columns = {VARIANTS[schedule]: 1e4 * rates(records, f"paper {schedule}") for schedule in VARIANTS}
-    columns["Fully grouped, our search"] = 1e4 * rates(records, "ours fully-grouped")
+    columns[OURS] = 1e4 * rates(records, "ours fully-grouped")
     columns[UNIFORM] = 1e4 * rates(records, "uniform")
     printed = {VARIANTS[schedule]: np.array(values) for schedule, values in PAPER.items()}
     order = np.argsort(-columns["XY-QAOA"][:8], kind="stable")
@@ -176,24 +160,6 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
     )
 
 
-def draw_instances(found: Findings) -> Figure:
-    """A dot for each instance and schedule, ours and the paper's."""
-    figure, ((panel,),) = panels(1, 1, width=5.6, height=3.0)
-    columns = list(dict.fromkeys(e.column for e in found.cells if e.row == EACH))
-    for place, column in enumerate(columns):
-        labels = (None, None, None) if place else ("ours", "paper", "our geometric mean")
-        cells = [e for e in found.cells if e.column == column and e.row != EACH]
-        crosses = [e.paper for e in cells if e.paper is not None]
-        ours, middle = [e.ours for e in cells], found.find(EACH, column).ours
-        panel.plot(ours, [place - 0.1] * len(ours), "o", color=COLOURS[0], alpha=0.6, label=labels[0])
-        panel.plot(crosses, [place + 0.15] * len(crosses), "x", color="black", label=labels[1])
-        panel.plot([middle] * 2, [place - 0.3, place + 0.1], color=COLOURS[1], label=labels[2])
-    rows_down(panel, columns)
-    panel.set(xlabel="10⁴ p_BK", xscale="log")
-    panel.legend(loc="center left", bbox_to_anchor=(1, 0.5))
-    return figure
-
-
 CHOICES = (
     "Instances (12, 8, 3, 5): Z = 3 on a block at random places plus N(0, 1), W = |Z|, a_i = max_j W_ij, b_j = Var_i "
     "|Z_ij|, λ = 1, and of W only the ten heaviest couplings with at most two at a qubit, as a chip's edges leave. "
@@ -207,10 +173,9 @@ CHOICES = (
 FROM_TIED = Reading(
     cause="left open",
     rows=("Bilinear-CG*", EACH),
-    text="On three of its eight instances the paper's Bilinear-CG equals XY-QAOA in every digit, as if its "
-    "search had begun at the trained angles of XY-QAOA and found nothing better; ours begins anew for "
-    "every schedule. Begun there, with 96 local steps, ours gains 6 % in the mean and improves 8 of 15 "
-    "instances (paper: 8 % and 5 of 8).",
+    text="On three of its eight instances the paper's Bilinear-CG equals XY-QAOA in every digit, as if its search had "
+    "begun at the trained angles of XY-QAOA and found nothing better; ours begins anew for every schedule. Begun "
+    "there, with 96 local steps, ours gains 6 % in the mean and improves 8 of 15 instances (paper: 8 % and 5 of 8).",
     shown_by=("bilinear",),
 )
 BY_SCHEDULE = Study(
@@ -219,7 +184,7 @@ BY_SCHEDULE = Study(
     label="tab:cgxy_best_known_threshold_summary_p3",
     tasks=tasks,
     summarise=summarise_means,
-    draw=draw_means,
+    draw=lambda found: dots(found, [MEAN], xscale="log"),
     choices=CHOICES,
     readings=(
         FROM_TIED,
@@ -238,7 +203,7 @@ BY_INSTANCE = Study(
     label="tab:cgxy_fully_grouped_qpu_replay_p3",
     tasks=lambda quick: tasks(quick) + chip.planted_tasks(quick),
     summarise=summarise_instances,
-    draw=draw_instances,
+    draw=lambda found: dots(found, [*VARIANTS.values(), OURS, UNIFORM], sharex=True, xscale="log"),
     device=chip.PLANTED_ON_DEVICES,
     choices=CHOICES,
     readings=(

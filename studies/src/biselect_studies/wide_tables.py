@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.analysis import Range, closed_gap
 from biselect_studies import heron_tables as heron
+from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
@@ -194,7 +195,7 @@ def _study(name: str, title: str, table: tuple[str, ...], *notes: str) -> Study:
         label=f"tab:{name.replace('-', '_')}",
         tasks=tasks,
         summarise=partial(summarise, table, notes),
-        draw=lambda found: heron.draw(found, shown, "simulation, not hardware"),
+        draw=lambda found: dots(found, shown, "simulation, not hardware", paper="paper, hardware"),
         device=DeviceColumns(circuits=partial(circuits, table), entries=partial(device_entries, table)),
         choices=(SETTING,),
     )
