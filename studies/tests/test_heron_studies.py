@@ -75,9 +75,9 @@ def test_gaps_are_of_the_best_repeat():
 
 def test_the_chips_rows_are_ordered_by_the_ideal_rate_on_both_sides():
     made = Records()
-    for task in replay_tables.planted_tasks(False):
-        ideal = np.full(4, dict(task.cell)["instance"] / 100)
-        made[task.cell] = {"ideal": ideal, "hits": np.arange(4), "mass": np.ones(4)}
+    for cell in replay_tables.planted_cells(False):
+        ideal = np.full(4, cell["instance"] / 100)
+        made[tuple(sorted(cell.items()))] = {"ideal": ideal, "hits": np.arange(4), "mass": np.ones(4)}
     found = replay_tables.planted_entries(made, False)
     ideal = [entry for entry in found if entry.column == replay_tables.PLANTED_COLUMNS[0]]
     assert [entry.ours for entry in ideal] == sorted((entry.ours for entry in ideal), reverse=True)

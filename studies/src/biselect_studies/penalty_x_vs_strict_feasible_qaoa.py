@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from biselect.core import Sector
 from biselect.qaoa.penalty import CANDIDATES, SHOTS
 from biselect_studies.figures import dots
+from biselect_studies.heron_tables import beside
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
@@ -56,10 +57,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         for (column, (name, factor, decimals)), paper in zip(SEARCHED.items(), printed[:-1], strict=True):
             cells.append(_of_one_instance(row, column, factor * values[name], paper, decimals))
         ratio, uniform = gate_ratio(n, d), 1 / Sector(n_samples=n, n_features=d, k=k, m=m).size
-        cells.append(
-            Entry(row=row, column=GATES, ours=ratio, low=ratio, high=ratio, paper=printed[-1], verdict="not compared")
-        )
-        cells.append(entry(row, UNIFORM, [100 * uniform]))
+        cells += [beside(row, GATES, ratio, printed[-1]), entry(row, UNIFORM, [100 * uniform])]
         cells += [entry(row, column, 100 * values[name]) for column, name in FURTHER.items()]
         for kind in above:
             above[kind] += int(values[f"{kind} trained"].mean() > uniform)

@@ -5,6 +5,7 @@ The planted blocks are the last rows of table cgxy_fully_grouped_qpu_replay_p3, 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from biselect_studies.study import DeviceColumns, Study
 from biselect_studies.task import Task, tasks_for
 
 SHOTS = 512  # of a repeat under the noise model
+REPEATS = {"creditcard": (10, 2), "planted": (4, 1)}  # in full, and in the quick form
 PAPER_RUN = (10, 4096)  # repeats and shots of the paper's device
 POOLED = "of a device's pooled hit rates the exact 95 % interval"
 
@@ -34,7 +36,6 @@ PAPER = {  # exact-budget mass and BK hit rate of the device, per cent
 NOISY, MASS = "BK %, noise model", "exact-budget %, noise model"
 OURS, THEIRS = "the same, registers, our path", "the same, registers, paper's path"
 
-PLANTED_REPEATS = 4
 PLANTED_PAPER = (  # ideal and measured 10⁴ p_BK of fully grouped, hits in 40,960 shots, exact-budget %, by instance
     (131.40, 85.21, 349, 67.7),
     (12.07, 9.52, 39, 68.8),
@@ -55,10 +56,14 @@ PLANTED_COLUMNS = (
 PLANTED_NOTES = (
     "The last rows are the same blocks as a chip runs them: dense couplings placed on FakeBoston's best patch, of "
     "which its cross edges carry a few, tree mixers, angles by the paper's search. Rows are ordered by the ideal hit "
-    f"rate on either side. {PLANTED_REPEATS} × {SHOTS} shots under the noise model; hits are scaled to the paper's "
-    f"{ALL_SHOTS:,}. " + heron.NOT_HARDWARE,
+    f"rate on either side. {REPEATS['planted'][0]} × {SHOTS} shots under the noise model; hits are scaled to the "
+    f"paper's {ALL_SHOTS:,}. " + heron.NOT_HARDWARE,
     heron.TWIRLED,
 )
+
+
+Row = tuple[dict[str, Any], tuple[float | None, ...]]
+"""A cell, and what the paper prints for each of a device's columns."""
 
 
 def cell(kind: str, instance: int, depth: int, schedule: str, quick: bool) -> dict[str, Any]:
@@ -67,46 +72,42 @@ def cell(kind: str, instance: int, depth: int, schedule: str, quick: bool) -> di
     return {"kind": kind, "instance": instance, "p": depth, "schedule": schedule, **size}
 
 
-def circuit(cell: dict[str, Any], repeats: int, quick: bool) -> Circuit:
+def circuit(cell: dict[str, Any], quick: bool) -> Circuit:
     """The same circuit as a device runs it: the paper's shots on hardware."""
     pairs = tuple(sorted((name, value) for name, value in cell.items() if name != "shots"))
     name = f"{cell['kind']}-{cell['width']}-{cell['instance']}-p{cell['p']}-{cell['schedule']}"
-    model = (repeats, cell["shots"])
-    return Circuit(
-        name=name, experiment="heron_replay", cell=pairs, hardware=model if quick else PAPER_RUN, model=model
-    )
+    model = (REPEATS[cell["kind"]][quick], cell["shots"])
+    hardware = model if quick else PAPER_RUN
+    return Circuit(name=name, experiment="heron_replay", cell=pairs, hardware=hardware, model=model)
 
 
-def conditions(quick: bool) -> dict[str, tuple[dict[str, Any], tuple[float | None, float | None]]]:
-    """Row, cell and the paper's figures of every depth and schedule; one of each in the quick form."""
-    wanted = [(3, "fully-grouped")] if quick else list(PAPER)
+def replays(cells: Iterable[dict[str, Any]], quick: bool) -> list[Task]:
+    """Every repeat of every cell."""
+    return [task for each in cells for task in tasks_for("heron_replay", each, REPEATS[each["kind"]][quick], block=1)]
+
+
+def on_device(device: Measured, rows: dict[str, Row], measures: dict[str, heron.Measure], quick: bool) -> list[Entry]:
+    """The rows in the columns of a device."""
+    return [
+        heron.on_device(device, row, name, measure, paper, circuit(each, quick))
+        for row, (each, printed) in rows.items()
+        for (name, measure), paper in zip(measures.items(), printed, strict=True)
+    ]
+
+
+def conditions(quick: bool) -> dict[str, Row]:
+    """Every depth and schedule of the Credit Card instance; one of each in the quick form."""
+    wanted = {(3, "fully-grouped"): (None, None)} if quick else PAPER
     return {
-        f"p = {depth}, {VARIANTS[schedule]}": (
-            cell("creditcard", 0, depth, schedule, quick),
-            (None, None) if quick else PAPER[depth, schedule],
-        )
-        for depth, schedule in wanted
+        f"p = {depth}, {VARIANTS[schedule]}": (cell("creditcard", 0, depth, schedule, quick), (None, hits, None, mass))
+        for (depth, schedule), (mass, hits) in wanted.items()
     }
-
-
-def repeats(quick: bool) -> int:
-    """As many as the paper's."""
-    return 2 if quick else PAPER_RUN[0]
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Exact masses of every condition's registers, and its repeats."""
-    found = []
-    for each, _ in conditions(quick).values():
-        found += tasks_for("heron_replay", {**each, "shots": 0}, 1, block=1)
-        found += tasks_for("heron_replay", each, repeats(quick), block=1)
-    return found
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Hit rates and exact-budget masses beside the device's."""
     cells: list[Entry] = []
-    for row, (each, (mass, hits)) in conditions(quick).items():
+    for row, (each, (_, hits, _, mass)) in conditions(quick).items():
         shots, exact = records.of(each), records.of({**each, "shots": 0})
         cells += [
             heron.beside(row, "BK %, uniform feasible", 100 * shots["uniform"][:1]),
@@ -118,7 +119,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         ]
     ours, theirs = (np.mean([e.ours for e in cells if e.column == column]) for column in (OURS, THEIRS))
     return Findings(
-        seeds=repeats(quick),
+        seeds=REPEATS["creditcard"][quick],
         cells=tuple(cells),
         brackets=heron.BY_REPEAT,
         notes=(
@@ -132,14 +133,11 @@ def summarise(records: Records, quick: bool) -> Findings:
     )
 
 
-def device_entries(device: Measured, records: Records, quick: bool) -> list[Entry]:
-    """Hit rate and mass of every condition on a device."""
-    measures = {**heron.hit_rates("BK %", 100), "exact-budget %": heron.mass}
-    return [
-        heron.on_device(device, row, name, measure, paper, circuit(each, repeats(quick), quick))
-        for row, (each, (mass, hits)) in conditions(quick).items()
-        for (name, measure), paper in zip(measures.items(), (None, hits, None, mass), strict=True)
-    ]
+def tasks(quick: bool) -> list[Task]:
+    """Exact masses of every condition's registers, and its repeats."""
+    cells = [each for each, _ in conditions(quick).values()]
+    exact = [task for each in cells for task in tasks_for("heron_replay", {**each, "shots": 0}, 1, block=1)]
+    return exact + replays(cells, quick)
 
 
 STUDY = Study(
@@ -150,8 +148,10 @@ STUDY = Study(
     summarise=summarise,
     draw=lambda found: dots(found, (NOISY, MASS), "noise model, not hardware", paper="paper, hardware"),
     device=DeviceColumns(
-        circuits=lambda quick: [circuit(each, repeats(quick), quick) for each, _ in conditions(quick).values()],
-        entries=device_entries,
+        circuits=lambda quick: [circuit(each, quick) for each, _ in conditions(quick).values()],
+        entries=lambda device, records, quick: on_device(
+            device, conditions(quick), {**heron.hit_rates("BK %", 100), "exact-budget %": heron.mass}, quick
+        ),
         brackets=POOLED,
     ),
     choices=(
@@ -167,51 +167,33 @@ def planted_cells(quick: bool) -> list[dict[str, Any]]:
     return [cell("planted", instance, 3, "fully-grouped", quick) for instance in range(1 if quick else 8)]
 
 
-def planted_tasks(quick: bool) -> list[Task]:
-    """One repeat a task."""
-    count = 1 if quick else PLANTED_REPEATS
-    return [task for each in planted_cells(quick) for task in tasks_for("heron_replay", each, count, block=1)]
-
-
-def planted_rows(records: Records, quick: bool) -> dict[str, tuple[dict[str, Any], tuple[float | None, ...]]]:
+def planted_rows(records: Records, quick: bool) -> dict[str, Row]:
     """Cells with what the paper prints, both from the highest to the lowest ideal hit rate."""
     order = sorted(planted_cells(quick), key=lambda each: -records.of(each)["ideal"][0])
-    printed: list[tuple[float | None, ...]] = [(None,) * 4] if quick else sorted(PLANTED_PAPER, reverse=True)
-    return {f"placed {place + 1}.": both for place, both in enumerate(zip(order, printed, strict=True))}
+    printed = [(ideal, rate, None, *rest) for ideal, rate, *rest in sorted(PLANTED_PAPER, reverse=True)]
+    papers: list[tuple[float | None, ...]] = [(None,) * 5] if quick else [*printed]
+    return {f"placed {place + 1}.": row for place, row in enumerate(zip(order, papers, strict=True))}
 
 
 def planted_entries(records: Records, quick: bool) -> list[Entry]:
     """One row an instance, ordered by the ideal hit rate."""
     made = []
-    for row, (each, paper) in planted_rows(records, quick).items():
+    for row, (each, (ideal, rate, _, hits, mass)) in planted_rows(records, quick).items():
         values = records.of(each)
         rates = values["hits"] / each["shots"]
         figures = (1e4 * values["ideal"][:1], 1e4 * rates, ALL_SHOTS * rates.mean(), 100 * values["mass"])
-        made += [heron.beside(row, *three) for three in zip(PLANTED_COLUMNS, figures, paper, strict=True)]
+        papers = (ideal, rate, hits, mass)
+        made += [heron.beside(row, *three) for three in zip(PLANTED_COLUMNS, figures, papers, strict=True)]
     return made
 
 
-def planted_on_device(device: Measured, records: Records, quick: bool) -> list[Entry]:
-    """The same rows on a device."""
-    measures = {
-        **heron.hit_rates("10⁴ p_BK", 1e4),
-        "hits in 40,960": lambda found: heron.scaled(found.strict.hit_rate, ALL_SHOTS),
-        "exact-budget %": heron.mass,
-    }
-    return [
-        heron.on_device(device, row, name, measure, paper, planted_circuit(each, quick))
-        for row, (each, (ideal, *others)) in planted_rows(records, quick).items()
-        for (name, measure), paper in zip(measures.items(), (ideal, others[0], None, *others[1:]), strict=True)
-    ]
-
-
-def planted_circuit(cell: dict[str, Any], quick: bool) -> Circuit:
-    """A planted block as a device runs it."""
-    return circuit(cell, 1 if quick else PLANTED_REPEATS, quick)
-
-
+PLANTED_MEASURES = {
+    **heron.hit_rates("10⁴ p_BK", 1e4),
+    "hits in 40,960": lambda found: heron.scaled(found.strict.hit_rate, ALL_SHOTS),
+    "exact-budget %": heron.mass,
+}
 PLANTED_ON_DEVICES = DeviceColumns(
-    circuits=lambda quick: [planted_circuit(each, quick) for each in planted_cells(quick)],
-    entries=planted_on_device,
+    circuits=lambda quick: [circuit(each, quick) for each in planted_cells(quick)],
+    entries=lambda device, records, quick: on_device(device, planted_rows(records, quick), PLANTED_MEASURES, quick),
     brackets=POOLED,
 )

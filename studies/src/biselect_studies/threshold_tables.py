@@ -201,7 +201,7 @@ BY_INSTANCE = Study(
     name="cgxy-fully-grouped-qpu-replay-p3",
     title="Hit rates of a fixed threshold, instance by instance",
     label="tab:cgxy_fully_grouped_qpu_replay_p3",
-    tasks=lambda quick: tasks(quick) + chip.planted_tasks(quick),
+    tasks=lambda quick: tasks(quick) + chip.replays(chip.planted_cells(quick), quick),
     summarise=summarise_instances,
     draw=lambda found: dots(found, [*VARIANTS.values(), OURS, UNIFORM], sharex=True, xscale="log"),
     device=chip.PLANTED_ON_DEVICES,

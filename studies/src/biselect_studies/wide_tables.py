@@ -69,11 +69,11 @@ def conditions(quick: bool) -> list[Condition]:
 
 def rows(table: tuple[str, ...], quick: bool) -> dict[str, Condition]:
     """Conditions by the name of their row; the summary has one row a width, of fixed angles."""
-    wanted = [each for each in conditions(quick) if table == DETAILS or each[2] == "fixed"]
-    names = [f"{width} qubits, p = {p}" for width, p, _ in wanted]
-    if table == DETAILS:
-        names = [f"{name}, {CONDITIONS[each[2]]}" for name, each in zip(names, wanted, strict=True)]
-    return dict(zip(names, wanted, strict=True))
+    return {
+        f"{width} qubits, p = {p}" + (f", {CONDITIONS[name]}" if table == DETAILS else ""): (width, p, name)
+        for width, p, name in conditions(quick)
+        if table == DETAILS or name == "fixed"
+    }
 
 
 def both(condition: Condition) -> list[Condition]:
