@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import gmean
 
-from biselect.core.metrics import bootstrap_interval, row_geometric
 from biselect_studies import threshold_tables as panel
+from biselect_studies.inference import bootstrap_interval
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
@@ -42,7 +43,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             row, values, tied = f"{title}, {words}", found[search, schedule], found[search, "tied"]
             mean, lift, better = PAPER.get(schedule, (None, None, None)) if search == "paper" else (None, None, None)
             cells.append(entry(row, MEAN, 1e4 * values, paper=mean, decimals=2))
-            cells.append(entry(row, TYPICAL, 1e4 * values, statistic=row_geometric))
+            cells.append(entry(row, TYPICAL, 1e4 * values, statistic=gmean))
             cells.append(entry(row, SEEN, 100 * (1 - (1 - values) ** SHOTS)))
             if schedule != "tied":
                 share = None if better is None else 100 * better / 8
@@ -51,13 +52,13 @@ def summarise(records: Records, quick: bool) -> Findings:
     for row, name in ((panel.MIXING, "mixing"), (panel.UNIFORM, "uniform")):
         values = panel.rates(records, name)
         cells.append(entry(row, MEAN, 1e4 * values))
-        cells.append(entry(row, TYPICAL, 1e4 * values, statistic=row_geometric))
+        cells.append(entry(row, TYPICAL, 1e4 * values, statistic=gmean))
         cells.append(entry(row, SEEN, 100 * (1 - (1 - values) ** SHOTS)))
     cells.append(entry(ASCENT, SEEN, 100.0 * panel.rates(records, "ascent")))
     full = {search: found[search, "fully-grouped"] for search in panel.SEARCHES}
     below = {search: int((found[search, "fixed-transport"] > full[search]).sum()) for search in panel.SEARCHES}
     ratio = full["ours"] / full["paper"]
-    ends = bootstrap_interval(np.arange(len(ratio)), statistic=lambda picks: _ratios(full, picks.astype(int)))
+    ends = bootstrap_interval(np.arange(len(ratio)), statistic=lambda picks, axis: _ratios(full, picks.astype(int)))
     gap, fair = (found["paper", name].mean() - found["paper", "tied"].mean() for name in ("fully-grouped", "layerwise"))
     return Findings(
         seeds=panel.seeds(quick),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import gmean
 
-from biselect.core.metrics import row_geometric
 from biselect_studies import panel_on_chip as chip
 from biselect_studies import threshold_tables as panel
 from biselect_studies.heron_tables import BY_REPEAT, POOLED
@@ -56,7 +56,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             )
     for column, values in columns.items():
         paper = float(np.exp(np.log(printed[column]).mean())) if column in printed else None
-        cells.append(entry(GEOMETRIC, column, values, paper=paper, decimals=2, statistic=row_geometric))
+        cells.append(entry(GEOMETRIC, column, values, paper=paper, decimals=2, statistic=gmean))
     return Findings(
         seeds=panel.seeds(quick),
         cells=(*cells, *chip.entries(records, quick)),

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.metrics import row_medians
 from biselect_studies.experiments.grouping_control import CONTROLS, DRAWS
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
@@ -53,9 +52,9 @@ def summarise(records: Records, quick: bool) -> Findings:
             printed = PAPER[control] if strength == 1 else (None, None, None)
             row = _row(control, strength)
             cells += [
-                entry(row, MEDIAN, 100 * ranks, paper=printed[0], decimals=1, statistic=row_medians),
+                entry(row, MEDIAN, 100 * ranks, paper=printed[0], decimals=1, statistic=np.median),
                 entry(row, ABOVE, 100 * above, paper=printed[1], decimals=1),
-                entry(row, RATIO, gain / mean, paper=printed[2], decimals=2, statistic=row_medians),
+                entry(row, RATIO, gain / mean, paper=printed[2], decimals=2, statistic=np.median),
             ]
             if strength == 1:
                 histograms[control] = (np.histogram(ranks, BINS, (0, 1))[0] / len(ranks)).tolist()

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.metrics import row_medians
 from biselect.qaoa.response import depth_efficiency
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
@@ -66,9 +66,9 @@ def summarise(records: Records, quick: bool) -> Findings:
         recovery = 100 * np.array([depth_efficiency(*three) for three in zip(tied, grouped, twice, strict=True)])
         recoveries[row] = np.sort(recovery).tolist()
         low, middle, high = quartiles
-        cells.append(entry(row, RECOVERY, recovery, paper=middle, decimals=1, statistic=row_medians))
+        cells.append(entry(row, RECOVERY, recovery, paper=middle, decimals=1, statistic=np.median))
         for (column, share), paper in zip(QUARTILES.items(), (low, high), strict=True):
-            cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=_row_quantile(share)))
+            cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=partial(np.quantile, q=share)))
         means = {TIED: tied, GROUPED: grouped, DOUBLED: twice, ASCENT: ascent}
         cells += [entry(row, column, values) for column, values in means.items()]
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
@@ -146,10 +146,6 @@ def _curves(records: Records, top: int, p: int) -> list[NDArray[Any]]:
 
 def _listed(names: Sequence[Any], values: NDArray[Any]) -> str:
     return ", ".join(f"{value:.2f} at {name}" for name, value in zip(names, values, strict=True))
-
-
-def _row_quantile(share: float) -> Any:
-    return lambda samples: np.quantile(samples, share, axis=1)
 
 
 STUDY = Study(

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import Study
 from biselect_studies.synthetic_table import METHODS, SIZE
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 CAPS = (10, 100)  # milliseconds
 PAPER = {  # combined F1, exact-optimum hits, mean gap, median milliseconds
@@ -36,22 +34,20 @@ DECIMALS = {"f1": 3, "hit": 2, "gap": 2}
 TIME = "median ms"
 
 
-def seeds(quick: bool) -> int:
-    """Instances; the paper has 50."""
-    return 10 if quick else 50
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Every method at every cap, all instances in one task so that warm code is measured."""
-    count = seeds(quick)
-    return [t for cap, method in PAPER for t in tasks_for("matched_compute", _cell(cap, method), count, block=count)]
+GRID = Grid(  # all instances in one task, so that warm code is measured
+    experiment="matched_compute",
+    cells=lambda quick: [_cell(cap, method) for cap, method in PAPER],
+    quick=10,
+    full=50,
+    block=50,
+)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """F1, hits, gap and time of every method at both caps."""
     found: list[Entry] = []
     for (cap, method), printed in PAPER.items():
-        values = records[tuple(sorted(_cell(cap, method).items()))]
+        values = records.of(_cell(cap, method))
         row = _row(cap, method)
         for (name, column), paper in zip(COLUMNS.items(), printed, strict=False):
             found.append(entry(row, column, values[name], paper=paper, decimals=DECIMALS[name]))
@@ -60,7 +56,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             Entry(row=row, column=TIME, ours=middle, low=low, high=high, paper=printed[-1], verdict="not compared")
         )
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         brackets="95 % bootstrap interval, of times quartiles",
         notes=(
@@ -75,16 +71,12 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Combined F1 of each method, both caps, and the paper's."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-
     figure, axes = panels(1, 2, width=3.4, height=2.6, sharey=True)
     methods = list(dict.fromkeys(method for _, method in PAPER))
     for panel, cap in zip(axes[0], CAPS, strict=True):
         points = [found.find(_row(cap, method), COLUMNS["f1"]) for method in methods]
         y = range(len(methods))
-        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
-        look: dict[str, Any] = {"color": COLOURS[0], "marker": MARKERS[0], "linestyle": "none", "label": "ours"}
-        panel.errorbar([e.ours for e in points], y, xerr=error, **look)
+        whiskers(panel, y, points, upright=False, label="ours", **look(0))
         panel.plot([e.paper for e in points], y, "x", color="black", label="paper", zorder=5)
         panel.set_yticks(y, [METHODS[method] for method in methods])
         panel.set(title=f"cap {cap} ms", xlabel="mean combined F1")
@@ -105,7 +97,7 @@ STUDY = Study(
     name="solver-matched-compute",
     title="Solvers under equal wall-clock caps",
     label="tab:solver_matched_compute",
-    tasks=tasks,
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
     choices=(

@@ -58,7 +58,13 @@ NAMES = (
     "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "stage1-turn-on",
 )
-"""Every study; each lives in the module of its name."""
+"""Every study. It lives in the module of its name, or with others of its shape in one of `SHARED`."""
+
+SHARED = {
+    "synthetic_table": ("joint-vs-sequential-practical", "joint-vs-sequential-ci"),
+    "theory": ("theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"),
+}
+"""Modules of several studies, their `STUDIES`; a module of one has it as `STUDY`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +150,11 @@ def load(name: str) -> Study:
     """The study of that name."""
     if name not in NAMES:
         raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
-    study: Study = import_module(_module(name)).STUDY
-    return study
+    module = import_module(_module(name))
+    studies: tuple[Study, ...] = getattr(module, "STUDIES", None) or (module.STUDY,)
+    return next(study for study in studies if study.name == name)
 
 
 def _module(name: str) -> str:
-    return f"biselect_studies.{name.replace('-', '_')}"
+    home = next((module for module, names in SHARED.items() if name in names), name.replace("-", "_"))
+    return f"biselect_studies.{home}"
