@@ -13,7 +13,7 @@ from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import listed
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SMALL, LARGE = (20, 50, 80), (500, 1000, 2000)
@@ -114,16 +114,6 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="creditcard-neighbouring-budgets",
-    title="Which budgets would label-free rules choose on Credit Card pools?",
-    label="supp:creditcard_budget_diagnostics",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names neither its rules for the budgets nor its pools: both are ours, so only the "
-        "trade-off can be compared.",
-    ),
-    absent=table.absent,
+STUDY = described(
+    "creditcard-neighbouring-budgets", tasks=GRID.tasks, summarise=summarise, draw=draw, absent=table.absent
 )

@@ -14,7 +14,7 @@ from biselect_studies.results import Entry
 __all__ = ["COLOURS", "DIVERGING", "GREY", "MARKERS", "Figure", "bar_look", "line", "look", "panels", "whiskers"]
 
 
-def look(position: int) -> dict[str, str]:
+def look(position: int) -> dict[str, Any]:
     """Colour and marker of one of several series."""
     return {"color": COLOURS[position], "marker": MARKERS[position]}
 

@@ -11,7 +11,7 @@ from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import HEURISTICS, PAPER_SLICES, best_heuristic
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Task
 
 PAPER = {  # sequential, joint, Δ in percentage points
@@ -29,7 +29,7 @@ EXACT = "exact joint optimum"
 
 def tasks(quick: bool) -> list[Task]:
     """The synthetic sweep, and the balanced public benchmarks where their tables are at hand."""
-    at_hand = [aml.TABLE] if creditcard.absent() else [creditcard.TABLE, aml.TABLE]
+    at_hand = [aml.TABLE] if creditcard.STUDY.absent() else [creditcard.TABLE, aml.TABLE]
     return [task for grid in (table.GRID, *(each.main for each in at_hand)) for task in grid.tasks(quick)]
 
 
@@ -39,7 +39,7 @@ def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
     notes = [aml_table.where_from(quick)]
     made = " (generated)" if source() == GENERATED else ""
     sources = [(f"IBM IT-AML{made}", aml, PAPER_AML)]
-    if missing := creditcard.absent():
+    if missing := creditcard.STUDY.absent():
         notes.append(f"Credit Card rows left out: {missing}.")
     else:
         sources.insert(0, ("Credit Card", creditcard, PAPER_CREDIT_CARD))
@@ -99,17 +99,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="formulation-evidence-summary",
-    title="Joint against sequential selection on synthetic and public benchmarks",
-    label="tab:formulation_evidence_summary",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "Synthetic rows: the generator is open; ours was fitted to the paper's table, with seeds of its own.",
-        "Public rows: F1@k over the paper's 25 slices, by the best of four heuristics as there; which "
-        "slices the paper drew is not known. What was chosen for each benchmark stands with its own "
-        "study.",
-    ),
-)
+STUDY = described("formulation-evidence-summary", tasks=tasks, summarise=summarise, draw=draw)

@@ -105,7 +105,7 @@ def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int =
     if labels.size != sample.size:
         raise InputError(f"there are {sample.size} differences and {labels.size} cluster labels; give one label each")
     _, member = np.unique(labels, return_inverse=True)
-    totals = np.bincount(member, weights=sample)
+    totals = np.bincount(member, weights=sample).astype(np.float64)
     rng = np.random.default_rng(seed)
     mean = float(sample.mean())
     low, high = _interval(mean, totals, np.bincount(member), rng)

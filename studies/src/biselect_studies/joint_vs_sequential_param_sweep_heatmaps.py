@@ -11,7 +11,7 @@ import numpy as np
 from biselect_studies.figures import DIVERGING, Figure, panels
 from biselect_studies.results import Findings, entry, stated
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import JOINT, percent
 from biselect_studies.task import Grid
 
@@ -90,15 +90,4 @@ def _row(n: int, d: int, noise: float, line: str) -> str:
     return f"({n}, {d}), ν = {percent(noise)}, {line}"
 
 
-STUDY = Study(
-    name="joint-vs-sequential-param-sweep-heatmaps",
-    title="Joint minus best sequential selection, by budgets, size and noise",
-    label="fig:joint_vs_sequential_param_sweep_heatmaps",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper does not print the grid; sizes, budgets and noise fractions here are ours, and only "
-        "its statements can be compared: ties without noise, gains at larger k, losses at k = 1.",
-    ),
-)
+STUDY = described("joint-vs-sequential-param-sweep-heatmaps", tasks=GRID.tasks, summarise=summarise, draw=draw)

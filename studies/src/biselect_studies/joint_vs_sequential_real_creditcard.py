@@ -10,7 +10,7 @@ from biselect_studies.figures import COLOURS, Figure
 from biselect_studies.results import Findings
 from biselect_studies.runner import Records
 from biselect_studies.slices import FIRST, HEURISTICS, PLAIN, SEQUENTIAL, SliceTable, listed
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 CHOSEN = "under the map chosen on the buffer"
 RIVAL, EXACT = "feature-first:sum", "Exact joint optimum"
@@ -102,18 +102,6 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="joint-vs-sequential-real-creditcard",
-    title="F1@k on balanced Credit Card slices, with plain baselines",
-    label="tab:joint_vs_sequential_real_creditcard",
-    tasks=TABLE.grid.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "Columns, marginals and the map at each size are open; V1..V12, no marginals, conformal at N = "
-        "20 and 80, ECDF at N = 50 and the sum were fitted to the paper's figures: agreement with them "
-        "is a fit, not a confirmation.",
-        "Which 25 slices the paper drew is not known; ours are the first 25 of 200 by seed.",
-    ),
-    absent=absent,
+STUDY = described(
+    "joint-vs-sequential-real-creditcard", tasks=TABLE.grid.tasks, summarise=summarise, draw=draw, absent=absent
 )

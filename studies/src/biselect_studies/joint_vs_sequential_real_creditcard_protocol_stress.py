@@ -10,11 +10,10 @@ from biselect_studies import creditcard_table as table
 from biselect_studies.baselines import RANKERS
 from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.inference import Family
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import HEURISTICS, best_heuristic, paired, slice_grid
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 UNBALANCED = "Unbalanced pools"
 PROTOCOLS: dict[str, tuple[dict[str, Any], int, dict[int, float]]] = {  # what differs, the paper's slices and figures
@@ -113,34 +112,10 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="joint-vs-sequential-real-creditcard-protocol-stress",
-    title="Joint minus sequential F1@k on Credit Card slices under other protocols",
-    label="tab:joint_vs_sequential_real_creditcard_protocol_stress",
+STUDY = described(
+    "joint-vs-sequential-real-creditcard-protocol-stress",
     tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
-    choices=(
-        "How unbalanced pools are drawn is open: ours are uniform draws given at least one fraud, 20 "
-        "slices, a number that the paper's prevalences imply. Columns, maps and the sum are those of "
-        "joint-vs-sequential-real-creditcard; slices are drawn by our seeds.",
-    ),
-    readings=(
-        Reading(
-            cause="chance",
-            rows=("Unbalanced pools: best heuristic*",),
-            text="One fraud in one slice: in a pool with one fraud a hit is worth 0.5 of F1, so -0.025 over 20 slices "
-            "is a single miss. Of random choices of 20 among our 200 slices one in eight comes out at -0.025 or "
-            "below; and our interval has no width, as no slice of the first 20 differs.",
-            shown_by=("slices",),
-        ),
-        Reading(
-            cause="chance",
-            rows=("Balanced, 40/20/40: best heuristic*",),
-            text="Five frauds of 30 in the paper, one in ours. Of random choices of 10 among our 200 slices 4 % come "
-            "out at 0.167 or above; over all 200 the difference is 0.053.",
-            shown_by=("slices",),
-        ),
-    ),
     absent=table.absent,
 )

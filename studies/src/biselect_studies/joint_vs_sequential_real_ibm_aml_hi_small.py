@@ -15,7 +15,7 @@ from biselect_studies.figures import Figure
 from biselect_studies.results import Findings
 from biselect_studies.runner import Records
 from biselect_studies.slices import FIRST, HEURISTICS, PLAIN, SEQUENTIAL, SliceTable, listed
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 CHOSEN = "under the scorer chosen on the buffer"
 SIZES = {20: 3, 50: 5}
@@ -105,15 +105,4 @@ def draw(found: Findings) -> Figure:
     return TABLE.draw(found, caption, width=3.4, height=4.0)
 
 
-STUDY = Study(
-    name="joint-vs-sequential-real-ibm-aml-hi-small",
-    title="F1@k on balanced AML slices, 38 features",
-    label="tab:joint_vs_sequential_real_ibm_aml_hi_small",
-    tasks=TABLE.grid.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names 38 engineered features without formulas; ours are computed from the past of each "
-        "transaction alone, mixed currencies never added. Windows, pools and slices are ours as well.",
-    ),
-)
+STUDY = described("joint-vs-sequential-real-ibm-aml-hi-small", tasks=TABLE.grid.tasks, summarise=summarise, draw=draw)

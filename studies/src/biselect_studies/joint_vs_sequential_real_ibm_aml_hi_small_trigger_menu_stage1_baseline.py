@@ -16,7 +16,7 @@ from biselect_studies.inference import LEVEL, Comparison, compare, holm, smalles
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import PAPER_SLICES, SEQUENTIAL, choose, slice_grid
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 BUDGETS = (20, 50)
 PAPER: dict[tuple[str, int], tuple[float, float, None]] = {  # against COLUMNS
@@ -159,15 +159,9 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
-    title="TP@k in AML pools behind a stage-1 trigger",
-    label="tab:joint_vs_sequential_real_ibm_aml_hi_small_trigger_menu_stage1_baseline",
+STUDY = described(
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The thresholds of the menus are open; ours are quantiles of the risk of the windows before. "
-        "Features as in joint-vs-sequential-real-ibm-aml-hi-small.",
-    ),
 )

@@ -13,7 +13,7 @@ from biselect_studies.inference import Comparison, Family, compare
 from biselect_studies.results import Entry, Findings, compared
 from biselect_studies.runner import Records
 from biselect_studies.slices import listed
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 SELECTORS = ("joint", "sequential")
 DRAWN = (*SELECTORS, "weight-sum")
@@ -131,18 +131,10 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-calibration-data-quality",
-    title="Credit Card F1@k with a smaller and an older reference",
-    label="fig:real_creditcard_calibration_data_quality",
+STUDY = described(
+    "real-creditcard-calibration-data-quality",
     tasks=lambda quick: sweeps.tasks(quick, tuple(dict.fromkeys(table.PAPER_MAPS.values()))),
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The paper prints an order but no figures here. Its subwindows and blocks are not given: a smaller "
-        "reference here is a random part of the reference window, five drawn for each slice; the blocks of "
-        "the drift sweep are 40,000 rows each, end to end, the last of them right before the test window.",
-        "Joint is the exact optimum, sequential the sum; columns and maps as in joint-vs-sequential-real-creditcard.",
-    ),
     absent=table.absent,
 )

@@ -15,7 +15,7 @@ from biselect_studies.inference import Comparison, Family, compare
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import listed
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 PARTS = ("global", "row", "feature", "residual")
 NORMS = ("row", "feature")
@@ -130,17 +130,10 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-calibration-mechanism",
-    title="What a smaller or older Credit Card reference does to the weights, and nine maps under it",
-    label="fig:real_creditcard_calibration_mechanism",
+STUDY = described(
+    "real-creditcard-calibration-mechanism",
     tasks=lambda quick: sweeps.tasks(quick, sweeps.MAPS),
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The paper prints an order but no figures here. References and blocks are those of "
-        "real-creditcard-calibration-data-quality; the settings of the nine maps, and that parts are "
-        "averaged over sizes and points of a sweep, are ours.",
-    ),
     absent=table.absent,
 )

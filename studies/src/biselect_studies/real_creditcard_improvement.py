@@ -15,7 +15,7 @@ from biselect_studies.joint_vs_sequential_real_creditcard import TABLE
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import both_ways, paired, slice_grid
-from biselect_studies.study import Study
+from biselect_studies.study import described
 
 JOINT = "coordinate-ascent"
 METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
@@ -78,7 +78,7 @@ def own_form(records: Records, method: str) -> dict[str, Any]:
     return max(FORMS, key=lambda form: mean_f1(records, form, "buffer", method))
 
 
-def described(form: dict[str, Any]) -> str:
+def in_words(form: dict[str, Any]) -> str:
     """A form in words."""
     rows = "the latest fifth before the scored window" if form["reference"] == "recent" else "the first 60 %"
     return f"{form['map']} map, {form['D']} features, reference: {rows}"
@@ -127,11 +127,11 @@ def summarise(records: Records, quick: bool) -> Findings:
         seeds=GRID.seeds(quick),
         cells=tuple(rows),
         notes=(
-            f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {described(chosen)} (F1@k there "
+            f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {in_words(chosen)} (F1@k there "
             f"{max(on_buffer):.3f}). The objective itself uses no labels. On later slices it ranks {rank} of "
             f"{len(FORMS)}; the others there were not looked at for the choice.",
             "Rivals that read the weights choose a form by the same rule: "
-            f"{'; '.join(f'{name}: {described(own[method])}' for method, name in OWN.items())}.",
+            f"{'; '.join(f'{name}: {in_words(own[method])}' for method, name in OWN.items())}.",
             *(family.claim(f"joint selection in the chosen form beats {name}", name) for name in RIVALS),
             f"Joint is coordinate ascent from 64 starts; its F1@k minus the exact optimum's: {', '.join(apart)}.",
         ),
@@ -167,17 +167,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-improvement",
-    title="A label-free improvement on the Credit Card table, chosen before the test window",
-    label="claim: a label-free form that selects better than the paper's",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "Not in the paper: which rows calibrate, by which map and on how many features is chosen on the "
-        "buffer window, then frozen and held against the paper's form and plain baselines on later slices. "
-        "Rivals that read the weights choose their form by the same rule.",
-    ),
-    absent=table.absent,
-)
+STUDY = described("real-creditcard-improvement", tasks=GRID.tasks, summarise=summarise, draw=draw, absent=table.absent)

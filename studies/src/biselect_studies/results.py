@@ -18,7 +18,7 @@ BOOTSTRAP = "95 % bootstrap interval"
 NUMBERS = ("ours", "low", "high")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Entry:
     """One number of a table or figure.
 
@@ -122,13 +122,13 @@ def entry(
     low, high = bootstrap_interval(sample, statistic=statistic)
     low, high = min(low, ours), max(high, ours)  # the mean of equal values may be off by its rounding
     verdict = judge(ours, low, high, paper, decimals)
-    return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
+    return Entry(row, column, ours, low, high, paper, verdict)
 
 
 def compared(row: str, column: str, found: Comparison, *, paper: float | None = None, decimals: int = 3) -> Entry:
     """A mean of differences with its interval, beside the paper's."""
     verdict = judge(found.mean, found.low, found.high, paper, decimals)
-    return Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=paper, verdict=verdict)
+    return Entry(row, column, found.mean, found.low, found.high, paper, verdict)
 
 
 def stated(row: str, column: str, values: ArrayLike, relation: str, bound: float, *, by_paper: bool = True) -> Entry:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import Figure, look, panels, whiskers
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import METHODS, SIZE
 from biselect_studies.task import Grid
 
@@ -93,38 +92,4 @@ def _row(cap: int, method: str) -> str:
     return f"{cap} ms, {METHODS[method]}"
 
 
-STUDY = Study(
-    name="solver-matched-compute",
-    title="Solvers under equal wall-clock caps",
-    label="tab:solver_matched_compute",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The walk's temperature is open; ours is T = 6. So is the number of starts: 512 for coordinate "
-        "ascent, as many as fit into the smaller cap.",
-        "The generator is that of joint-vs-sequential-practical, fitted to the paper's table.",
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            rows=("*Ring-local Kawasaki",),
-            columns=("combined F1", "mean gap"),
-            text="Partly explained: ours is compiled and makes more steps before the clock strikes. Stopped by steps "
-            "instead, it has F1 0.85 and gap 6.4 after 10,000 (paper at 10 ms: 0.83 and 6.45), 0.90 and 3.9 after "
-            "30,000 (at 100 ms: 0.90 and 3.61). But these are three times the steps for ten times the time.",
-            shown_by=("kawasaki",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("*Ring-local Kawasaki",),
-            columns=("optimum hit",),
-            text="Fewer steps lower the hits, but not to the paper's 0.02 and 0.12: at our T = 6 they are 0.08 and "
-            "0.20 after the 10,000 and 30,000 steps that give its F1 and gap. A hotter walk comes nearer, with 0.02 "
-            "and 0.18 at T = 8, 0.06 and 0.14 at T = 10, there with a gap of 6.9 and 4.4; but no two numbers of steps "
-            "that we tried, a factor of ten apart, give the paper's two rows.",
-            shown_by=("kawasaki",),
-        ),
-    ),
-    timed=True,
-)
+STUDY = described("solver-matched-compute", tasks=GRID.tasks, summarise=summarise, draw=draw, timed=True)

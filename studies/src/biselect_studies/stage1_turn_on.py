@@ -13,7 +13,7 @@ from biselect_studies.figures import Figure, line, panels
 from biselect_studies.inference import compare
 from biselect_studies.results import Entry, Findings, compared
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
 
 NUMBERS = (500, 1000, 2000)
@@ -54,8 +54,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             lift, low, high = (enrichment(value, number, WINDOW) for value in (recall.mean, recall.low, recall.high))
             printed = None if paper is None else round(enrichment(paper, number, WINDOW), 2)
             verdict = "-" if paper is None else rows[-1].verdict
-            row, ends = f"{trigger}: enrichment", {"ours": lift, "low": low, "high": high}
-            rows.append(Entry(row=row, column=f"N = {number}", **ends, paper=printed, verdict=verdict))
+            row, column = f"{trigger}: enrichment", f"N = {number}"
+            rows.append(Entry(row, column, lift, low, high, printed, verdict))
     return Findings(
         seeds=test_windows(quick),
         cells=tuple(rows),
@@ -87,16 +87,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="stage1-turn-on",
-    title="What stage-1 triggers keep of the laundering in a window",
-    label="supp:ibm_trigger_menu_realism",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper prints ranges of recall and lift without saying which N each end belongs to; lift is "
-        "recall times 20,000 over N, which says it. The robust-z trigger's form is ours: the sum of the "
-        "four largest one-sided z-scores against the seven days before a window.",
-    ),
-)
+STUDY = described("stage1-turn-on", tasks=tasks, summarise=summarise, draw=draw)

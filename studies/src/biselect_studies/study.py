@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
@@ -139,6 +142,22 @@ class Study:
 
     def _heading(self, quick: bool) -> dict[str, Any]:
         return {"study": self.name, "title": self.title, "label": self.label, "quick": quick}
+
+
+def described(name: str, **parts: Any) -> Study:
+    """A study of these parts; what it says to people is in `studies.toml`."""
+    texts = _texts()[name]
+    readings = tuple(
+        Reading(**{key: value if isinstance(value, str) else tuple(value) for key, value in reading.items()})
+        for reading in texts.get("readings", ())
+    )
+    choices = tuple(texts["choices"])
+    return Study(name=name, title=texts["title"], label=texts["label"], choices=choices, readings=readings, **parts)
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
 
 
 def study_names() -> list[str]:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from biselect_studies.figures import GREY, Figure, line, panels
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SIZES = {
@@ -98,26 +97,4 @@ def _cell(width: int) -> dict[str, Any]:
     return {"device": DEVICE, **dict(zip("NDkm", SIZES[width], strict=True))}
 
 
-STUDY = Study(
-    name="submitted-coupling-diagnostic",
-    title="Coupling that hardware edges keep, and what it is worth",
-    label="fig:submitted_coupling_diagnostic",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper's problems are not given, nor are its patches and its placement. Ours are drawn from "
-        "the Credit Card excerpt: k frauds among N transactions, D of its columns; on a patch of "
-        "FakeBoston, trees, chosen from its calibration; placed by an exact program.",
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            columns=("kept of the cross mass, %",),
-            text="Our placement is the exact optimum of the kept mass. Heaviest samples and features on the positions "
-            "with most edges, a plain rule, keep 4.1, 4.6, 2.9, 2.6 and 2.3 % of it at these widths, as the paper "
-            "does (4.6, 3.6, 2.3, 2.6, 2.1); a random placement keeps 1.6 to 0.8 %.",
-            shown_by=("placement",),
-        ),
-    ),
-)
+STUDY = described("submitted-coupling-diagnostic", tasks=GRID.tasks, summarise=summarise, draw=draw)

@@ -9,7 +9,7 @@ import numpy as np
 from biselect_studies.figures import Figure, line, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import SIZE, percent
 from biselect_studies.task import Grid
 
@@ -108,18 +108,4 @@ def _row(cell: dict[str, Any]) -> str:
     return f"entrywise, ν = {percent(cell['noise'])}"
 
 
-STUDY = Study(
-    name="synthetic-calibration-robustness",
-    title="Selection under calibration error, entrywise and structured",
-    label="fig:synthetic_calibration_robustness",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "By what columns are standardised is open: panels a and b by the pool, panels c and d by the "
-        "nominal rows, since the paper's words on the structured modes fit no other.",
-        "In the entrywise sweep the sequential rule is chosen on the clean weights, with the planted "
-        "answer in hand, and then held; in the structured modes it is the sum. How the modes are scaled "
-        "is ours.",
-    ),
-)
+STUDY = described("synthetic-calibration-robustness", tasks=GRID.tasks, summarise=summarise, draw=draw)

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import COLOURS, GREY, MARKERS, Figure, panels
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 FEATURES = 15
@@ -80,35 +79,4 @@ def _cell(name: str, m: int, center: str) -> dict[str, Any]:
     return {"mechanism": name, "k": 4, "shift": 3.0, "m": m, "center": center}
 
 
-STUDY = Study(
-    name="synthetic-mechanism-stable",
-    title="Mechanisms whose joint lift keeps its sign under two calibration maps",
-    label="tab:synthetic_mechanism_stable",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names these mechanisms without a generator: the pools, their sizes, spikes, decoys "
-        "and proxies are ours. Signs and order can be compared, sizes hardly.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            rows=("Redundant decoys",),
-            columns=("Abs. z, ΔF1",),
-            text="The size of a lift is set by constants that the paper does not print. Spikes in 7 instead of 10 % of "
-            "the pool give 0.19 here, five decoys instead of three 0.23.",
-            shown_by=("decoys",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("Redundant decoys", PROXY_ROW),
-            columns=("MAD z, ΔF1",),
-            text="No constant of ours that we tried gives it. Redundant decoys: five of them instead of three give "
-            "0.33, two 0.42, spikes in 7 instead of 10 % of the pool 0.46, each more than the paper's 0.22. Proxy "
-            "grid: a loading of 0.6 instead of 0.8 gives 0.095, of 0.95 0.134, fewer spikes 0.10 to 0.12, where the "
-            "paper has 0.06. Signs, the order of the two maps and the budget of the largest lift are as in the paper.",
-            shown_by=("decoys", "proxies"),
-        ),
-    ),
-)
+STUDY = described("synthetic-mechanism-stable", tasks=GRID.tasks, summarise=summarise, draw=draw)

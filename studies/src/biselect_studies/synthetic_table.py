@@ -10,10 +10,9 @@ from typing import Any
 
 from biselect_studies.figures import COLOURS, GREY, Figure, line, panels
 from biselect_studies.inference import bootstrap_interval, paired_effect
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry, judge
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 NOISE = (0.0, 0.2, 0.4, 0.5, 0.6)
@@ -151,41 +150,6 @@ def draw_differences(found: Findings) -> Figure:
 
 
 STUDIES = (
-    Study(
-        name="joint-vs-sequential-practical",
-        title="Combined F1 of every selector on the synthetic benchmark",
-        label="tab:joint_vs_sequential_practical",
-        tasks=GRID.tasks,
-        summarise=summarise_methods,
-        draw=draw_methods,
-        choices=(
-            "The generator is open; this one was fitted to the paper's table, with seeds of its own. So "
-            "agreement here says that one generator explains the whole table, not that it is the paper's.",
-            "Tabu's length, the temperature of the Kawasaki walk and the starts of greedy search are open "
-            "as well; ours are the solvers' own.",
-        ),
-        readings=(
-            Reading(
-                cause="chance",
-                rows=("Ring-local Kawasaki",),
-                columns=("20%",),
-                text="It is 0.0002 beyond the noise. Of the fifteen numbers of this table that are not the same to the "
-                "digit about one must be. The temperature does not move it: 0.875 to 0.877 from T = 2 to 4.",
-                shown_by=("temperature",),
-            ),
-        ),
-    ),
-    Study(
-        name="joint-vs-sequential-ci",
-        title="Paired improvement of joint over feature-first selection",
-        label="tab:joint_vs_sequential_ci",
-        tasks=GRID.tasks,
-        summarise=summarise_differences,
-        draw=draw_differences,
-        choices=(
-            "Which practical method joint stands for is not said; ours is coordinate ascent, which equals "
-            "the exact optimum here.",
-            "The generator is that of joint-vs-sequential-practical, fitted to the paper's table.",
-        ),
-    ),
+    described("joint-vs-sequential-practical", tasks=GRID.tasks, summarise=summarise_methods, draw=draw_methods),
+    described("joint-vs-sequential-ci", tasks=GRID.tasks, summarise=summarise_differences, draw=draw_differences),
 )

@@ -21,7 +21,7 @@ from biselect.theory import (
 from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, entry, stated
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import Study, described
 from biselect_studies.task import Grid
 
 SECTORS = [
@@ -29,10 +29,6 @@ SECTORS = [
     for n, d, k, m in ((8, 6, 2, 2), (12, 8, 2, 2), (16, 8, 3, 2), (20, 6, 2, 2))
 ]
 DELTA = 0.1
-CHOICE = (
-    "The paper states this for every size and δ. Sizes, δ = 0.1 and the number of trials are ours, and so is the noise "
-    "within what the statement allows; the planted block has the signal that the statement asks for, no more."
-)
 MULTIPLES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 
 
@@ -141,17 +137,9 @@ class Statement:
             extra={"curves": curves, "thresholds": places},
         )
 
-    def study(self, name: str, title: str, label: str, *choices: str) -> Study:
+    def study(self, name: str) -> Study:
         """The study of this statement."""
-        return Study(
-            name=name,
-            title=f"Recovery at the thresholds, {title}",
-            label=label,
-            tasks=self.grid.tasks,
-            summarise=self.summarise,
-            draw=draw,
-            choices=(CHOICE, *choices),
-        )
+        return described(name, tasks=self.grid.tasks, summarise=self.summarise, draw=draw)
 
 
 CURVE = [
@@ -301,13 +289,8 @@ COVARIANCE = Statement(
     notes=_covariance_notes,
 )
 STUDIES = (
-    GAUSSIAN.study(
-        "theory-gaussian",
-        "normal noise",
-        "thm:joint-noise-superiority",
-        "Of the feature-first corollary the tight constant is used, not the printed one.",
-    ),
-    BERNSTEIN.study("theory-bernstein", "Laplace noise", "prop:bernstein-tail-joint-recovery"),
-    CLIPPED.study("theory-clipped", "clipped Cauchy noise", "cor:clipped-residual-recovery"),
-    COVARIANCE.study("theory-covariance", "noise correlated within features", "prop:covariance-aware-joint-recovery"),
+    GAUSSIAN.study("theory-gaussian"),
+    BERNSTEIN.study("theory-bernstein"),
+    CLIPPED.study("theory-clipped"),
+    COVARIANCE.study("theory-covariance"),
 )
