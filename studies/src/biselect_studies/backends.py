@@ -96,4 +96,4 @@ def _cluster_package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingDependencyError(f"this needs {name}: pip install 'biselect[cluster]'") from error
+        raise MissingDependencyError(f"this needs {name}: pip install 'biselect-studies[cluster]'") from error
