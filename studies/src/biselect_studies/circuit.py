@@ -12,7 +12,7 @@ from biselect.qaoa.mixers import mixer_classes
 from biselect_studies.figures import COLOURS, GREY, Figure, panels
 from biselect_studies.results import Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SIZE = {"N": 4, "D": 3, "k": 2, "m": 1}
@@ -96,15 +96,4 @@ def _box(panel: Axes, x: float, top: float, bottom: float, text: str, colour: st
     panel.text(x, (top + bottom) / 2, text, ha="center", va="center", zorder=4, fontsize=8)
 
 
-STUDY = Study(
-    name="circuit",
-    title="One layer of CG-XY-QAOA",
-    label="fig:circuit",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper's drawing keeps some of the couplings and does not say how the mixers' edges are ordered: here all "
-        "couplings are kept, and ring mixers have their edges in classes of disjoint ones.",
-    ),
-)
+STUDY = described("circuit", tasks=GRID.tasks, summarise=summarise, draw=draw)

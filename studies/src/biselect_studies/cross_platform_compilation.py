@@ -9,10 +9,9 @@ import numpy as np
 
 from biselect_studies.figures import COLOURS, GREY, Figure, look, panels
 from biselect_studies.grid import crossed
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 DEVICES = {"boston": "Heron r3, heavy-hex", "iqm-54": "IQM, square lattice"}
@@ -93,26 +92,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="cross-platform-compilation",
-    title="Dense and hardware-aligned costs on two lattices",
-    label="fig:cross_platform_compilation",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names neither its widths nor its mixer's edges. Ours are 8 to 24 qubits and the "
-        "patch's own edges, which need no routing. Couplings are of normal data with a nudged block; "
-        "the square lattice is a model of 54 qubits.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            rows=("*cut against dense, aligned",),
-            text="Our mixer lies on the device's own edges, so the dense cost alone pays for routing. With a ring as "
-            "the mixer both circuits pay, and cuts come out nearly as in the paper: 55 to 82 % of the count and "
-            "55 to 87 % of the depth, against 42 to 83 and 55 to 85.",
-            shown_by=("ring",),
-        ),
-    ),
-)
+STUDY = described("cross-platform-compilation", tasks=GRID.tasks, summarise=summarise, draw=draw)

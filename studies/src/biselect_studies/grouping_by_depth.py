@@ -10,14 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.metrics import row_medians
 from biselect.qaoa.response import depth_efficiency
 from biselect_studies.figures import COLOURS, GREY, Figure, line, look, panels
 from biselect_studies.grid import crossed, pooled
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry, stated
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))  # the figure goes without the third
@@ -38,10 +36,6 @@ PAPER = {  # cases, wins over tied p, wins over tied 2p, mean lift, quartiles of
 WINS, TWICE, LIFT, RECOVERY = "≥ tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
 QUARTILES = {"Q1 (%)": 0.25, "Q3 (%)": 0.75}
 CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tied 2p"}
-FAMILY = (
-    "Z = μ on the first k samples and m features plus N(0, 1), W = Z, a_i = max_j W_ij, b_j = Var_i |Z_ij|, λ = 1, "
-    "ring mixer, Dicke start."
-)
 
 
 def trajectories(quick: bool) -> list[dict[str, Any]]:
@@ -146,10 +140,10 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             entry(row, WINS, 100.0 * (grouped >= tied - 1e-9), paper=100 * wins / count, decimals=1),
             entry(row, TWICE, 100.0 * (grouped > twice), paper=100 * doubled / count, decimals=1),
             entry(row, LIFT, lifts, paper=lift),
-            entry(row, RECOVERY, recovery, paper=middle, decimals=1, statistic=row_medians),
+            entry(row, RECOVERY, recovery, paper=middle, decimals=1, statistic=np.median),
         ]
         for (column, share), paper in zip(QUARTILES.items(), (low, high), strict=True):
-            cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=_row_quantile(share)))
+            cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=partial(np.quantile, q=share)))
         cells += [entry(row, column, alphas) for column, alphas in zip(CURVES, (tied, grouped, twice), strict=True)]
         cells.append(entry(row, "α coord. ascent", found("ascent")))
         recoveries[row] = np.sort(recovery).tolist()
@@ -205,62 +199,13 @@ def _listed(names: Sequence[Any], values: NDArray[Any]) -> str:
     return ", ".join(f"{value:.2f} at {name}" for name, value in zip(names, values, strict=True))
 
 
-def _row_quantile(share: float) -> Any:
-    return lambda samples: np.quantile(samples, share, axis=1)
+EVIDENCE = described("cgxy-noiseless-evidence", tasks=GRID.tasks, summarise=summarise_evidence, draw=draw_evidence)
 
-
-EVIDENCE = Study(
-    name="cgxy-noiseless-evidence",
-    title="What grouping adds to α at every depth",
-    label="fig:cgxy_noiseless_evidence",
-    tasks=GRID.tasks,
-    summarise=summarise_evidence,
-    draw=draw_evidence,
-    choices=(
-        "The paper says that there are 54 trajectories, but not of which sizes and signals. Ours: sizes (6, 5, 2, 2), "
-        "(8, 6, 3, 3) and (10, 6, 3, 2), μ = 1, 2 or 3, residual and mixed, three seeds. " + FAMILY,
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            rows=("α, *",),
-            columns=(GROWS,),
-            text="A depth is trained from the angles of the one before, extended by an idle layer, among other "
-            "starts, so no trajectory can fall. At its best a deeper circuit is never worse, so the one of "
-            "54 that falls in the paper is its optimiser's.",
-        ),
-    ),
-)
-
-RECOVERED = Study(
-    name="qaoa-calibration-grouped-multiangle",
-    title="Grouped angles at depth p against tied ones at p and 2p",
-    label="tab:qaoa_calibration_grouped_multiangle",
+RECOVERED = described(
+    "qaoa-calibration-grouped-multiangle",
     tasks=lambda quick: [task for grid in LADDERS.values() for task in grid.tasks(quick)],
     summarise=summarise_recovery,
     draw=draw_recovery,
-    choices=(
-        "The paper names its 264 cases by count, but neither sizes nor signals. Ours: sizes (6, 5, 2, 2), "
-        "(8, 6, 3, 3), (8, 8, 2, 2) and (10, 6, 3, 2), μ = 1, 2 or 3, residual and mixed, with "
-        "fewer seeds at larger depths. " + FAMILY,
-        "The unit of the lift is open; ours is energy, as the size of the paper's figures suggests.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            columns=(LIFT,),
-            text="The lift is an energy: it follows the signal and the size of the instances (last note), which the "
-            "paper does not name. At p = 1 and 2 ours agrees.",
-        ),
-        Reading(
-            cause="not known",
-            columns=(RECOVERY, *QUARTILES),
-            text="It is not the training: a short search without gradients gives 29 instead of 31 % at p = 1 and 18 "
-            "instead of 20 % at p = 2 on the same 24 instances. Nor is it W = |Z| instead of Z. The paper names "
-            "neither sizes nor signals, and its own table for (14, 10, 3, 3) implies less than ours.",
-            shown_by=("short", "family"),
-        ),
-    ),
 )
 
 STUDIES = (EVIDENCE, RECOVERED)

@@ -13,10 +13,9 @@ from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
 from biselect_studies.figures import dots
 from biselect_studies.grid import crossed, pooled
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SIZE = (14, 10, 3, 3)
@@ -152,75 +151,18 @@ def summarise_schedules(records: Records, quick: bool) -> Findings:
     )
 
 
-READOUT = Study(
-    name="qaoa-sparse-exact-14-10-readout",
-    title="Optimised (14, 10, 3, 3) states read out with 4096 shots",
-    label="tab:qaoa_sparse_exact_14_10_readout",
+READOUT = described(
+    "qaoa-sparse-exact-14-10-readout",
     tasks=LADDERS.tasks,
     summarise=summarise_readout,
     draw=lambda found: dots(found, [ALPHA, SEEN, BEST]),
-    choices=(
-        "The instances are open; ours were fitted to the paper's α. Z = μ on a block plus N(0, 1) "
-        "noise, W = Z unclipped, μ = 2 or 2.75, residual or mixed (plus u·vᵀ, u and v uniform), a_i = "
-        "max_j W_ij, b_j = Var_i |Z_ij|, λ = 1, three seeds each. The block is the first k samples and "
-        "m features: at random places α is higher, and P* far higher.",
-        "Mixer: the ring, edge by edge (even edges, odd edges, the closing one of an odd ring), samples "
-        "before features, as the paper's circuits; start: the tensor-Dicke state.",
-        "Training: expected energy by L-BFGS on adjoint gradients, depth by depth from the angles of "
-        "the depth before, to convergence. The paper's box [-1, 1] is left out: tied angles stay inside "
-        "it, grouped ones would not.",
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            rows=("*, grouped",),
-            columns=(ALPHA,),
-            text="Ours is trained to convergence and without the paper's box [-1, 1], which grouped angles leave. Held "
-            "to the box α is 0.446, 0.475 and 0.500 at p = 6, 7 and 8, nearer to the paper's.",
-            shown_by=("box",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("*, grouped",),
-            columns=(SEEN, BEST),
-            text="α of grouped angles agrees up to p = 5; their chance of the optimum is above the paper's at every "
-            "depth, and so is their best α. The paper's box does not explain it: held to it P* stays at 47 to 73 %. "
-            "On one instance P* changes by up to 90 points from one depth to the next, so that twelve of them fix a "
-            "mean badly, but not so badly.",
-            shown_by=("box",),
-        ),
-        Reading(
-            cause="chance",
-            rows=("p = 3, tied",),
-            columns=(SEEN,),
-            text="On a single instance P* changes by up to 80 points from one depth to the next, so that twelve of "
-            "them fix a mean badly. Twelve others of the same family have 29, 50, 52, 48 and 34 % at p = 1 to 5, where "
-            "the paper has 28, 56, 54, 53 and 31.",
-            shown_by=("readout",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("p = 6, tied",),
-            columns=(SEEN, BEST),
-            text="Our P* and best α of tied angles are above the paper's at all eight depths, mostly within noise, and "
-            "α agrees. Twelve other instances of the family agree up to p = 5, but have 32, 37 and 38 % at p = 6, 7 "
-            "and 8, where the paper has 12, 16 and 24: the drop there is not in ours.",
-            shown_by=("readout",),
-        ),
-    ),
 )
 
-PARAMETERIZATIONS = Study(
-    name="qaoa-parameterizations",
-    title="Angle schedules: how many angles, and what they reach",
-    label="tab:qaoa_parameterizations",
+PARAMETERIZATIONS = described(
+    "qaoa-parameterizations",
     tasks=SCHEDULED.tasks,
     summarise=summarise_schedules,
     draw=lambda found: dots(found, [ANGLES, ALPHA, SEEN]),
-    choices=(
-        "The paper prints counts of angles only. What each schedule reaches is ours: the depth family "
-        "of qaoa-sparse-exact-14-10-readout, ring mixer, Dicke start, mean energy, p = 3.",
-    ),
 )
 
 STUDIES = (READOUT, PARAMETERIZATIONS)

@@ -26,10 +26,9 @@ from biselect.hardware.paths import (
 )
 from biselect_studies.figures import Figure, dots, line, panels
 from biselect_studies.grid import crossed, pooled
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 DEVICES = ("boston", "pittsburgh")
@@ -160,45 +159,11 @@ def _row(registers: str, depth: int, width: int) -> str:
     return f"{registers}, p = {depth}, {width} qubits"
 
 
-FACTORIAL = Study(
-    name="implementation-path-factorial",
-    title="What each step of the implementation path saves",
-    label="tab:implementation_path_factorial",
+FACTORIAL = described(
+    "implementation-path-factorial",
     tasks=GRID.tasks,
     summarise=summarise_cuts,
     draw=lambda found: dots(found, [CUTS["depth"]]),
-    choices=(
-        "The recorded order of the mixer's edges is not given; ours is random. Nor are patches, "
-        "couplings and the Qiskit version: ours are the best patches of two recorded calibrations, with "
-        "registers that are trees or paths, and normal data with a nudged block.",
-        "What is done with single-qubit gates after the RZZ angles have been folded is open; ours are "
-        "left as folding writes them, in every condition of the paper.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            rows=("*: Opt-3 fractional / Opt-3 CZ",),
-            text="Exposing the fractional target leaves single-qubit gates behind, by folding and by Qiskit's own "
-            "synthesis, and these decide both cuts: left as they are the depth is cut by 23 % and the duration "
-            "grows by 5 %, merged once more at the end 50 % and 13 % are cut. The paper's 31.2 and 4.1 lie "
-            "between; it does not say what it merges. Binding late, which leaves fewer, cuts 33 % of the depth. "
-            "The order of the mixer's edges moves the depth cut by 5 points at most.",
-            shown_by=("fractional",),
-        ),
-    ),
 )
-SCALING = Study(
-    name="compiler-path-scaling-baseline",
-    title="Submitted depth and duration of every path against width",
-    label="fig:compiler_path_scaling_baseline",
-    tasks=GRID.tasks,
-    summarise=summarise_sizes,
-    draw=draw_sizes,
-    choices=(
-        "As in implementation-path-factorial: patches, couplings and the recorded order are ours. Opt-3 "
-        "paths keep the random recorded order of the mixer, the others have it coloured.",
-        "The paper has 10 transpiler seeds that all give the same; ours are 3, and each also draws the "
-        "order and the start.",
-    ),
-)
+SCALING = described("compiler-path-scaling-baseline", tasks=GRID.tasks, summarise=summarise_sizes, draw=draw_sizes)
 STUDIES = (FACTORIAL, SCALING)

@@ -9,13 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Sector
-from biselect.qaoa.penalty import CANDIDATES, SHOTS
+from biselect.qaoa.penalty import CANDIDATES
 from biselect_studies.figures import dots
 from biselect_studies.heron_tables import beside
-from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 PAPER = {  # feasible %, optimum % strict and penalty-X, λ/c_Q, two-qubit gates penalty-X / strict
@@ -99,34 +98,9 @@ def _row(size: tuple[int, int, int, int], p: int) -> str:
     return f"{size}, p = {p}"
 
 
-STUDY = Study(
-    name="penalty-x-vs-strict-feasible-qaoa",
-    title="Budgets as penalties against budgets kept by the mixer",
-    label="tab:penalty_x_vs_strict_feasible_qaoa",
+STUDY = described(
+    "penalty-x-vs-strict-feasible-qaoa",
     tasks=GRID.tasks,
     summarise=summarise,
     draw=lambda found: dots(found, DRAWN, sharex=True, xscale="log"),
-    choices=(
-        "The paper shows one instance a row and does not say which; ours are from its seeded Gaussian QUBO generator.",
-        f"Search: {CANDIDATES} random angle vectors in [0, π], {SHOTS} shots each, the lowest mean cost wins, for the "
-        "layerwise XY circuit as for penalty-X at each of six strengths; of these the one with the highest optimum "
-        "probability is shown, which favours penalty-X. The paper leaves the range and the choice open.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            columns=(STRENGTH,),
-            text="Which strength counts as best is open. At p = 1 the weakest of six is best on none of 40 instances "
-            "by the probability of the optimum, our rule, on one by the mean energy of what is feasible, and on five "
-            "by the probability of the optimum among what is feasible (at p = 2 on two, six and seven). By the mean "
-            "cost it is best on all, but then in every row, and the paper has 2 to 8 in the other four.",
-            shown_by=("strength",),
-        ),
-        Reading(
-            cause="chance",
-            columns=(PENALTY, STRICT, FEASIBLE),
-            text="One instance a row, held against the middle 95 % of ours: of 24 such figures about one must "
-            "fall outside. One of our 40 instances lies above the paper's figure.",
-        ),
-    ),
 )

@@ -16,7 +16,7 @@ from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
-from biselect_studies.study import DeviceColumns, Study
+from biselect_studies.study import DeviceColumns, described
 from biselect_studies.task import Task, tasks_for
 
 SHOTS = 512  # of a repeat under the noise model
@@ -140,10 +140,8 @@ def tasks(quick: bool) -> list[Task]:
     return exact + replays(cells, quick)
 
 
-STUDY = Study(
-    name="creditcard-bilinear-cg-best-known-replay",
-    title="A fixed threshold at 20 qubits, simulated beside the device's figures",
-    label="tab:creditcard_bilinear_cg_best_known_replay",
+STUDY = described(
+    "creditcard-bilinear-cg-best-known-replay",
     tasks=tasks,
     summarise=summarise,
     draw=lambda found: dots(found, (NOISY, MASS), "noise model, not hardware", paper="paper, hardware"),
@@ -153,11 +151,6 @@ STUDY = Study(
             device, conditions(quick), {**heron.hit_rates("BK %", 100), "exact-budget %": heron.mass}, quick
         ),
         brackets=POOLED,
-    ),
-    choices=(
-        "The instance is not given; ours is of the Credit Card excerpt, (12, 8, 3, 5), placed by the exact program on "
-        "FakeBoston's best patch; energies are of the dense objective. E_BK is the best of 27,443 ideal shots of the "
-        "tied circuit with all angles π/4; angles are by the paper's search for the hit rate.",
     ),
 )
 

@@ -8,7 +8,7 @@ from biselect.core import Sector
 from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Grid
 
 SIZE = {"N": 7, "D": 5, "k": 3, "m": 2, "depth": 2}
@@ -66,16 +66,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="routing-check",
-    title="Routed bits need their layout",
-    label="lem:routing-feasibility",
-    tasks=GRID.tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names neither sizes, depth, start nor seed of its 12 qubits. Ours: (N, D, k, m) = "
-        "(7, 5, 3, 2), dense cost, ring mixers, p = 2, a random feasible start, Qiskit's level 3 with a "
-        "layout of its own choice; 4096 noiseless shots a seed.",
-    ),
-)
+STUDY = described("routing-check", tasks=GRID.tasks, summarise=summarise, draw=draw)

@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import gmean
 
-from biselect.core.metrics import bootstrap_interval, row_geometric
 from biselect_studies import replay_tables as chip
 from biselect_studies.figures import dots
 from biselect_studies.heron_tables import BY_REPEAT, beside
-from biselect_studies.readings import Reading
+from biselect_studies.inference import bootstrap_interval
 from biselect_studies.results import BOOTSTRAP, Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
 
 CELL = {"p": 3}
@@ -84,7 +84,7 @@ def summarise_means(records: Records, quick: bool) -> Findings:
 
     def add(row: str, values: NDArray[Any], mean: float | None = None) -> None:
         cells.append(entry(row, MEAN, 1e4 * values, paper=mean, decimals=2))
-        cells.append(entry(row, "geometric mean", 1e4 * values, statistic=row_geometric))
+        cells.append(entry(row, "geometric mean", 1e4 * values, statistic=gmean))
         cells.append(entry(row, SEEN, 100 * (1 - (1 - values) ** SHOTS)))
 
     for schedule, search in product(VARIANTS, SEARCHES):
@@ -99,7 +99,9 @@ def summarise_means(records: Records, quick: bool) -> Findings:
     cells.append(entry("Coordinate ascent, one start", SEEN, 100.0 * rates(records, "ascent")))
     ours, theirs = (found[search, "fully-grouped"] for search in ("ours", "paper"))
     ratio = ours / theirs
-    ends = bootstrap_interval(np.arange(len(ratio)), statistic=lambda picks: _ratios(ours, theirs, picks.astype(int)))
+    ends = bootstrap_interval(
+        np.arange(len(ratio)), statistic=lambda picks, axis: _ratios(ours, theirs, picks.astype(int))
+    )
     gap, fair = (found["paper", name].mean() - found["paper", "tied"].mean() for name in ("fully-grouped", "layerwise"))
     below = [int((found[s, "fixed-transport"] > found[s, "fully-grouped"]).sum()) for s in SEARCHES]
     return Findings(
@@ -122,8 +124,9 @@ def summarise_means(records: Records, quick: bool) -> Findings:
     )
 
 
-def _ratios(ours: NDArray[Any], theirs: NDArray[Any], picks: NDArray[np.int64]) -> NDArray[Any]:
+def _ratios(ours: NDArray[Any], theirs: NDArray[Any], picks: NDArray[Any]) -> NDArray[Any]:
     """Ratio of means in each row of picked instances."""
+    picks = picks.astype(int)
     return np.asarray(ours[picks].mean(axis=1) / theirs[picks].mean(axis=1))
 
 
@@ -142,7 +145,7 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
             cells.append(beside(f"{place + 1}.", column, values[own], paper))
     for column, values in columns.items():
         paper = float(np.exp(np.log(printed[column]).mean())) if column in printed else None
-        cells.append(entry(EACH, column, values, paper=paper, decimals=2, statistic=row_geometric))
+        cells.append(entry(EACH, column, values, paper=paper, decimals=2, statistic=gmean))
     return Findings(
         seeds=seeds(quick),
         cells=(*cells, *chip.planted_entries(records, quick)),
@@ -160,63 +163,17 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
     )
 
 
-CHOICES = (
-    "Instances (12, 8, 3, 5): Z = 3 on a block at random places plus N(0, 1), W = |Z|, a_i = max_j W_ij, b_j = Var_i "
-    "|Z_ij|, λ = 1, and of W only the ten heaviest couplings with at most two at a qubit, as a chip's edges leave. "
-    "The paper leaves the generator open; these were fitted to its table, and they are not its instances.",
-    "E_BK is the best of 27,443 noiseless shots of the tied circuit with all angles π/4, drawn before any training; "
-    "the paper takes it from a device's trace. Start |1^k 0^(N-k)⟩|1^m 0^(D-m)⟩, ring mixer edge by edge.",
-    "Paper's search: six starts, 96 calls each of random local steps and of Powell in [0, π], about 1,150 evaluations. "
-    "Ours: multi-start L-BFGS on log p_BK with a third as many evaluations, since one with its gradient takes about as "
-    "long as three without: equal cost in simulations.",
-)
-FROM_TIED = Reading(
-    cause="left open",
-    rows=("Bilinear-CG*", EACH),
-    text="On three of its eight instances the paper's Bilinear-CG equals XY-QAOA in every digit, as if its search had "
-    "begun at the trained angles of XY-QAOA and found nothing better; ours begins anew for every schedule. Begun "
-    "there, with 96 local steps, ours gains 6 % in the mean and improves 8 of 15 instances (paper: 8 % and 5 of 8).",
-    shown_by=("bilinear",),
-)
-BY_SCHEDULE = Study(
-    name="cgxy-best-known-threshold-summary-p3",
-    title="Hit rates of a fixed threshold, by schedule and angle search",
-    label="tab:cgxy_best_known_threshold_summary_p3",
+BY_SCHEDULE = described(
+    "cgxy-best-known-threshold-summary-p3",
     tasks=tasks,
     summarise=summarise_means,
     draw=lambda found: dots(found, [MEAN], xscale="log"),
-    choices=CHOICES,
-    readings=(
-        FROM_TIED,
-        Reading(
-            cause="chance",
-            rows=("Fixed-transport grouped, paper's search",),
-            columns=(LIFT,),
-            text="One of the paper's eight instances makes five sevenths of its lift (instance 1: from 13 to "
-            "133); its own interval, 2.5 to 50.5, holds ours.",
-        ),
-    ),
 )
-BY_INSTANCE = Study(
-    name="cgxy-fully-grouped-qpu-replay-p3",
-    title="Hit rates of a fixed threshold, instance by instance",
-    label="tab:cgxy_fully_grouped_qpu_replay_p3",
+BY_INSTANCE = described(
+    "cgxy-fully-grouped-qpu-replay-p3",
     tasks=lambda quick: tasks(quick) + chip.replays(chip.planted_cells(quick), quick),
     summarise=summarise_instances,
     draw=lambda found: dots(found, [*VARIANTS.values(), OURS, UNIFORM], sharex=True, xscale="log"),
     device=chip.PLANTED_ON_DEVICES,
-    choices=CHOICES,
-    readings=(
-        Reading(
-            cause="chance",
-            rows=(EACH,),
-            columns=("XY-QAOA",),
-            text="The paper's mean is over eight instances whose hit rates lie between 0.76 and 30.7: drawn again from "
-            "these eight, it lies between 1.5 and 9.0 in 95 % of the draws, so its own noise is larger than that of "
-            "our 30.",
-            shown_by=("eight",),
-        ),
-        FROM_TIED,
-    ),
 )
 STUDIES = (BY_SCHEDULE, BY_INSTANCE)

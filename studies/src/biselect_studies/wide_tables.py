@@ -12,7 +12,7 @@ from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
-from biselect_studies.study import DeviceColumns, Study
+from biselect_studies.study import DeviceColumns, Study, described
 from biselect_studies.task import Task, tasks_for
 
 if TYPE_CHECKING:
@@ -51,13 +51,6 @@ NOTES = (
     heron.RANGES,
     heron.TWIRLED,
     f"{NOISY_SHOTS} shots under the noise model in the full form, so a mass is good to about six points.",
-)
-SETTING = (
-    "Instances are of the Credit Card excerpt, sizes (19,13,5,5), (22,14,6,5), (31,21,8,8), (34,22,8,8) and "
-    "(38,26,10,10), which give the paper's chance probabilities; FakeBoston's best patches, exact placement, "
-    "bilinear-CG circuits, dense rescoring. Fixed angles are all π/4 from the first k samples and m features of the "
-    "placed order; warm starts and their angles follow the paper's tensor-network protocol, by exact matrix product "
-    "states."
 )
 Condition = tuple[int, int, str]
 
@@ -187,33 +180,28 @@ MEASURES: dict[str, Callable[..., Range | float | None]] = {
 }
 
 
-def _study(name: str, title: str, table: tuple[str, ...], *notes: str) -> Study:
+def _study(name: str, table: tuple[str, ...], *notes: str) -> Study:
     shown = (COLUMNS["exact-budget %"], COLUMNS["dense gap"])
-    return Study(
-        name=name,
-        title=title,
-        label=f"tab:{name.replace('-', '_')}",
+    return described(
+        name,
         tasks=tasks,
         summarise=partial(summarise, table, notes),
         draw=lambda found: dots(found, shown, "simulation, not hardware", paper="paper, hardware"),
         device=DeviceColumns(circuits=partial(circuits, table), entries=partial(device_entries, table)),
-        choices=(SETTING,),
     )
 
 
 BY_CONDITION = _study(
     "cgxy-fixed-angle-condition-details",
-    "Sparse circuits of 32 to 64 qubits, simulated beside the device's figures",
     DETAILS,
-    "Ideal shots all meet the budgets, so there is nothing to repair: the sparse gap is of strict shots, "
-    "beside the paper's band-1 repaired one.",
+    "Ideal shots all meet the budgets, so there is nothing to repair: the sparse gap is of strict shots, beside the "
+    "paper's band-1 repaired one.",
 )
 BY_WIDTH = _study(
     "hardware-run-summary",
-    "Sparse circuits by width, simulated beside the device's figures",
     SUMMARY,
-    "A warm start that the mixer leaves where it is in a single shot closes its whole gap by itself: what is "
-    "closed says more of the start than of the circuit.",
+    "A warm start that the mixer leaves where it is in a single shot closes its whole gap by itself: what is closed "
+    "says more of the start than of the circuit.",
     "The sparse gap is of strict shots, beside the paper's band-1 repaired one.",
 )
 STUDIES = (BY_CONDITION, BY_WIDTH)
