@@ -20,7 +20,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect",
     "biselect.core",
     "biselect.core.metrics",
-    "biselect.core.inference",
     "biselect.core.uniform",
     "biselect.review",
     "biselect.calibrate",

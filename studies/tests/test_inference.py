@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.core.inference import compare, holm
 from biselect.errors import InputError
+from biselect_studies import inference
+from biselect_studies.inference import bootstrap_interval, compare, holm, paired_effect
 
 
 def test_copies_of_the_same_evidence_do_not_narrow_a_clustered_interval():
@@ -40,7 +41,7 @@ def test_unequal_clusters_count_by_their_values():
 
 @pytest.mark.parametrize("units", [2, 3, 6, 10, 15])
 def test_noise_of_few_units_is_called_an_effect_no_more_often_than_said(units, monkeypatch):
-    monkeypatch.setattr("biselect.core.inference.RESAMPLES", 399)
+    monkeypatch.setattr("biselect_studies.inference.RESAMPLES", 399)
     rng = np.random.default_rng(units)
     found = [compare(rng.normal(size=units)) for _ in range(400)]
     assert np.mean([one.p <= 0.05 for one in found]) <= 0.08
@@ -88,3 +89,38 @@ def test_holm_raises_p_values_keeps_their_order_and_is_no_harsher_than_bonferron
         assert p <= adjusted[name] <= min(1.0, len(p_values) * p) + 1e-12
     ranked = sorted(p_values, key=p_values.get)
     assert all(adjusted[a] <= adjusted[b] for a, b in pairwise(ranked))
+
+
+def test_bootstrap_intervals_cover_the_mean_about_as_often_as_they_say():
+    rng = np.random.default_rng(0)
+    covered = 0
+    for repeat in range(300):
+        low, high = bootstrap_interval(rng.exponential(size=80), seed=repeat)
+        covered += low <= 1.0 <= high
+    assert 0.88 <= covered / 300 <= 0.98
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=20))
+def test_bootstrap_intervals_hold_the_sample_and_repeat_for_a_seed(values):
+    low, high = bootstrap_interval(values, seed=1)
+    assert min(values) - 1e-9 <= low <= high <= max(values) + 1e-9
+    assert bootstrap_interval(values, seed=1) == (low, high)
+
+
+def test_bootstrap_intervals_do_not_depend_on_how_draws_are_batched(monkeypatch):
+    values = np.random.default_rng(2).normal(size=50)
+    whole = bootstrap_interval(values)
+    monkeypatch.setattr(inference, "BATCH_VALUES", 777)
+    assert bootstrap_interval(values) == whole
+
+
+@given(st.lists(st.floats(-5, 5), min_size=2, max_size=20, unique=True), st.integers(0, 5))
+def test_bootstrap_intervals_are_the_quantiles_of_plainly_drawn_means(values, seed):
+    rng, sample = np.random.default_rng(seed), np.array(values)
+    means = [sample[picks].mean() for picks in rng.integers(len(sample), size=(1000, len(sample)))]
+    assert bootstrap_interval(values, seed=seed) == pytest.approx(tuple(np.quantile(means, [0.025, 0.975])))
+
+
+def test_paired_effect_is_mean_over_spread_where_there_is_spread():
+    effects = paired_effect(np.array([[1.0, 3.0], [0.5, 0.5]]))
+    assert effects == pytest.approx([2 / np.sqrt(2), 0.0])

@@ -1,3 +1,5 @@
+"""What all tests share: the command line, a small table, and places that a machine may or may not have."""
+
 import os
 import shutil
 import sys
@@ -77,7 +79,7 @@ def chromium():
 def ibm(monkeypatch):
     """IBM's service without a network; see `answering_ibm`. Gives its module and a maker of services."""
     pytest.importorskip("qiskit_ibm_runtime")
-    place = Path(__file__).parent / "answering_ibm.py"
+    place = Path(__file__).parent / "tests" / "answering_ibm.py"
     spec = spec_from_file_location("answering_ibm", place)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -1,20 +1,23 @@
-"""How sure a paired comparison is: resampled slices or clusters, flipped signs, and Holm's correction for families."""
+"""How sure a mean is: resampled seeds, slices or clusters, flipped signs, and Holm's correction for families."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from math import sqrt
+from math import nan, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 
+SEED_RESAMPLES = 1000  # the paper's B, for means over seeds
 RESAMPLES = 19_999  # p-values go down to 1/20,000: Holm's correction of a family of 36 can still reach 0.2 %
 FEWEST_UNITS = 6  # below, no two-sided p-value can reach 5 %, and an interval would promise what the data cannot give
 ALL_SIGNS = 14  # up to so many units every pattern of signs is tried
-BATCH_VALUES = 4_000_000
+LEVEL, COVERAGE = 0.05, 0.95
+BATCH_VALUES = 4_000_000  # resampled values held at once
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,6 +37,47 @@ class Comparison:
     high: float
     p: float
     units: int
+
+
+def bootstrap_interval(
+    values: ArrayLike, *, statistic: Callable[..., Any] = np.mean, seed: int = 0
+) -> tuple[float, float]:
+    """95 % percentile-bootstrap interval of the mean, or of another statistic that takes an `axis`.
+
+    >>> bootstrap_interval([1.0, 1.0, 1.0])
+    (1.0, 1.0)
+    """
+    sample = np.asarray(values, dtype=np.float64)
+    if sample.min() == sample.max():  # exact, where means of resamples would round
+        value = float(sample[0] if statistic is np.mean else statistic(sample, axis=-1))
+        return value, value
+    found = _resampled((sample,), statistic, SEED_RESAMPLES, np.random.default_rng(seed))
+    low, high = np.quantile(found, [(1 - COVERAGE) / 2, (1 + COVERAGE) / 2])
+    return float(low), float(high)
+
+
+def _resampled(
+    data: tuple[NDArray[Any], ...], statistic: Callable[..., Any], count: int, rng: np.random.Generator
+) -> Any:
+    """A statistic of `count` resamples of units; the data are given unit by unit."""
+    from scipy.stats import bootstrap
+
+    return bootstrap(
+        data,
+        statistic,
+        paired=True,
+        vectorized=True,
+        n_resamples=count,
+        batch=_batch(data[0].size),
+        method="percentile",
+        rng=rng,
+    ).bootstrap_distribution
+
+
+def paired_effect(differences: NDArray[Any], axis: int = -1) -> Any:
+    """d_z: mean over standard deviation of paired differences, 0 where they do not vary."""
+    mean, spread = differences.mean(axis=axis), differences.std(axis=axis, ddof=1)
+    return np.divide(mean, spread, out=np.zeros_like(mean), where=spread > 0)
 
 
 def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int = 0) -> Comparison:
@@ -76,12 +120,11 @@ def _interval(
 
     units = totals.size
     if units < FEWEST_UNITS:
-        return float("nan"), float("nan")
-    tail = float(norm.cdf(sqrt(units / (units - 1)) * t.ppf(0.025, units - 1)))
-    means = np.empty(RESAMPLES)
-    for begin, stop in _batches(units):
-        drawn = rng.integers(units, size=(stop - begin, units))
-        means[begin:stop] = totals[drawn].sum(axis=1) / counts[drawn].sum(axis=1)
+        return nan, nan
+    means = _resampled(
+        (totals, counts), lambda total, count, axis: total.sum(axis=axis) / count.sum(axis=axis), RESAMPLES, rng
+    )
+    tail = float(norm.cdf(sqrt(units / (units - 1)) * t.ppf(LEVEL / 2, units - 1)))
     low, high = np.quantile(means, [tail, 1 - tail])
     return min(float(low), mean), max(float(high), mean)
 
@@ -94,10 +137,15 @@ def _flipped(totals: NDArray[np.float64], rng: np.random.Generator) -> float:
         bits = np.arange(2 ** (units - 1))[:, None] >> np.arange(units) & 1  # the other half mirrors these
         return float(np.mean(np.abs((1 - 2 * bits) @ totals) >= seen))
     further = 0
-    for begin, stop in _batches(units):
-        signs = 1 - 2 * rng.integers(2, size=(stop - begin, units), dtype=np.int8)
+    for begin in range(0, RESAMPLES, _batch(units)):
+        size = min(_batch(units), RESAMPLES - begin), units
+        signs = 1 - 2 * rng.integers(2, size=size, dtype=np.int8)
         further += int((np.abs(signs @ totals) >= seen).sum())
     return (1 + further) / (RESAMPLES + 1)
+
+
+def _batch(units: int) -> int:
+    return max(1, BATCH_VALUES // units)
 
 
 def smallest_p(units: int) -> float:
@@ -107,11 +155,6 @@ def smallest_p(units: int) -> float:
     0.03125
     """
     return 2.0 ** (1 - units) if units <= ALL_SIGNS else 1 / (RESAMPLES + 1)
-
-
-def _batches(units: int) -> list[tuple[int, int]]:
-    step = max(1, BATCH_VALUES // units)
-    return [(begin, min(begin + step, RESAMPLES)) for begin in range(0, RESAMPLES, step)]
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
@@ -129,3 +172,47 @@ def holm(p_values: Mapping[str, float]) -> dict[str, float]:
         largest = max(largest, min(1.0, (len(p_values) - position) * p_values[name]))
         adjusted[name] = largest
     return {name: adjusted[name] for name in p_values}
+
+
+class Family(dict[tuple[str, int], Comparison]):
+    """Comparisons that Holm's correction takes together, by what is compared and the pool's size N.
+
+    >>> family = Family()
+    >>> family["luck", 20] = Comparison(mean=0.1, low=0.02, high=0.2, p=0.01, units=75)
+    >>> family.claim("joint beats luck", "luck")
+    'Claim: joint beats luck. N = 20: holds (+0.100 [+0.020, +0.200], Holm p 0.010).'
+    >>> family["chance", 20] = Comparison(mean=0.1, low=0.02, high=0.2, p=0.06, units=75)
+    >>> family.claim("joint beats chance", "chance")
+    'Claim: joint beats chance. N = 20: not sure (+0.100 [+0.020, +0.200], Holm p 0.060).'
+    """
+
+    def __init__(
+        self,
+        found: Mapping[tuple[str, int], Comparison] | None = None,
+        *,
+        named: Callable[[str, int], str] = "{}, N = {}".format,
+    ) -> None:
+        super().__init__(found or {})
+        self.named = named
+
+    @property
+    def adjusted(self) -> dict[str, float]:
+        """The p-values after Holm's correction, by the name of a comparison and its size."""
+        return holm({self.named(*key): one.p for key, one in self.items()})
+
+    def claim(self, text: str, name: str | None = None) -> str:
+        """A claim of the form "this is above that", and by size whether interval and p-value are both sure of it.
+
+        It is of the comparisons of that name, or of all.
+        """
+        lines = []
+        for (other, size), one in self.items():
+            if name not in (None, other):
+                continue
+            p = self.adjusted[self.named(other, size)]
+            word = "not sure"
+            if p <= LEVEL:
+                word = "holds" if one.low > 0 else "does not hold here" if one.high < 0 else word
+            between = f"[{one.low:+.3f}, {one.high:+.3f}]" if one.units >= FEWEST_UNITS else f"{one.units} units only"
+            lines.append(f"N = {size}: {word} ({one.mean:+.3f} {between}, Holm p {p:.3f})")
+        return f"Claim: {text}. {'; '.join(lines)}."
