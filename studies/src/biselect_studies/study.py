@@ -150,12 +150,14 @@ class Study:
 def described(name: str, **parts: Any) -> Study:
     """A study of these parts; what it says to people is in `studies.toml`."""
     texts = _texts()[name]
-    readings = tuple(
-        Reading(**{key: value if isinstance(value, str) else tuple(value) for key, value in reading.items()})
-        for reading in texts.get("readings", ())
-    )
+    readings = []
+    for told in texts.get("readings", ()):
+        listed: dict[str, Any] = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        readings.append(Reading(**{**told, **listed}))
     choices = tuple(texts["choices"])
-    return Study(name=name, title=texts["title"], label=texts["label"], choices=choices, readings=readings, **parts)
+    return Study(
+        name=name, title=texts["title"], label=texts["label"], choices=choices, readings=tuple(readings), **parts
+    )
 
 
 @cache
