@@ -157,11 +157,9 @@ def described(name: str, **parts: Any) -> Study:
     """A study of these parts; what it says to people is in `studies.toml`."""
     texts = _texts()[name]
     readings = []
-    for reading in texts.get("readings", ()):
-        fields: dict[str, Any] = {
-            key: tuple(value) if isinstance(value, list) else value for key, value in reading.items()
-        }
-        readings.append(Reading(**fields))
+    for told in texts.get("readings", ()):
+        listed: dict[str, Any] = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        readings.append(Reading(**{**told, **listed}))
     choices = tuple(texts["choices"])
     return Study(
         name=name, title=texts["title"], label=texts["label"], choices=choices, readings=tuple(readings), **parts

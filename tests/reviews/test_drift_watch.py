@@ -6,7 +6,7 @@ import pytest
 
 from biselect.errors import InputError
 from biselect.report import render_monitor
-from biselect.review import monitor_drift
+from biselect.reviews import monitor_drift
 
 
 def frame(shift, seed):

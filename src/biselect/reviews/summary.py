@@ -15,9 +15,9 @@ from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
 from biselect.report.render import FORMAT
-from biselect.review.evidence import CalibratedPool
-from biselect.review.named_rules import rules_in_words
-from biselect.review.warnings import Finding
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.named_rules import rules_in_words
+from biselect.reviews.warnings import Finding
 
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out

@@ -3,8 +3,8 @@ import pytest
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
-from biselect.review.evidence import Evidence
-from biselect.review.warnings import filled_findings, table_findings
+from biselect.reviews.evidence import Evidence
+from biselect.reviews.warnings import filled_findings, table_findings
 
 RNG = np.random.default_rng(0)
 

@@ -4,8 +4,8 @@ import pytest
 import biselect as bs
 from biselect.core import Rules, SelectionProblem
 from biselect.report import render_html
-from biselect.review.summary import summarise
-from biselect.review.view import explore
+from biselect.reviews.summary import summarise
+from biselect.reviews.view import explore
 from biselect.solvers import neighbours
 
 

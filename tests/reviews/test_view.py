@@ -5,8 +5,8 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.review import view as view_module
-from biselect.review.view import explore
+from biselect.reviews import view as view_module
+from biselect.reviews.view import explore
 from biselect.solvers import neighbours
 
 

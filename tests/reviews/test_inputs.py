@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.review.inputs import as_table, call_in_words, library_of, open_pool, provenance
+from biselect.reviews.inputs import as_table, call_in_words, library_of, open_pool, provenance
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 

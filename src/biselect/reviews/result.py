@@ -11,7 +11,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
-from biselect.review.warnings import Finding
+from biselect.reviews.warnings import Finding
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

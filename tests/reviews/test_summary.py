@@ -6,7 +6,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.review.summary import _count_in_words, summarise
+from biselect.reviews.summary import _count_in_words, summarise
 
 REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
 

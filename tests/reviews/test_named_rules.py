@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
 from biselect.errors import InfeasibleError, InputError
-from biselect.review import NamedRules
-from biselect.review.named_rules import rules_in_words
+from biselect.reviews import NamedRules
+from biselect.reviews.named_rules import rules_in_words
 
 PROBLEM = SelectionProblem(
     coupling=np.eye(4, 3), k=2, m=1, sample_names=("a", "b", "c,d", "e"), feature_names=("x", "y", "z")

@@ -169,6 +169,6 @@ def test_the_package_can_be_called_whichever_was_imported_first(pair):
     import subprocess
     import sys
 
-    code = "from biselect.review import Review; import biselect as bs; print(callable(bs.review), bs.Review is Review)"
+    code = "from biselect.reviews import Review; import biselect as bs; print(callable(bs.review), bs.Review is Review)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "True"]

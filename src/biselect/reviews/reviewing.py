@@ -12,13 +12,13 @@ from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
-from biselect.review.evidence import CalibratedPool
-from biselect.review.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
-from biselect.review.named_rules import NamedRules
-from biselect.review.result import Review
-from biselect.review.summary import summarise
-from biselect.review.view import explore
-from biselect.review.warnings import Finding, filled_findings, table_findings
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.result import Review
+from biselect.reviews.summary import summarise
+from biselect.reviews.view import explore
+from biselect.reviews.warnings import Finding, filled_findings, table_findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biselect.calibrate import Calibrator
-from biselect.review.evidence import BINS, Evidence, histograms
+from biselect.reviews.evidence import BINS, Evidence, histograms
 
 
 @pytest.mark.parametrize(

@@ -21,8 +21,8 @@ from biselect.data.tables import names_in, numeric, require_columns
 from biselect.data.times import as_times
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
-from biselect.review.inputs import as_table, call_in_words, paths_of, provenance, roles_from
-from biselect.review.reviewing import Steps
+from biselect.reviews.inputs import as_table, call_in_words, paths_of, provenance, roles_from
+from biselect.reviews.reviewing import Steps
 from biselect.solvers import solve
 
 

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection
-from biselect.review.evidence import CalibratedPool, histograms
-from biselect.review.one_more import one_more
+from biselect.reviews.evidence import CalibratedPool, histograms
+from biselect.reviews.one_more import one_more
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
 NEAR_ROWS = 20  # rows that no budget chose, shown beside the chosen ones
