@@ -15,7 +15,7 @@ from biselect.hardware.agreement import (
     low_energy_overlap,
     sparse_optimum,
 )
-from biselect.hardware.masks import (
+from biselect.hardware.surrogates import (
     masked,
 )
 from biselect.testing.strategies import problems, ruled_problems

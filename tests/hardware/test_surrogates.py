@@ -1,3 +1,6 @@
+from dataclasses import replace
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -9,12 +12,26 @@ from biselect.hardware import surrogates
 from biselect.hardware.agreement import (
     agreement,
 )
-from biselect.hardware.masks import (
+from biselect.hardware.patches import Patch
+from biselect.hardware.surrogates import (
+    choose_surrogate,
+    distortion_bound,
+    filling,
+    hardware_mask,
     masked,
+    mean_field,
+    retained_mass,
+    threshold_bound,
+    threshold_mask,
     top_mask,
 )
-from biselect.hardware.surrogates import choose_surrogate, filling, mean_field
 from biselect.testing.strategies import problems
+
+
+def every_choice(problem):
+    for samples in combinations(range(problem.n_samples), problem.k):
+        for features in combinations(range(problem.n_features), problem.m):
+            yield samples, features
 
 
 @st.composite
@@ -23,6 +40,44 @@ def masked_problems(draw, source=None):
     cells = problem.coupling.size
     mask = np.array(draw(st.lists(st.booleans(), min_size=cells, max_size=cells))).reshape(problem.coupling.shape)
     return problem, mask
+
+
+@settings(max_examples=80, deadline=None)
+@given(masked_problems())
+def test_no_choice_is_distorted_beyond_the_bounds(case):
+    problem, mask = case
+    sparse = masked(problem, mask)
+    worst = max(abs(problem.energy(*c) - sparse.energy(*c)) for c in every_choice(problem))
+    bound = distortion_bound(problem, mask)
+    assert worst <= bound * (1 + 1e-9) + 1e-9
+    assert bound <= threshold_bound(problem, mask) * (1 + 1e-12)
+
+
+@settings(max_examples=80, deadline=None)
+@given(masked_problems(), st.floats(0, 5))
+def test_a_threshold_mask_obeys_the_papers_bound(case, tau):
+    problem, _ = case
+    mask = threshold_mask(problem, tau)
+    assert np.abs(problem.coupling[~mask]).max(initial=0) < tau or mask.all()
+    assert threshold_bound(problem, mask) <= problem.coupling_weight * problem.k * problem.m * tau + 1e-12
+
+
+def test_masks_by_hand():
+    problem = SelectionProblem(coupling=[[3.0, -1.0], [2.0, 2.0]], k=1, m=1)
+    assert top_mask(problem, 2).tolist() == [[True, False], [True, False]]  # the tie goes to the lower index
+    assert threshold_mask(problem, 2.0).sum() == 3
+    assert retained_mass(problem, top_mask(problem, 1)) == (3.0, 3 / 8)
+    assert retained_mass(replace(problem, coupling=np.zeros((2, 2))), top_mask(problem, 0)) == (0.0, 1.0)
+    patch = Patch(samples=(0, 1), features=(2, 3), sample_edges=(), feature_edges=(), cross_edges=((1, 0),))
+    assert hardware_mask(patch).tolist() == [[False, False], [True, False]]
+    for bad in (-1, 5):
+        with pytest.raises(InputError, match="between 0 and 4"):
+            top_mask(problem, bad)
+    with pytest.raises(InputError, match="0 or more"):
+        threshold_mask(problem, float("nan"))
+    for mask in (np.ones((2, 3), dtype=bool), np.ones((2, 2))):
+        with pytest.raises(InputError, match="2 × 2 truth values"):
+            masked(problem, mask)
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,8 +10,8 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
+from biselect.core.files import content_hash
 from biselect.errors import InputError
-from biselect.hardware.hashing import content_hash
 from biselect.hardware.targets import from_snapshot, load_target, snapshot
 
 

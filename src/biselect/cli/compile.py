@@ -15,7 +15,7 @@ from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from biselect.hardware.bundle import Bundle
-    from biselect.hardware.resources import Resources
+    from biselect.hardware.compiled_circuit import Resources
     from biselect.qaoa import Training
 
 TARGETS = "boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json)."

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.hardware.decode import Shots
-from biselect.hardware.repair import band_1
 from biselect.simulate.layers import energy_scale, rounding_slack
 
 TAIL = 0.05  # of CVaR₅
@@ -151,6 +151,43 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
         band_1_gap=None if best is None else best - reference,
         strict_gap=None if strict is None else strict - reference,
     )
+
+
+def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
+    """Strings that miss a budget by one at most, projected into the sector: postprocessing, never a measurement.
+
+    A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that
+    brings a budget closer and lowers the sparse energy most; ties go to the lowest index. Shots are in the order of
+    `sparse`, the executed objective.
+    """
+    n = sparse.n_samples
+    bits = shots.bits.astype(np.int64)
+    accepted = (np.abs(_off(bits, sparse)) <= 1).all(axis=1)
+    bits, counts = bits[accepted], shots.counts[accepted]
+    register = np.r_[np.zeros(n, dtype=np.int64), np.ones(sparse.n_features, dtype=np.int64)]
+    rows = np.arange(len(bits))
+    for _ in range(2):  # each budget needs one flip at most
+        missed = _off(bits, sparse)[:, register]
+        repairs = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
+        change = np.where(repairs, _flip_changes(bits, sparse), np.inf)
+        best = change.argmin(axis=1)
+        able = repairs[rows, best]
+        bits[rows[able], best[able]] ^= 1
+    return Shots.of_table(bits, counts)
+
+
+def _flip_changes(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.float64]:
+    """What flipping each bit would add to the energy, (strings, N + D)."""
+    samples, features = bits[:, : problem.n_samples], bits[:, problem.n_samples :]
+    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+    gains = np.hstack([problem.sample_scores + features @ weights.T, problem.feature_scores + samples @ weights])
+    return np.where(bits == 1, gains, -gains)
+
+
+def _off(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.int64]:
+    """By how much each string misses (k, m), (strings, 2)."""
+    n = problem.n_samples
+    return np.column_stack([bits[:, :n].sum(axis=1) - problem.k, bits[:, n:].sum(axis=1) - problem.m])
 
 
 def exact_interval(hits: int, trials: int, level: float = 0.95) -> Range:

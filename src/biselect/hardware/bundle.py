@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,11 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
+from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, QiskitPath, YFramePath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, YFramePath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.resources import Resources
-from biselect.hardware.surrogates import choose_surrogate
+from biselect.hardware.surrogates import choose_surrogate, distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
@@ -333,10 +332,7 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
-    same_order = QiskitPath(
-        fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
-    )
-    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": same_order}
+    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target) and path.coloured:
         found["strongest plain Qiskit"] = STRONGEST_QISKIT
     return {name: way for name, way in found.items() if way != path}
@@ -345,8 +341,6 @@ def _references(path: CompilationPath, target: Target) -> dict[str, CompilationP
 def _versions() -> dict[str, str]:
     found = {}
     for package in PACKAGES:
-        try:
+        with suppress(PackageNotFoundError):  # an optional part that this circuit did without
             found[package] = version(package)
-        except PackageNotFoundError:  # an optional part that this circuit did without
-            continue
     return found

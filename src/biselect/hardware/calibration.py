@@ -55,7 +55,7 @@ class Calibration:
 
     def arrays(self) -> DeviceArrays:
         """The usable graph for compiled walks."""
-        graph = self._graph()
+        graph = self.graph()
         near = [sorted(graph.neighbors(qubit)) for qubit in graph.node_indices()]
         shape = len(near), max(1, max(map(len, near)))
         table, costs = np.full(shape, -1), np.zeros(shape)
@@ -69,10 +69,11 @@ class Calibration:
         """The connected parts of the usable graph, by their lowest qubit."""
         from rustworkx import connected_components
 
-        parts = sorted(sorted(part) for part in connected_components(self._graph()))
+        parts = sorted(sorted(part) for part in connected_components(self.graph()))
         return [part for part in parts if np.isfinite(self.qubit_costs[part[0]])]
 
-    def _graph(self) -> PyGraph[int, float]:
+    def graph(self) -> PyGraph[int, float]:
+        """All qubits, joined by the usable edges, each with its costs."""
         from rustworkx import PyGraph  # comes with Qiskit
 
         graph: PyGraph[int, float] = PyGraph()

@@ -1,7 +1,8 @@
-"""Surrogates that lean on the couplings they cannot carry.
+"""Surrogates: which couplings stay in the phase separator, and what becomes of the rest.
 
-A plain mask forgets every dropped coupling. But fields cost no two-qubit gates, so what a dropped coupling adds on
-average can stay in them: with s̄_i and f̄_j the chances that sample i and feature j are chosen,
+A plain mask, W̃ = M ⊙ W, forgets every dropped coupling. Masks and problems are in the same order: for a hardware mask,
+that of the placed problem. Fields are free on hardware, so what a dropped coupling adds on average can stay in them.
+With s̄_i and f̄_j the chances that sample i and feature j are chosen,
 
     ã_i = a_i + λ Σ_j (1 - M_ij) W_ij f̄_j,   b̃_j = b_j + λ Σ_i (1 - M_ij) W_ij s̄_i
 
@@ -22,12 +23,86 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.agreement import sparse_optimum
-from biselect.hardware.masks import masked
+from biselect.hardware.patches import Patch
 
 TEMPERATURES = (np.inf, 1.0, 0.5, 0.25)  # of the mean field, in spreads of the items' scores
 NOISE = 0.25  # temperature of the low-energy states that candidates are judged by, in the same unit
 DRAWS = 32
 STEPS, STILL = 500, 1e-9  # of the mean-field iteration
+
+Mask = NDArray[np.bool_]
+
+
+def hardware_mask(patch: Patch) -> Mask:
+    """The couplings that cross edges of a patch carry without routing."""
+    mask = np.zeros((patch.n_samples, patch.n_features), dtype=bool)
+    mask[tuple(np.array(patch.cross_edges, dtype=np.int64).reshape(-1, 2).T)] = True
+    return mask
+
+
+def threshold_mask(problem: SelectionProblem, threshold: float) -> Mask:
+    """Couplings of `|W| ≥ τ`; what is left out obeys Eq. sparsification_bound."""
+    if not threshold >= 0:
+        raise InputError(f"the threshold must be a number, 0 or more, got {threshold}")
+    return np.abs(problem.coupling) >= threshold
+
+
+def top_mask(problem: SelectionProblem, count: int) -> Mask:
+    """The `count` couplings of largest `|W|`; ties go to the lowest index."""
+    cells = problem.coupling.size
+    if not 0 <= count <= cells:
+        raise InputError(f"the mask must keep between 0 and {cells} couplings, got {count}")
+    order = np.argsort(-np.abs(problem.coupling), axis=None, kind="stable")
+    mask = np.zeros(cells, dtype=bool)
+    mask[order[:count]] = True
+    return mask.reshape(problem.coupling.shape)
+
+
+def masked(problem: SelectionProblem, mask: ArrayLike) -> SelectionProblem:
+    """The sparse problem, W̃ = M ⊙ W."""
+    return replace(problem, coupling=np.where(_checked(problem, mask), problem.coupling, 0.0))
+
+
+def retained_mass(problem: SelectionProblem, mask: ArrayLike) -> tuple[float, float]:
+    """R_SF = Σ M|W| and its share ρ_SF of Σ|W|; the share is 1 where there is nothing to lose.
+
+    >>> problem = SelectionProblem(coupling=[[3.0, 1.0]], k=1, m=1)
+    >>> retained_mass(problem, [[True, False]])
+    (3.0, 0.75)
+    """
+    sizes = np.abs(problem.coupling.astype(np.float64))
+    kept, total = float(sizes[_checked(problem, mask)].sum()), float(sizes.sum())
+    return kept, kept / total if total else 1.0
+
+
+def distortion_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
+    """The most that |E - Ẽ| can be for any choice inside the budgets.
+
+    The paper's λkmτ takes the largest dropped |W| for every one of the k·m pairs (Eq. sparsification_bound); here every
+    sample counts with its m largest dropped ones, and the k heaviest samples count. It is never above λkmτ.
+    """
+    dropped = _dropped(problem, mask)
+    by_sample = np.sort(np.sort(dropped, axis=1)[:, -problem.m :].sum(axis=1))[-problem.k :].sum()
+    by_feature = np.sort(np.sort(dropped, axis=0)[-problem.k :].sum(axis=0))[-problem.m :].sum()
+    return problem.coupling_weight * float(min(by_sample, by_feature))
+
+
+def threshold_bound(problem: SelectionProblem, mask: ArrayLike) -> float:
+    """λkmτ with τ the largest dropped |W| (Eq. sparsification_bound)."""
+    dropped = _dropped(problem, mask)
+    return problem.coupling_weight * problem.k * problem.m * float(dropped.max())
+
+
+def _dropped(problem: SelectionProblem, mask: ArrayLike) -> NDArray[np.float64]:
+    """|W| where it is left out, 0 elsewhere."""
+    return np.abs(np.where(_checked(problem, mask), 0.0, problem.coupling.astype(np.float64)))
+
+
+def _checked(problem: SelectionProblem, mask: ArrayLike) -> Mask:
+    found = np.asarray(mask)
+    if found.shape != problem.coupling.shape or found.dtype != np.bool_:
+        raise InputError(f"a mask must be {problem.n_samples} × {problem.n_features} truth values")
+    return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -7,14 +7,13 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biselect.core.files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.hashing import check_seal, seal
 from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
 
 if TYPE_CHECKING:
@@ -38,7 +37,13 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     >>> target.num_qubits, sorted(target.operation_names)
     (54, ['cz', 'delay', 'measure', 'r'])
     """
-    content = snapshot(source) if _is_target(source) else _named(str(source))
+    name = str(source)
+    if hasattr(source, "target") or hasattr(source, "operation_names"):
+        content = snapshot(source)
+    elif name.lower().endswith(".json"):
+        content = read_json(Path(name))
+    else:
+        content = iqm_54_snapshot(FORMAT) if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
@@ -120,28 +125,6 @@ def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
     dropped = FRACTIONAL if PULSES & set(content["gates"]) else ("rzz",)
     gates = {name: gate for name, gate in content["gates"].items() if name not in dropped}
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
-
-
-def _is_target(source: Any) -> bool:
-    return hasattr(source, "target") or hasattr(source, "operation_names")
-
-
-def _named(name: str) -> dict[str, Any]:
-    if name.lower().endswith(".json"):
-        return _read(Path(name))
-    if name == IQM_54:
-        return iqm_54_snapshot(FORMAT)
-    return _recorded(name)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as a target snapshot: {error}") from error
-    return content
 
 
 def recorded_backend(name: str) -> Any:

@@ -3,9 +3,9 @@
 import pytest
 
 from biselect.errors import InputError
+from biselect.hardware.compiled_circuit import Resources
 from biselect.hardware.execute.forecast import device_seconds, forecast
 from biselect.hardware.execute.manifest import plan
-from biselect.hardware.resources import Resources
 
 
 def test_the_estimate_is_shots_times_circuit_and_pause():

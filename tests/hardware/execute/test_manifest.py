@@ -6,9 +6,9 @@ import sys
 
 import pytest
 
+from biselect.core.files import seal
 from biselect.errors import InputError
 from biselect.hardware.execute.manifest import NAME, load_run, repeat_seed
-from biselect.hardware.hashing import seal
 from biselect.qaoa.thresholds import Threshold
 
 

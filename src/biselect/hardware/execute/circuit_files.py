@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.files import read_json
+from biselect.core.files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.hashing import check_seal, seal
-from biselect.hardware.masks import hardware_mask, masked
+from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch
 from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
-from biselect.hardware.resources import Resources
-from biselect.hardware.surrogates import mean_field
+from biselect.hardware.surrogates import hardware_mask, masked, mean_field
 from biselect.hardware.targets import snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from biselect.hardware.compiled_circuit import Resources
 from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.devices import kind_of, sampler_for
 from biselect.hardware.execute.samplers import HARDWARE
-from biselect.hardware.resources import Resources
 
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 

@@ -10,7 +10,7 @@ from qiskit import QuantumCircuit
 
 from biselect.core import conventions
 from biselect.errors import InputError
-from biselect.hardware.dicke import prepare_dicke
+from biselect.hardware.circuits import prepare_dicke
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program, wrapped
 
 if TYPE_CHECKING:

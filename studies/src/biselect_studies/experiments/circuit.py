@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.hardware.circuits import to_qiskit
-from biselect.hardware.ideal import ideal_probabilities
+from biselect.hardware.circuits import ideal_probabilities, to_qiskit
 from biselect.qaoa import Ansatz, AnsatzSpec
 from biselect_studies.experiments import by_seed
 from biselect_studies.task import Cell

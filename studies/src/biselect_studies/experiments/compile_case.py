@@ -10,7 +10,7 @@ import numpy as np
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.hardware import Patch, choose_patch, load_target
-from biselect.hardware.masks import hardware_mask, masked
+from biselect.hardware.surrogates import hardware_mask, masked
 from biselect.qaoa import AnsatzSpec, Program
 
 MARGINAL, COUPLING, MIXING = 0.9, 2.4, 1.15  # γ, γ_SF and β of Supplementary Section hardware_detail

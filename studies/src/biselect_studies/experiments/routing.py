@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from biselect.hardware.circuits import ideal_shots
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits, parse_physical_order
-from biselect.hardware.ideal import ideal_shots
 from biselect.hardware.paths import OPT3_CZ
 from biselect.qaoa import AnsatzSpec
 from biselect_studies.experiments import by_seed

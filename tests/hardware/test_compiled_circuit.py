@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from qiskit import QuantumCircuit
 
-from biselect.hardware.resources import count_resources
+from biselect.hardware.compiled_circuit import count_resources
 
 EDGES = [(0, 1), (1, 2), (2, 3)]
 
