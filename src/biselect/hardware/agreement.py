@@ -18,6 +18,7 @@ __all__ = ["Agreement", "agreement", "low_energy_overlap", "sparse_optimum"]
 MOST_ENDS = 20  # ends of couplings on one side that are enumerated
 MOST_STATES = 20_000_000  # a sector that is listed in full
 
+Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
@@ -67,31 +68,24 @@ def sparse_optimum(problem: SelectionProblem) -> Choice:
     ends on both sides the exact solver takes over.
     """
     coupling = problem.coupling_weight * problem.coupling.astype(np.float64)
-    rows, columns = coupling.any(axis=1), coupling.any(axis=0)
-    if min(rows.sum(), columns.sum()) > MOST_ENDS or problem.sample_rules or problem.feature_rules:
+    rows, columns = coupling.any(axis=1).sum(), coupling.any(axis=0).sum()
+    if min(rows, columns) > MOST_ENDS or problem.sample_rules or problem.feature_rules:
         found = solve(problem, "exact")
         return found.samples, found.features
     a, b = problem.sample_scores, problem.feature_scores
-    if rows.sum() <= columns.sum():
-        return _by_subsets(coupling, a, b, problem.k, problem.m, np.flatnonzero(rows))
-    features, samples = _by_subsets(coupling.T, b, a, problem.m, problem.k, np.flatnonzero(columns))
+    if rows <= columns:
+        return _by_subsets(coupling, a, b, problem.k, problem.m)
+    features, samples = _by_subsets(coupling.T, b, a, problem.m, problem.k)
     return samples, features
 
 
-def _by_subsets(
-    coupling: NDArray[np.float64],
-    line_scores: NDArray[np.float64],
-    scores: NDArray[np.float64],
-    lines: int,
-    items: int,
-    ends: NDArray[np.int64],
-) -> Choice:
-    """The best `lines` lines and `items` items, where only the lines in `ends` couple."""
+def _by_subsets(coupling: Floats, line_scores: Floats, scores: Floats, lines: int, items: int) -> Choice:
+    """The best `lines` lines and `items` items; `ends` are the lines that have couplings."""
+    ends = np.flatnonzero(coupling.any(axis=1))
     free = np.setdiff1d(np.arange(line_scores.size), ends)
     free = free[np.argsort(-line_scores[free], kind="stable")]
     filled = np.concatenate([[0.0], np.cumsum(line_scores[free])])
-    subsets = np.arange(2**ends.size)
-    chosen = (subsets[:, None] >> np.arange(ends.size)) & 1
+    chosen = (np.arange(2**ends.size)[:, None] >> np.arange(ends.size)) & 1
     missing = lines - chosen.sum(axis=1)
     possible = (missing >= 0) & (missing <= free.size)
     chosen, missing = chosen[possible], missing[possible]
@@ -130,7 +124,7 @@ def low_energy_overlap(problem: SelectionProblem, surrogate: SelectionProblem, s
     return len(lowest[0] & lowest[1]) / states
 
 
-def _lowest(energies: NDArray[np.float64], states: int) -> NDArray[np.int64]:
+def _lowest(energies: Floats, states: int) -> NDArray[np.int64]:
     """Positions of the lowest energies; among equals at the edge the lowest positions."""
     edge = np.partition(energies, states - 1)[states - 1]
     below = np.flatnonzero(energies < edge)

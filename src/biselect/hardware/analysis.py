@@ -90,13 +90,9 @@ class Repaired:
 
 
 def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float) -> Strict:
-    """Figures of strict shots.
+    """Figures of strict shots under the dense problem.
 
-    Args:
-        problem: the dense problem.
-        repeats: decoded shots of each repeat.
-        threshold: E_BK, fixed before the run.
-        reference: energy of the strict-feasible classical reference.
+    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
@@ -133,12 +129,9 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
 
 
 def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> Repaired:
-    """Figures after band-1 repair.
+    """Figures after band-1 repair, of shots in the order of `sparse`, the executed objective.
 
-    Args:
-        sparse: the executed objective.
-        repeats: shots of each repeat, in the order of `sparse`.
-        reference: energy of the sparse classical reference.
+    The reference is the energy of the sparse classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")

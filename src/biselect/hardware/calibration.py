@@ -8,12 +8,14 @@ with an error of 1), or lacks a gate or a readout, is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import dist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect.hardware.targets import square_positions
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -25,7 +27,12 @@ PULSES = 4  # single-qubit gates of a qubit in one layer
 LAYER_SECONDS = 600e-9  # of one layer on Heron
 PASSIVE = ("delay", "reset", "id", "barrier")
 
+HERON_ROWS, HERON_COLUMNS = 8, 16
+BRIDGES = ((3, 7, 11, 15), (1, 5, 9, 13))  # columns of the qubits after an even row, and after an odd one
+SPREAD = 1.2  # of a drawn graph, in units of the root of its size
+
 Edge = tuple[int, int]
+Place = tuple[float, float]  # row, column
 
 
 class DeviceArrays(NamedTuple):
@@ -140,3 +147,26 @@ def _rates(target: Target, name: str) -> NDArray[np.float64]:
 
 def _is_known(figure: float | None) -> bool:
     return figure is not None and bool(np.isfinite(figure))
+
+
+def positions_of(target: Target) -> list[Place]:
+    """Row and column of each qubit: of a lattice we know, if its edges agree, else by springs along the edges."""
+    from rustworkx import spring_layout  # comes with Qiskit
+
+    device, qubits = calibration(target), target.num_qubits
+    for places in (heron_positions(), [(float(row), float(column)) for row, column in square_positions()]):
+        if len(places) == qubits and all(dist(places[a], places[b]) == 1 for a, b in device.edge_costs):
+            return places
+    found = spring_layout(device.graph(), seed=0, num_iter=500)
+    scale = SPREAD * qubits**0.5 / 2
+    return [(scale * (found[qubit][1] + 1), scale * (found[qubit][0] + 1)) for qubit in range(qubits)]
+
+
+def heron_positions() -> list[Place]:
+    """IBM's heavy-hex lattice of 156 qubits, row by row."""
+    places: list[Place] = []
+    for row in range(HERON_ROWS):
+        places += [(2.0 * row, float(column)) for column in range(HERON_COLUMNS)]
+        if row < HERON_ROWS - 1:
+            places += [(2.0 * row + 1, float(column)) for column in BRIDGES[row % 2]]
+    return places

@@ -113,9 +113,8 @@ def _split_and_shift(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) 
     for run in range(1, ones + 1):
         moved = qubits[size - 1 - run]
         circuit.cx(moved, last)
-        turn = 2 * acos(sqrt(run / size))
         controls = [last] if run == 1 else [last, qubits[size - run]]
-        _controlled_ry(circuit, turn, controls, moved)
+        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, moved)
         circuit.cx(moved, last)
 
 
@@ -132,22 +131,19 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
 
     Only qubits that are acted on count, so a patch of a large device can be done.
     """
-    steps = [
-        (step.operation, [circuit.find_bit(qubit).index for qubit in step.qubits], step.clbits)
-        for step in circuit.data
-        if step.operation.name != "barrier"
-    ]
-    used = sorted({qubit for _, qubits, _ in steps for qubit in qubits})
-    if len(used) > MOST_QUBITS:
-        raise InputError(f"the circuit acts on {len(used)} qubits; a state vector is for {MOST_QUBITS} at most")
-    at = {qubit: position for position, qubit in enumerate(used)}
-    small = QuantumCircuit(len(used))
+    steps = [step for step in circuit.data if step.operation.name != "barrier"]
+    touched = {qubit for step in steps for qubit in step.qubits}
+    if len(touched) > MOST_QUBITS:
+        raise InputError(f"the circuit acts on {len(touched)} qubits; a state vector is for {MOST_QUBITS} at most")
+    at = {qubit: place for place, qubit in enumerate(qubit for qubit in circuit.qubits if qubit in touched)}
+    small = QuantumCircuit(len(at))
     measured: dict[int, int] = {}
-    for operation, qubits, clbits in steps:
-        if operation.name == "measure":
-            measured[circuit.find_bit(clbits[0]).index] = at[qubits[0]]
+    for step in steps:
+        places = [at[qubit] for qubit in step.qubits]
+        if step.operation.name == "measure":
+            measured[circuit.find_bit(step.clbits[0]).index] = places[0]
         else:
-            small.append(operation, [at[qubit] for qubit in qubits])
+            small.append(step.operation, places)
     found: NDArray[np.float64] = Statevector(small).probabilities([measured[bit] for bit in sorted(measured)])
     return found
 

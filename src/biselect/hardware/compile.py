@@ -102,13 +102,11 @@ def _by_qiskit(
     manager = generate_preset_pass_manager(
         optimization_level=3, target=target, initial_layout=layout, seed_transpiler=seed
     )
-    swaps = 0
-
-    def watch(**facts: Any) -> None:
-        nonlocal swaps
-        swaps = max(swaps, facts["dag"].count_ops().get("swap", 0))
-
-    circuit = manager.run(to_qiskit(program, fused=path.fused), callback=watch)
+    swaps: list[int] = []
+    circuit = manager.run(
+        to_qiskit(program, fused=path.fused),
+        callback=lambda **facts: swaps.append(facts["dag"].count_ops().get("swap", 0)),
+    )
     initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
     if program.angle_names:
@@ -119,7 +117,7 @@ def _by_qiskit(
         circuit = fold_rzz(circuit)
     if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
-    return circuit, initial, final, swaps
+    return circuit, initial, final, max(swaps, default=0)
 
 
 def basis_start(program: Program) -> tuple[int, ...]:

@@ -64,9 +64,7 @@ class Compiled:
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:
     """Costs of a circuit on physical qubits."""
     gates = circuit.copy_empty_like()
-    for step in circuit.data:
-        if step.operation.name != "measure":
-            gates.append(step, copy=False)
+    gates.data = [step for step in circuit.data if step.operation.name != "measure"]
     return Resources(
         depth=circuit.depth(),
         two_qubit_depth=circuit.depth(lambda step: len(step.qubits) >= 2 and step.operation.name != "barrier"),

@@ -7,7 +7,7 @@ expected errors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import islice
@@ -34,6 +34,7 @@ HOT, COLD = 0.3, 0.003  # temperatures, in expected errors
 TRIES = 5_000  # starts at most: long paths often block one another
 GROWTH = 4_000  # steps of a growing path before it counts as stuck
 
+Table = NDArray[np.int64]
 Registers = tuple[list[int], list[int]]
 Found = tuple[float, Registers]
 
@@ -117,16 +118,14 @@ def choose_patch(
     n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
     device = calibration(target)
     _refuse_too_small(device, n_samples + n_features)
-    search = _search_trees if registers == "trees" else _search_paths
-    found = search(device, n_samples, n_features, np.random.default_rng(seed))
+    found = _search(device, n_samples, n_features, registers, np.random.default_rng(seed))
     if found is None:
         raise InputError(
             f"no two joined {registers} of {n_samples} and {n_features} qubits were found among the "
             f"{len(device.usable)} usable ones; use fewer qubits, another device"
             + (", or registers='trees'" if registers == "paths" else "")
         )
-    samples, features = found
-    return _patch(device, samples, features, registers)
+    return _patch(device, *found, registers)
 
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
@@ -146,8 +145,7 @@ def _check_registers(registers: str) -> None:
 
 def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
     edges = _tree if registers == "trees" else _path
-    at_sample = {qubit: position for position, qubit in enumerate(samples)}
-    at_feature = {qubit: position for position, qubit in enumerate(features)}
+    at_sample, at_feature = ({qubit: place for place, qubit in enumerate(side)} for side in (samples, features))
     cross = [
         (at_sample[here], at_feature[there])
         for edge in device.edge_costs
@@ -205,16 +203,21 @@ def _refuse_too_small(device: Calibration, wanted: int) -> None:
         )
 
 
-def _search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
-    """Connected registers of n and d qubits with many cross edges and few errors; None where none were found."""
-    from biselect.hardware.patch_kernel import anneal_registers  # loads numba, and compiles on first use
+def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
+    """Joined registers of n and d qubits with many cross edges and few errors, by annealing walks; None without any.
+
+    Qubits of paths come in the order of the path. A walk whose start got stuck is tried again.
+    """
+    from biselect.hardware.patch_kernel import anneal_paths, anneal_registers, grow_path  # compiles on first use
 
     arrays = device.arrays()
     graph = arrays.neighbours
     large = [part for part in device.parts() if len(part) >= n + d]
-    temperatures = _cooling(STEPS * (n + d))
+    starts = [qubit for part in large for qubit in part]
+    walks, steps = (WALKS, STEPS * (n + d)) if registers == "trees" else (PATH_WALKS, PATH_STEPS * (n + d))
+    temperatures = HOT * (COLD / HOT) ** (np.arange(steps) / steps)
 
-    def walk() -> Found | None:
+    def over_trees() -> Found | None:
         part = large[int(rng.integers(len(large)))]
         labels = np.zeros(len(graph), dtype=np.int64)
         if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
@@ -223,19 +226,7 @@ def _search_trees(device: Calibration, n: int, d: int, rng: np.random.Generator)
         found, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
         return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
 
-    return _best(walk, WALKS)
-
-
-def _search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator) -> Registers | None:
-    """The same for paths; the qubits come in the order of the path."""
-    from biselect.hardware.patch_kernel import anneal_paths, grow_path
-
-    arrays = device.arrays()
-    graph = arrays.neighbours
-    temperatures = _cooling(PATH_STEPS * (n + d))
-    starts = [qubit for part in device.parts() if len(part) >= n + d for qubit in part]
-
-    def walk() -> Found | None:
+    def over_paths() -> Found | None:
         labels = np.zeros(len(graph), dtype=np.int64)
         state = rng.integers(0, 2**63, size=1).astype(np.uint64)
         paths = []
@@ -250,23 +241,12 @@ def _search_paths(device: Calibration, n: int, d: int, rng: np.random.Generator)
         *found, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
         return score, (found[0].tolist(), found[1].tolist())
 
-    return _best(walk, PATH_WALKS)
-
-
-def _best(walk: Callable[[], Found | None], walks: int) -> Registers | None:
-    """The best end of so many walks; a walk whose start got stuck is tried again."""
+    walk = over_trees if registers == "trees" else over_paths
     ends = islice((found for found in (walk() for _ in range(TRIES)) if found is not None), walks)
     return max(ends, key=lambda found: found[0], default=(0.0, None))[1]
 
 
-def _grow(
-    graph: NDArray[np.int64],
-    labels: NDArray[np.int64],
-    label: int,
-    starts: list[int],
-    size: int,
-    rng: np.random.Generator,
-) -> bool:
+def _grow(graph: Table, labels: Table, label: int, starts: list[int], size: int, rng: np.random.Generator) -> bool:
     """Give a random connected register of free qubits to `label`; whether there was room."""
     options = starts
     for _ in range(size):
@@ -277,7 +257,7 @@ def _grow(
     return True
 
 
-def _border(graph: NDArray[np.int64], labels: NDArray[np.int64], label: int) -> list[int]:
+def _border(graph: Table, labels: Table, label: int) -> list[int]:
     """Free neighbours of a register, in ascending order."""
     near = np.unique(graph[labels == label])
     return [qubit for qubit in near.tolist() if qubit >= 0 and not labels[qubit]]
@@ -285,7 +265,3 @@ def _border(graph: NDArray[np.int64], labels: NDArray[np.int64], label: int) -> 
 
 def _one_of(options: list[int], rng: np.random.Generator) -> int:
     return options[int(rng.integers(len(options)))]
-
-
-def _cooling(steps: int) -> NDArray[np.float64]:
-    return HOT * (COLD / HOT) ** (np.arange(steps) / steps)

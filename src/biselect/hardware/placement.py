@@ -15,14 +15,14 @@ which makes z the product at every integer point.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import Group, Rules, SelectionProblem
+from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.calibration import Edge
 from biselect.hardware.patches import Patch
@@ -96,11 +96,7 @@ class Placement:
 
 
 def place(
-    problem: SelectionProblem,
-    patch: Patch,
-    *,
-    time_limit: float = 30.0,
-    seed: int | np.random.Generator | None = 0,
+    problem: SelectionProblem, patch: Patch, *, time_limit: float = 30.0, seed: int | np.random.Generator | None = 0
 ) -> Placement:
     """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
 
@@ -236,11 +232,9 @@ def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -
 
 def _filled(size: int, ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:
     """A permutation with the decided items at their positions and all others in ascending order."""
-    order = np.empty(size, dtype=np.int64)
+    order = np.full(size, -1)
     order[list(ends)] = items
-    rest = np.ones(size, dtype=bool)
-    rest[list(ends)] = False
-    order[rest] = np.setdiff1d(np.arange(size), items)
+    order[order < 0] = np.setdiff1d(np.arange(size), items)
     return order
 
 
@@ -250,10 +244,9 @@ def _moved(names: tuple[str, ...] | None, order: NDArray[np.int64]) -> tuple[str
 
 def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
     at = np.argsort(order).tolist()
-    return Rules(
-        forced_in=tuple(at[item] for item in rules.forced_in),
-        forced_out=tuple(at[item] for item in rules.forced_out),
-        groups=tuple(
-            Group(members=tuple(at[item] for item in group.members), at_most=group.at_most) for group in rules.groups
-        ),
-    )
+
+    def moved(items: Iterable[int]) -> tuple[int, ...]:
+        return tuple(at[item] for item in items)
+
+    groups = tuple(replace(group, members=moved(group.members)) for group in rules.groups)
+    return Rules(forced_in=moved(rules.forced_in), forced_out=moved(rules.forced_out), groups=groups)

@@ -149,10 +149,7 @@ def choose_surrogate(
 def mean_field(problem: SelectionProblem, mask: ArrayLike, temperature: float = np.inf) -> SelectionProblem:
     """The masked problem with the mean of what is dropped in its fields.
 
-    Args:
-        problem: the dense problem.
-        mask: which couplings stay.
-        temperature: in spreads of the items' scores; infinity for uniform chances.
+    The temperature is in spreads of the items' scores; infinity is for uniform chances.
     """
     if not temperature > 0:
         raise InputError(f"the temperature must be above 0, got {temperature}")

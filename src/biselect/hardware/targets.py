@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -23,6 +22,10 @@ FORMAT = "biselect-target-1"
 FRACTIONAL = ("rx", "rzz")
 PULSES = {"sx", "r", "ry", "h", "u", "u2", "u3"}  # with any of these a device does without RX
 HERON_R3 = ("boston", "pittsburgh", "aachen")
+TIMING = ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
+IQM_54 = "iqm-54"
+IQM_ROWS = ((4, 2), (2, 5), (1, 7), (0, 8), (0, 9), (1, 8), (1, 7), (2, 5), (3, 3))  # first column, length of each row
+PRX_SECONDS, CZ_SECONDS = 40e-9, 120e-9
 
 
 def load_target(source: Any, fractional: bool = True) -> Target:
@@ -43,7 +46,7 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     elif name.lower().endswith(".json"):
         content = read_json(Path(name))
     else:
-        content = iqm_54_snapshot(FORMAT) if name == IQM_54 else _recorded(name)
+        content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
@@ -79,10 +82,7 @@ def snapshot(source: Any) -> dict[str, Any]:
         "dt": target.dt,
         "t1": [_number(qubit and qubit.t1) for qubit in properties],
         "t2": [_number(qubit and qubit.t2) for qubit in properties],
-        "timing": {
-            name: getattr(target, name)
-            for name in ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
-        },
+        "timing": {name: getattr(target, name) for name in TIMING},
         "gates": gates,
     }
     return seal(content)
@@ -163,14 +163,54 @@ def _recorded(name: str) -> dict[str, Any]:
         if any(figure.name == "gate_error" and figure.value < 1 for figure in gate.parameters)  # 1: it was never set up
     }
     configuration["basis_gates"] = [*configuration["basis_gates"], *(gate for gate in FRACTIONAL if gate in measured)]
-    target = convert_to_target(
-        BackendConfiguration.from_dict(configuration),
-        properties,
-        include_control_flow=False,
-        include_fractional_gates=True,
-    )
+    full = BackendConfiguration.from_dict(configuration)
+    target = convert_to_target(full, properties, include_control_flow=False, include_fractional_gates=True)
     target.description = type(backend).__name__
     return snapshot(target)
+
+
+def square_positions() -> list[tuple[int, int]]:
+    """Row and column of each qubit of IQM's square lattice."""
+    return [(row, first + step) for row, (first, length) in enumerate(IQM_ROWS) for step in range(length)]
+
+
+def square_edges() -> list[tuple[int, int]]:
+    """Neighbours in a row and in a column."""
+    at = {place: qubit for qubit, place in enumerate(square_positions())}
+    steps = [((row, column), (row + down, column + right)) for row, column in at for down, right in ((0, 1), (1, 0))]
+    return sorted((at[place], at[other]) for place, other in steps if other in at)
+
+
+def _iqm_54() -> dict[str, Any]:
+    """Emerald, with native PRX and CZ, as a target snapshot.
+
+    PRX(θ, φ) is Qiskit's RGate, named `r`, which its transpiler reaches exactly. Only durations are known: there is no
+    calibration, so errors, coherence and the readout's duration are left open.
+    """
+    qubits = len(square_positions())
+    single = [[qubit] for qubit in range(qubits)]
+    pairs = sorted(list(pair) for edge in square_edges() for pair in (edge, edge[::-1]))
+    unknown: list[None] = [None] * qubits
+
+    def gate(places: list[list[int]], seconds: float | None) -> dict[str, Any]:
+        count = len(places)
+        return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": None}
+
+    return {
+        "format": FORMAT,
+        "name": IQM_54,
+        "qubits": qubits,
+        "dt": None,
+        "t1": unknown,
+        "t2": unknown,
+        "timing": dict.fromkeys(TIMING, 1),
+        "gates": {
+            "r": gate(single, PRX_SECONDS),
+            "cz": gate(pairs, CZ_SECONDS),
+            "measure": gate(single, None),
+            "delay": gate(single, None),
+        },
+    }
 
 
 def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:
@@ -206,11 +246,9 @@ def _is_free(operation: Any) -> bool:
 def _check(content: Any) -> None:
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise InputError(f"this is not a target snapshot ({FORMAT}); write one with biselect.hardware.targets.snapshot")
-    fields = {"name", "qubits", "dt", "t1", "t2", "timing", "gates"}
-    if missing := sorted(fields - set(content)):
+    if missing := sorted({"name", "qubits", "dt", "t1", "t2", "timing", "gates"} - set(content)):
         raise InputError(f"the target snapshot lacks {missing}")
     if "hash" in content:
         check_seal(content, "the target snapshot")
-    known = _standard_gates()
-    if unknown := sorted(set(content["gates"]) - set(known)):
+    if unknown := sorted(set(content["gates"]) - set(_standard_gates())):
         raise InputError(f"the target snapshot holds gates that Qiskit's library does not: {unknown}")

@@ -16,8 +16,7 @@ QUIET = "#d9d9d9"
 
 def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
     """Qubits where the device has them; mixer edges in the order in which the circuit runs them."""
-    from biselect.hardware.calibration import calibration
-    from biselect.hardware.lattice import positions_of
+    from biselect.hardware.calibration import calibration, positions_of
     from biselect.report.style import COLOURS, MARKERS, panels
     from biselect.simulate.program import XY, steps
 
