@@ -38,7 +38,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.simulate.program",
     "biselect.simulate.wide",
     "biselect.hardware",
-    "biselect.hardware.agreement",
+    "biselect.hardware.surrogates",
     "biselect.hardware.execute",
     "biselect.hardware.noise",
     "biselect.data.tables",

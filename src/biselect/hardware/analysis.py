@@ -157,24 +157,20 @@ def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
     bits = shots.bits.astype(np.int64)
     accepted = (np.abs(_off(bits, sparse)) <= 1).all(axis=1)
     bits, counts = bits[accepted], shots.counts[accepted]
-    register = np.r_[np.zeros(n, dtype=np.int64), np.ones(sparse.n_features, dtype=np.int64)]
+    register = np.repeat([0, 1], [n, sparse.n_features])
     rows = np.arange(len(bits))
+    weights = sparse.coupling_weight * sparse.coupling.astype(np.float64)
     for _ in range(2):  # each budget needs one flip at most
         missed = _off(bits, sparse)[:, register]
         repairs = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
-        change = np.where(repairs, _flip_changes(bits, sparse), np.inf)
+        gains = np.hstack(
+            [sparse.sample_scores + bits[:, n:] @ weights.T, sparse.feature_scores + bits[:, :n] @ weights]
+        )
+        change = np.where(repairs, np.where(bits == 1, gains, -gains), np.inf)  # what a flip adds to the energy
         best = change.argmin(axis=1)
         able = repairs[rows, best]
         bits[rows[able], best[able]] ^= 1
     return Shots.of_table(bits, counts)
-
-
-def _flip_changes(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.float64]:
-    """What flipping each bit would add to the energy, (strings, N + D)."""
-    samples, features = bits[:, : problem.n_samples], bits[:, problem.n_samples :]
-    weights = problem.coupling_weight * problem.coupling.astype(np.float64)
-    gains = np.hstack([problem.sample_scores + features @ weights.T, problem.feature_scores + samples @ weights])
-    return np.where(bits == 1, gains, -gains)
 
 
 def _off(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.int64]:

@@ -144,8 +144,7 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
             measured[circuit.find_bit(step.clbits[0]).index] = places[0]
         else:
             small.append(step.operation, places)
-    found: NDArray[np.float64] = Statevector(small).probabilities([measured[bit] for bit in sorted(measured)])
-    return found
+    return np.asarray(Statevector(small).probabilities([measured[bit] for bit in sorted(measured)]))
 
 
 def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:

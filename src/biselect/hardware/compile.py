@@ -26,8 +26,9 @@ except ImportError as error:
     raise MissingDependencyError("compiling needs Qiskit: pip install 'biselect[quantum]'") from error
 
 
-Layout = tuple[int, ...]
-"""The physical qubit of each logical one."""
+Layout = tuple[int, ...]  # the physical qubit of each logical one
+Made = tuple[QuantumCircuit, Layout, Layout, int]
+"""A native circuit, where its qubits begin and end, and how many SWAPs routing put in."""
 
 
 def compile_circuit(
@@ -75,9 +76,7 @@ def compile_circuit(
     )
 
 
-def _by_y_frame(
-    program: Program, target: Target, layout: Layout | None, path: YFramePath
-) -> tuple[QuantumCircuit, Layout, Layout, int]:
+def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
     bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
@@ -94,8 +93,7 @@ def _by_y_frame(
 
 def _by_qiskit(
     program: Program, target: Target, layout: Layout | None, path: QiskitPath, angles: Any, seed: int
-) -> tuple[QuantumCircuit, Layout, Layout, int]:
-    """The circuit, where its qubits begin and end, and how many SWAPs routing put in."""
+) -> Made:
     if target.has_angle_bounds():
         # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
         import qiskit_ibm_runtime.utils.backend_converter  # noqa: F401

@@ -52,9 +52,7 @@ def load_target(source: Any, fractional: bool = True) -> Target:
 
 def has_rzz(target: Target) -> bool:
     """Whether the device has RZZ of all angles within [0, π/2], to which others are folded."""
-    if "rzz" not in target.operation_names:
-        return False
-    return all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
+    return "rzz" in target.operation_names and all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
 
 
 def takes_rzz(target: Target, angle: float) -> bool:
@@ -234,8 +232,7 @@ def _standard_gates() -> dict[str, Any]:
         from qiskit.circuit.library import get_standard_gate_name_mapping
     except ImportError as error:
         raise MissingDependencyError("targets need Qiskit: pip install 'biselect[quantum]'") from error
-    known: dict[str, Any] = get_standard_gate_name_mapping()
-    return known
+    return dict(get_standard_gate_name_mapping())
 
 
 def _is_free(operation: Any) -> bool:

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.hardware import hardware_mask, retained_mass
-from biselect.hardware.agreement import sparse_optimum
 from biselect.hardware.bundle import Bundle
 from biselect.hardware.noise import noisy_shots
+from biselect.hardware.surrogates import sparse_optimum
 from biselect.qaoa.angle_selection import AngleSelection, WideShots, select_by_paper
 from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
 from biselect.qaoa.spec import AnsatzSpec
