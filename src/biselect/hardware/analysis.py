@@ -163,9 +163,8 @@ def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
     for _ in range(2):  # each budget needs one flip at most
         missed = _off(bits, sparse)[:, register]
         repairs = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
-        gains = np.hstack(
-            [sparse.sample_scores + bits[:, n:] @ weights.T, sparse.feature_scores + bits[:, :n] @ weights]
-        )
+        samples, features = bits[:, :n], bits[:, n:]
+        gains = np.hstack([sparse.sample_scores + features @ weights.T, sparse.feature_scores + samples @ weights])
         change = np.where(repairs, np.where(bits == 1, gains, -gains), np.inf)  # what a flip adds to the energy
         best = change.argmin(axis=1)
         able = repairs[rows, best]

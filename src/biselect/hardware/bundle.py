@@ -34,6 +34,7 @@ FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
 SURROGATES = ("mask", "mean-field")
+SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
 
@@ -93,7 +94,7 @@ class Bundle:
             "start": None if bits is None else list(bits),
             "mixer": {
                 name: [list(edge) for group in classes for edge in group]
-                for name, classes in zip(("samples", "features"), compiled.program.mixer, strict=True)
+                for name, classes in zip(SIDES, compiled.program.mixer, strict=True)
             },
             "layout": {
                 "initial": list(compiled.initial_layout),
@@ -317,17 +318,13 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
     try:
         known = manifest["problem_hash"]
         stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
-        placement = Placement(
-            samples=positions("placed samples", stored["samples"], len(stored["samples"])),
-            features=positions("placed features", stored["features"], len(stored["features"])),
-            mass=float(stored["mass"]),
-            bound=float(stored["bound"]),
-        )
+        samples, features = (positions(f"placed {name}", stored[name], len(stored[name])) for name in SIDES)
+        mass, bound = float(stored["mass"]), float(stored["bound"])
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
     if known != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
-    return clbits, placement
+    return clbits, Placement(samples=samples, features=features, mass=mass, bound=bound)
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:

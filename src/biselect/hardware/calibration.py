@@ -94,7 +94,7 @@ def calibration(target: Target) -> Calibration:
     if "measure" not in target.operation_names:
         raise InputError("the target has no readout; give a device that can measure")
     readout = _errors(target, "measure")
-    gates = [name for name in target.operation_names if name not in PASSIVE and _width(target, name)]
+    gates = [name for name in target.operation_names if name not in PASSIVE]
     singles = [_errors(target, name) for name in gates if _width(target, name) == 1]
     pairs = [_errors(target, name) for name in gates if _width(target, name) == 2 and None not in target[name]]
     if not pairs:

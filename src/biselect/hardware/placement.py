@@ -116,18 +116,17 @@ def place(
     cross = patch.cross_edges
     weights = np.abs(problem.coupling.astype(np.float64))
     worth = _tamed(weights, len(cross))
-    samples, features = _climb(worth, cross, np.random.default_rng(seed))
+    order = _climb(worth, cross, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if not _meets(carried(worth, cross, samples, features), bound):
+    if not _meets(carried(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, time_limit)
         bound = min(bound, dual)
-        if theirs is not None and carried(worth, cross, *theirs) > carried(worth, cross, samples, features):
-            samples, features = theirs
-    mass = carried(weights, cross, samples, features)
-    proven = _meets(carried(worth, cross, samples, features), bound)
+        order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
+    mass = carried(weights, cross, *order)
+    proven = _meets(carried(worth, cross, *order), bound)
     return Placement(
-        samples=samples,
-        features=features,
+        samples=order[0],
+        features=order[1],
         mass=mass,
         bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
@@ -206,9 +205,9 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
     bound = np.inf if dual is None else -unit * float(dual)
     if found.x is None:
         return None, bound
-    split = len(ends[0]) * n
-    seats = found.x[:split].reshape(-1, n).argmax(axis=1), found.x[split:decided].reshape(-1, d).argmax(axis=1)
-    return (_filled(n, ends[0], seats[0]), _filled(d, ends[1], seats[1])), bound
+    x, y = np.split(found.x[:decided], [len(ends[0]) * n])
+    samples, features = x.reshape(-1, n).argmax(axis=1), y.reshape(-1, d).argmax(axis=1)
+    return (_filled(n, ends[0], samples), _filled(d, ends[1], features)), bound
 
 
 def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -> Any:

@@ -171,12 +171,10 @@ class _Loom:
         if name == "rx" and before is not None and self.gates[before].name == "rx":
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
-        for qubit in qubits:
-            self.last[qubit] = len(self.gates)
-        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
         done = max(self.clock[qubit] for qubit in qubits) + 1
         for qubit in qubits:
-            self.clock[qubit] = done
+            self.last[qubit], self.clock[qubit] = len(self.gates), done
+        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
 
     # Frames
 
