@@ -67,12 +67,11 @@ def run(
     """
     from biselect.core.files import read_json
     from biselect.hardware.execute.circuit_files import circuit_of
-    from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
-    from biselect.hardware.execute.forecast import forecast
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
-    from biselect.hardware.execute.outcomes import conclude
+    from biselect.hardware.execute.outcomes import conclude, forecast
     from biselect.hardware.execute.remote import DoubtfulJobError
     from biselect.hardware.execute.runner import execute
+    from biselect.hardware.execute.samplers import foreign_device, kind_of, sampler_for
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -134,7 +133,7 @@ def _threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
 
 
 def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
-    from biselect.hardware.execute.forecast import REP_DELAY
+    from biselect.hardware.execute.outcomes import REP_DELAY
 
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1) + "\n")

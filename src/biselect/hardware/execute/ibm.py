@@ -7,14 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.remote import (
-    ConnectionLostError,
-    JobFailedError,
-    Service,
-    ServiceError,
-    StillWaitingError,
-    is_lost,
-)
+from biselect.hardware.execute import remote
 from biselect.hardware.execute.scrub import account_secrets, scrubbed
 
 try:
@@ -40,7 +33,7 @@ def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
         return SamplerV2(mode=mode, options=options)
 
 
-class IbmSampling(Service):
+class IbmSampling(remote.Service):
     """Shots of an IBM device.
 
     Args:
@@ -84,15 +77,15 @@ class IbmSampling(Service):
     def _measured(self, job: str, wait: float | None) -> Any:
         result = self._service.job(job).result(timeout=wait)
         if result is None or not len(result):
-            raise JobFailedError(f"job {job} ended without a result")
+            raise remote.JobFailedError(f"job {job} ended without a result")
         return result[0].join_data()
 
-    def _meaning(self, error: Exception) -> type[ServiceError]:
+    def _meaning(self, error: Exception) -> type[remote.ServiceError]:
         if isinstance(error, RuntimeJobTimeoutError):
-            return StillWaitingError
+            return remote.StillWaitingError
         if isinstance(error, RuntimeJobFailureError | RuntimeJobMaxTimeoutError | RuntimeInvalidStateError):
-            return JobFailedError
-        return ConnectionLostError if is_lost(error, _status(error)) else ServiceError
+            return remote.JobFailedError
+        return remote.ConnectionLostError if remote.is_lost(error, _status(error)) else remote.ServiceError
 
     def _secrets(self) -> list[str]:
         return [*account_secrets(self._service.active_account()), *_stored_secrets()]

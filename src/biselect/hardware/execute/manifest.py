@@ -22,7 +22,7 @@ from biselect.core.checks import whole
 from biselect.core.files import read_json, write_file
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of
-from biselect.hardware.execute.devices import kind_of
+from biselect.hardware.execute.samplers import kind_of
 from biselect.hardware.hashing import check_seal, seal
 from biselect.qaoa.thresholds import Threshold
 from biselect.solvers import solve

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect.hardware.execute.measured_bits import Readout
+from biselect.hardware.execute.samplers import Readout
 from biselect.hardware.hashing import check_seal, seal
 
 if TYPE_CHECKING:
