@@ -8,7 +8,7 @@ from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Samp
 from biselect.hardware.targets import load_target, recorded_backend
 
 try:
-    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+    from qiskit import QuantumCircuit
     from qiskit_aer import AerSimulator
 except ImportError as error:
     raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
@@ -86,9 +86,8 @@ class LocalSampling(NoisySampling):
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     """The same circuit on its own qubits alone; classical bits as they were."""
     used = sorted({circuit.find_bit(qubit).index for step in circuit.data for qubit in step.qubits})
-    number = {qubit: position for position, qubit in enumerate(used)}
-    small = QuantumCircuit(QuantumRegister(len(used), "q"), ClassicalRegister(circuit.num_clbits, "c"))
+    small = QuantumCircuit(len(used), circuit.num_clbits)
     for step in circuit.data:
-        qubits = [number[circuit.find_bit(qubit).index] for qubit in step.qubits]
+        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small

@@ -77,18 +77,12 @@ def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], N
 
 def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Distinct bit strings over the logical qubits, and how often each was measured."""
-    rows, columns, counts = measure(_state(program), shots, seed)
+    rows, columns, counts = measure(_shared_state(program), shots, seed)
     n = program.n_samples
     bits = np.zeros((len(counts), program.qubits), dtype=np.uint8)
     np.put_along_axis(bits, unrank(rows, n, program.k), 1, axis=1)
     np.put_along_axis(bits, n + unrank(columns, program.n_features, program.m), 1, axis=1)
     return bits, counts
-
-
-@lru_cache(maxsize=1)
-def _state(program: Program) -> NDArray[Any]:
-    """All repeats of a circuit share one evolution."""
-    return sector_state(program)
 
 
 @lru_cache(maxsize=1)
@@ -142,6 +136,9 @@ def sector_state(program: Program) -> NDArray[Any]:
         shape = (problem.sector.sample_subsets, problem.sector.feature_subsets)
         return np.full(shape, problem.sector.size**-0.5, dtype=dtype)
     return state
+
+
+_shared_state = lru_cache(maxsize=1)(sector_state)  # all repeats of a circuit share one evolution
 
 
 @dataclass(kw_only=True, eq=False)

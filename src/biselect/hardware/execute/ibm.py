@@ -11,16 +11,12 @@ from biselect.hardware.execute import remote
 from biselect.hardware.execute.scrub import account_secrets, scrubbed
 
 try:
-    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session
+    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session, exceptions
     from qiskit_ibm_runtime.api.exceptions import RequestsApiError
-    from qiskit_ibm_runtime.exceptions import (
-        RuntimeInvalidStateError,
-        RuntimeJobFailureError,
-        RuntimeJobMaxTimeoutError,
-        RuntimeJobTimeoutError,
-    )
 except ImportError as error:
     raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install 'biselect[quantum]'") from error
+
+FAILED = (exceptions.RuntimeJobFailureError, exceptions.RuntimeJobMaxTimeoutError, exceptions.RuntimeInvalidStateError)
 
 
 def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
@@ -81,9 +77,9 @@ class IbmSampling(remote.Service):
         return result[0].join_data()
 
     def _meaning(self, error: Exception) -> type[remote.ServiceError]:
-        if isinstance(error, RuntimeJobTimeoutError):
+        if isinstance(error, exceptions.RuntimeJobTimeoutError):
             return remote.StillWaitingError
-        if isinstance(error, RuntimeJobFailureError | RuntimeJobMaxTimeoutError | RuntimeInvalidStateError):
+        if isinstance(error, FAILED):
             return remote.JobFailedError
         return remote.ConnectionLostError if remote.is_lost(error, _status(error)) else remote.ServiceError
 

@@ -19,17 +19,8 @@ from biselect.hardware.execute.exact_shots import sector_of, sector_shots, wide_
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program, wrapped
 
 try:
-    from qiskit import QuantumCircuit
+    from qiskit import QuantumCircuit, primitives
     from qiskit.circuit import CircuitInstruction
-    from qiskit.primitives import (
-        BaseSamplerV2,
-        BitArray,
-        DataBin,
-        PrimitiveJob,
-        PrimitiveResult,
-        SamplerPubLike,
-        SamplerPubResult,
-    )
     from qiskit.primitives.containers.sampler_pub import SamplerPub
 except ImportError as error:
     raise MissingDependencyError("the sampler needs Qiskit: pip install 'biselect[quantum]'") from error
@@ -39,7 +30,7 @@ LARGEST_SECTOR = 200_000_000  # amplitudes that `auto` still takes as a state
 CLOSE = 1e-9  # between angles of one and the same gate
 
 
-class SectorSampler(BaseSamplerV2):
+class SectorSampler(primitives.BaseSamplerV2):
     """Samples logical circuits that keep both budgets, on their C(N, k)·C(D, m) states instead of 2^(N+D).
 
     It takes circuits of `build_circuit`, and any other of the same gates: see `program_of`.
@@ -70,19 +61,19 @@ class SectorSampler(BaseSamplerV2):
         self._seed = seed
 
     def run(
-        self, pubs: Iterable[SamplerPubLike], *, shots: int | None = None
-    ) -> PrimitiveJob[PrimitiveResult[SamplerPubResult]]:
+        self, pubs: Iterable[primitives.SamplerPubLike], *, shots: int | None = None
+    ) -> primitives.PrimitiveJob[primitives.PrimitiveResult[primitives.SamplerPubResult]]:
         """Sample every pub; a circuit that does not keep the budgets is refused, in the job's result."""
         coerced = [SamplerPub.coerce(pub, self._default_shots if shots is None else shots) for pub in pubs]
-        job = PrimitiveJob(self._run, coerced)
+        job = primitives.PrimitiveJob(self._run, coerced)
         job._submit()
         return job
 
-    def _run(self, pubs: list[SamplerPub]) -> PrimitiveResult[SamplerPubResult]:
+    def _run(self, pubs: list[SamplerPub]) -> primitives.PrimitiveResult[primitives.SamplerPubResult]:
         rng = np.random.default_rng(self._seed)
-        return PrimitiveResult([self._pub(pub, rng) for pub in pubs], metadata={"version": 2})
+        return primitives.PrimitiveResult([self._pub(pub, rng) for pub in pubs], metadata={"version": 2})
 
-    def _pub(self, pub: SamplerPub, rng: np.random.Generator) -> SamplerPubResult:
+    def _pub(self, pub: SamplerPub, rng: np.random.Generator) -> primitives.SamplerPubResult:
         registers = pub.circuit.cregs
         if not registers:
             raise InputError("the circuit measures nothing; add measurements")
@@ -92,10 +83,11 @@ class SectorSampler(BaseSamplerV2):
             measured[place] = self._measured(circuit, pub.shots, rng)
         columns = {register.name: [pub.circuit.find_bit(bit).index for bit in register] for register in registers}
         fields: dict[str, Any] = {
-            name: BitArray.from_bool_array(measured[..., bits], order="little") for name, bits in columns.items()
+            name: primitives.BitArray.from_bool_array(measured[..., bits], order="little")
+            for name, bits in columns.items()
         }
         facts = {"shots": pub.shots, "circuit_metadata": pub.circuit.metadata}
-        return SamplerPubResult(DataBin(**fields, shape=pub.shape), metadata=facts)
+        return primitives.SamplerPubResult(primitives.DataBin(**fields, shape=pub.shape), metadata=facts)
 
     def _measured(self, circuit: QuantumCircuit, shots: int, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Classical bits, one row a shot, in random order."""

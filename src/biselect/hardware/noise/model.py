@@ -19,7 +19,7 @@ from biselect.hardware.compiled_circuit import Compiled
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
-    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+    from qiskit import QuantumCircuit
     from qiskit.transpiler import InstructionProperties, Target
     from qiskit_aer.noise import NoiseModel, thermal_relaxation_error
     from qiskit_aer.noise.device.models import basic_device_gate_errors, basic_device_readout_errors
@@ -78,9 +78,7 @@ def cut_noise(
     physical = _line(touched)
     number = {qubit: position for position, qubit in enumerate(physical)}
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
-    circuit = QuantumCircuit(
-        QuantumRegister(len(physical), "q"), ClassicalRegister(compiled.circuit.num_clbits, "c"), name="noise-model"
-    )
+    circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
     reads: dict[int, int] = {}
     for step, qubits, gaps in zip(steps, touched, waits, strict=True):
         for qubit, seconds in gaps:
