@@ -141,8 +141,9 @@ def _show(found: Outcome) -> None:
         ("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference"),
     ]
     title = printable(f"{run.on}: {found.kind}")
-    table = Table("", "", title=title, title_justify="left", title_style="bold", show_header=False)
-    table.columns[1].justify = "right"
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
     table.add_column(style="dim")
     for row in rows:
         table.add_row(*map(printable, row))

@@ -77,7 +77,7 @@ def train(
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.checkpoint import OtherTrainingError
-    from biselect.report.training import draw_training
+    from biselect.report.training_picture import draw_training
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)

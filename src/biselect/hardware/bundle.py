@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
@@ -118,7 +118,7 @@ class Bundle:
             "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
-            "versions": {"biselect": __version__, **_versions()},
+            "versions": installed(PACKAGES),
         }
 
 
@@ -342,11 +342,12 @@ def _references(path: CompilationPath, target: Target) -> dict[str, CompilationP
     return {name: way for name, way in found.items() if way != path}
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of biselect and of the packages that take part."""
+    found = {"biselect": __version__}
+    for package in packages:
         try:
             found[package] = version(package)
-        except PackageNotFoundError:  # an optional part that this circuit did without
+        except PackageNotFoundError:  # an optional part that is done without
             continue
     return found

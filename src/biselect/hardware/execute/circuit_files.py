@@ -58,10 +58,7 @@ def circuit_contents(
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
-    Args:
-        made: the compiled circuit with all that led to it.
-        more: further files that the manifest is to vouch for.
-        facts: further plain data to seal in it, such as what the circuit is for.
+    It vouches for `more` files too, and seals `facts`, such as what the circuit is for.
     """
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
 

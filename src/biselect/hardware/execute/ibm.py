@@ -32,10 +32,8 @@ def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
 class IbmSampling(remote.Service):
     """Shots of an IBM device.
 
-    Args:
-        mode: a backend for single jobs, or the caller's own Session or Batch; none is ever opened here.
-        service: the QiskitRuntimeService that knows the jobs.
-        make_sampler: gives a SamplerV2, or what behaves like it.
+    `mode` is a backend for single jobs, or the caller's own Session or Batch; none is ever opened here. `service` is
+    the QiskitRuntimeService that knows the jobs.
     """
 
     finds = True

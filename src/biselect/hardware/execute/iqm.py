@@ -15,12 +15,7 @@ BROKEN_DOWN = {"InternalSystemError", "BadGatewayError", "SystemUnavailableError
 
 
 class IqmSampling(remote.Service):
-    """Shots of an IQM device, whose jobs carry no tags.
-
-    Args:
-        backend: an IQMBackend, or one that behaves like it.
-        address: of the server, without credentials.
-    """
+    """Shots of an IQM device, whose jobs carry no tags; the address of its server holds no credentials."""
 
     def __init__(self, backend: Any, address: str) -> None:
         self._backend = backend

@@ -10,16 +10,15 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from biselect._version import __version__
 from biselect.core.checks import whole
 from biselect.core.files import read_json, write_file
 from biselect.errors import InputError
+from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
 from biselect.hardware.execute.samplers import kind_of
 from biselect.hardware.hashing import check_seal, seal
@@ -30,7 +29,7 @@ FORMAT = "biselect-run-2"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
-PACKAGES = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
+PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -130,7 +129,7 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
     found = {name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()}
     threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
     references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
-    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed()})
+    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in NEEDED:
@@ -167,17 +166,6 @@ def load_run(folder: Path) -> StoredRun:
 def is_run(content: Any) -> bool:
     """Whether this is the manifest of a run, of any release, and not that of a circuit."""
     return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")
-
-
-def installed() -> dict[str, str]:
-    """Versions of what takes part in a run."""
-    found = {"biselect": __version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _add(path: Path, content: bytes) -> None:

@@ -19,11 +19,9 @@ REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
 
 
 def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]:
-    """The figures of a planned run; refuses what a simulator could not measure, and asks no service.
+    """The figures of a `plan`, or of a fixed run's content; refuses what a simulator could not measure.
 
-    Args:
-        circuit: what is measured.
-        asked: from `plan`, or the content of a fixed run.
+    No service is asked.
     """
     kind, compiled = kind_of(asked["on"]), circuit.compiled
     if kind != HARDWARE:

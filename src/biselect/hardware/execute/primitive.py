@@ -109,11 +109,8 @@ def program_of(circuit: QuantumCircuit, n_samples: int | None = None) -> tuple[P
     """The program of a bound logical circuit, and the qubit that each classical bit measures.
 
     A circuit is a start, then RZ, RZZ and XXPlusYY(θ, 0) in any order, then measurements. The start is made of X gates,
-    or prepares a Dicke state in both registers with the gates of `prepare_dicke`.
-
-    Args:
-        circuit: its first quantum register holds the samples, its second the features.
-        n_samples: N, for a circuit with another division into registers.
+    or prepares a Dicke state in both registers with the gates of `prepare_dicke`. Of two quantum registers the first
+    holds the samples, the second the features; a circuit with another division needs `n_samples`.
     """
     n = _samples(circuit, n_samples)
     steps = [step for step in circuit.data if step.operation.name != "barrier"]

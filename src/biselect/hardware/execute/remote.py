@@ -120,9 +120,7 @@ class Service(Sampler, ABC):
 def is_lost(error: BaseException, status: int | None) -> bool:
     """Whether the service gave no answer, or broke down, so that it may have done what it was asked all the same.
 
-    Args:
-        error: what the client raised; without an answer it is the connection's unless it names a file of this machine.
-        status: the HTTP status of the answer, if there was one.
+    Without an HTTP status the error is the connection's, unless it names a file of this machine.
     """
     if status is not None:
         return not 0 <= status < 500

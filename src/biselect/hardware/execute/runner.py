@@ -8,8 +8,9 @@ from secrets import token_hex
 
 from biselect.core.files import write_file
 from biselect.errors import InputError
+from biselect.hardware.bundle import installed
 from biselect.hardware.execute import remote
-from biselect.hardware.execute.manifest import StoredRun, installed
+from biselect.hardware.execute.manifest import PARTS, StoredRun
 from biselect.hardware.execute.samplers import Readout, Sampler, sampler_for
 from biselect.hardware.execute.store import RunStore
 
@@ -44,7 +45,7 @@ def execute(
         left = range(len(readouts), len(run.seeds))
         if not left:
             return readouts
-        if installed() != run.content["versions"]:
+        if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         sampler = sampler or sampler_for(run.on)
         if isinstance(sampler, remote.Service):
@@ -117,10 +118,7 @@ def _collect(service: remote.Service, store: RunStore, repeat: int, wait: float 
         ) from None
     except (remote.StillWaitingError, remote.ConnectionLostError):
         raise
-    except (
-        remote.ServiceError,
-        InputError,
-    ) as error:  # it may be there for another account: only the user can give it up
+    except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
         store.note(repeat, "uncollected", job=job, why=str(error))
         raise remote.DoubtfulJobError(
             f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
