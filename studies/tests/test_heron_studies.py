@@ -9,7 +9,7 @@ from qiskit.quantum_info import Statevector
 
 from biselect.hardware import to_qiskit
 from biselect.hardware.execute.circuit_files import circuit_contents, load_circuit
-from biselect.hardware.execute.sector_state import sector_state
+from biselect.hardware.execute.exact_shots import sector_state
 from biselect.hardware.noise import LABEL
 from biselect.qaoa import Ansatz
 from biselect_studies import replay_tables, wide_tables

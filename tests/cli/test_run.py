@@ -45,8 +45,8 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
     """No service is asked for shots that are there already."""
     from biselect.hardware.execute import runner
     from biselect.hardware.execute.circuit_files import load_circuit
+    from biselect.hardware.execute.exact_shots import SectorSampling
     from biselect.hardware.execute.manifest import freeze, plan
-    from biselect.hardware.execute.samplers import SectorSampling
 
     class Device(SectorSampling):
         name = "ibm:nowhere"

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from biselect.solvers.registry import Progress
@@ -70,3 +71,19 @@ def out() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def show_line(text: str) -> None:
+    """One line of an answer."""
+    out().print(printable(text))
+
+
+def figures(title: str, name: str, *columns: str) -> Table:
+    """A table of figures: names to the left, columns of numbers to the right of them."""
+    from rich.table import Table
+
+    table = Table(title=printable(title), title_justify="left", title_style="bold")
+    table.add_column(name, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
@@ -118,7 +118,7 @@ class Bundle:
             "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
-            "versions": {"biselect": __version__, **_versions()},
+            "versions": installed(PACKAGES),
         }
 
 
@@ -335,9 +335,10 @@ def _references(path: CompilationPath, target: Target) -> dict[str, CompilationP
     return {name: way for name, way in found.items() if way != path}
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        with suppress(PackageNotFoundError):  # an optional part that this circuit did without
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of biselect and of the packages that take part."""
+    found = {"biselect": __version__}
+    for package in packages:
+        with suppress(PackageNotFoundError):  # an optional part that is done without
             found[package] = version(package)
     return found

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import check_seal, seal
 from biselect.errors import BiselectError, InputError
-from biselect.hardware.execute.measured_bits import Readout
+from biselect.hardware.execute.samplers import Readout
 
 if TYPE_CHECKING:
     from biselect.hardware.execute.manifest import StoredRun

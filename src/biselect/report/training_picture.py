@@ -36,14 +36,12 @@ def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
 def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     energies = ansatz.energies.ravel()
     edges: Any = np.linspace(energies.min(), energies.max(), BINS + 1) if np.ptp(energies) else BINS
-    uniform = np.full(energies.size, 1 / energies.size)
     shares = {
-        "uniform feasible": uniform,
+        "uniform feasible": np.full(energies.size, 1 / energies.size),
         f"trained, p = {trained.depth}": ansatz.probabilities(trained.angles).ravel(),
     }
-    for (label, share), colour in zip(shares.items(), COLOURS, strict=False):
-        step: Any = {"histtype": "step", "linewidth": 1.4, "color": colour, "label": label}
-        axes.hist(energies, bins=edges, weights=100 * share, **step)
+    for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
+        axes.hist(energies, edges, weights=100 * share, histtype="step", linewidth=1.4, color=colour, label=name)
     start = ansatz.expectation(np.zeros(ansatz.size))
     axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="before: start, on average")
     axes.axvline(energies.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
@@ -74,8 +72,8 @@ def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     table = ansatz.schedule.expand(trained.angles)
     names = [*(f"γ {group.name}" for group in ansatz.groups), "β"]
     for position, (name, column) in enumerate(zip(names, table.T, strict=True)):
-        style: dict[str, Any] = {"color": COLOURS[position % len(COLOURS)], "marker": MARKERS[position % len(MARKERS)]}
-        axes.plot(layers, column, label=name, **style)
+        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
+        axes.plot(layers, column, label=name, color=colour, marker=marker)
     axes.axhline(0, color="#999999", linewidth=0.6)
     axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
     axes.legend(ncols=4, **BELOW)
