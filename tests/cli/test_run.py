@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("qiskit_aer")
 
 from biselect import SelectionProblem
-from biselect.qaoa.thresholds import Threshold, save_thresholds
+from biselect.qaoa.best_known import Threshold, save_thresholds
 
 
 @pytest.fixture(scope="module")

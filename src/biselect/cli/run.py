@@ -118,7 +118,7 @@ def run(
 
 
 def _threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
-    from biselect.qaoa.thresholds import Threshold, load_thresholds
+    from biselect.qaoa.best_known import Threshold, load_thresholds
 
     if text is None:
         return None

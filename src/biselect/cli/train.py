@@ -96,7 +96,7 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
-    from biselect.qaoa.training.checkpoint import OtherTrainingError
+    from biselect.qaoa.training.records import OtherTrainingError
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)
@@ -187,7 +187,7 @@ def _check_place(output: Path | None, problem: Path, threshold: str | None) -> N
 
 def _threshold(text: str | None, problem: SelectionProblem) -> float | None:
     """An energy, or the manifest's entry for this problem."""
-    from biselect.qaoa.thresholds import load_thresholds, threshold_for
+    from biselect.qaoa.best_known import load_thresholds, threshold_for
 
     if text is None:
         return None

@@ -24,7 +24,7 @@ from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of
 from biselect.hardware.execute.devices import kind_of
 from biselect.hardware.hashing import check_seal, seal
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
 FORMAT = "biselect-run-2"

@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.qaoa.training.batched_lbfgs import batched_lbfgs
-from biselect.qaoa.training.checkpoint import Checkpoint
-from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Descent, Watch, lbfgs
+from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Watch, batched_lbfgs, lbfgs
 from biselect.qaoa.training.initial_angles import is_phase, units
 from biselect.qaoa.training.objectives import Objective
-from biselect.qaoa.training.result import Stage
+from biselect.qaoa.training.records import Checkpoint, Descent, Stage
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -284,10 +282,10 @@ class Search:
             parts.append(self._passed + part * (share - self._passed))
         self.progress(min(1.0, max(parts)), self._best)
 
-    def reached(self, ansatz: Ansatz, descent: Descent) -> Stage:
-        """Note the best of a depth and schedule."""
-        stage = Stage(
-            schedule=ansatz.schedule.name, depth=ansatz.schedule.depth, angles=descent.angles, value=descent.value
+    def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
+        """Note the best of a depth and schedule, and give it back."""
+        schedule = ansatz.schedule
+        self.stages.append(
+            Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )
-        self.stages.append(stage)
-        return stage
+        return descent

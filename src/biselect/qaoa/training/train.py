@@ -12,32 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect._version import __version__
+from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
-from biselect.qaoa.training.checkpoint import Checkpoint
-from biselect.qaoa.training.depth_frontier import depth_frontier
-from biselect.qaoa.training.descent import Descent
-from biselect.qaoa.training.multistart import multistart, polish
 from biselect.qaoa.training.objectives import FLOOR, Objective
-from biselect.qaoa.training.result import Training
+from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Progress, Search
-from biselect.qaoa.training.threshold import threshold as threshold_search
-from biselect.qaoa.training.warm_start import continuation, ladder
+from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
 
-STRATEGIES: dict[str, Callable[..., Descent]] = {
-    "multistart": multistart,
-    "ladder": ladder,
-    "continuation": continuation,
-    "depth-frontier": depth_frontier,
-    "threshold": threshold_search,
-    "polish": polish,
-}
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
+COMPILE = 10.0  # seconds that compiling takes the first time
+EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
+
+
+def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
+    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes."""
+    seconds = evaluations * depth * max(LEAST, EACH * problem.sector.size)
+    return "compiled" if seconds > COMPILE else "auto"
 
 
 def train(
