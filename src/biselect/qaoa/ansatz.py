@@ -19,9 +19,8 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.dense import embed
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
-from biselect.simulate.measure import measure
+from biselect.simulate.measure import embed, measure
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
@@ -220,7 +219,7 @@ class Ansatz:
         )
 
     def _gpu_batch(self) -> Any:
-        from biselect.simulate.gpu_batch import GpuBatch
+        from biselect.simulate.gpu import GpuBatch
 
         if not hasattr(self, "_batches"):
             self._batches = GpuBatch(self.problem, self.samples, self.features)
@@ -248,12 +247,7 @@ class Ansatz:
         features = unrank(columns, self.features.n, self.features.chosen)
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))
-        return Samples(
-            samples=samples[order],
-            features=features[order],
-            energies=energies[order],
-            counts=counts[order],
-        )
+        return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     # Figures of merit beyond the mean
 

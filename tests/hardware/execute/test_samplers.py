@@ -14,8 +14,8 @@ from biselect.hardware.execute.devices import kind_of
 from biselect.hardware.execute.samplers import SectorSampling, WideSampling
 from biselect.hardware.execute.sector_state import sector_state
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec
-from biselect.simulate.dense import embed
 from biselect.simulate.layers import Register
+from biselect.simulate.measure import embed
 from biselect.simulate.program import Op, Program
 
 SHOTS = 4000

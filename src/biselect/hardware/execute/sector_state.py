@@ -17,9 +17,8 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import Sector
 from biselect.errors import InputError
 from biselect.qaoa.starts import basis_state
-from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
+from biselect.simulate.backends import PLAIN_AMPLITUDES, check_memory, make_simulator
 from biselect.simulate.layers import Layers, Register
-from biselect.simulate.memory import check_memory
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
 
 SINGLE_PRECISION_ABOVE = 20_000_000  # amplitudes; half the memory, and shots that nobody could tell apart

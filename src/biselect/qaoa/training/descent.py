@@ -98,17 +98,9 @@ def lbfgs(
     zero: float = 0.0,
     unit: float = 1.0,
 ) -> Descent:
-    """L-BFGS-B from one start.
+    """L-BFGS-B from one start, in `units` of the angles, within ±reach or as far as the start where that is outside.
 
-    Args:
-        value_and_gradient: of the angles.
-        start: where to begin.
-        units: the step of each angle that matters; the search runs in these.
-        reach: the box is ±reach, or as far as the start where that is outside.
-        iterations: at most.
-        watch: counts and stops.
-        zero: taken from values before SciPy sees them, whose tolerances are for values of about 1.
-        unit: by which they are divided.
+    SciPy's tolerances are for values of about 1, so it sees (value - zero) / unit.
     """
     from scipy.optimize import minimize
 
@@ -171,16 +163,7 @@ def batched_lbfgs(
     """Follow all starts downhill, each with its own step length and curvature.
 
     Every round evaluates one trial point a start: where it falls enough it is taken and the next direction is made,
-    elsewhere the step is halved.
-
-    Args:
-        many_with_gradients: of (batch, size) angles.
-        starts: (batch, size).
-        units: the step of each angle that matters.
-        reach: the box is ±reach, or as far as the start where that is outside.
-        evaluations: rounds.
-        expired: asked before every round but the first.
-        unit: about how far values differ; slopes are measured in it.
+    elsewhere the step is halved. There are `evaluations` rounds at most; units, reach and unit are those of `lbfgs`.
     """
     x = starts / units
     box = np.maximum(reach / units, np.abs(x))

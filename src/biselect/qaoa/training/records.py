@@ -33,7 +33,7 @@ class Descent:
         failed: whether an evaluation gave no finite number, which ends a descent.
     """
 
-    angles: Vector
+    angles: NDArray[np.float64]
     value: float
     evaluations: int
     trace: tuple[tuple[int, float], ...]

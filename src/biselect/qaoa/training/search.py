@@ -7,9 +7,10 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,14 +76,10 @@ class Search:
         self.ansatz, self.objective, self.seed = ansatz, objective, seed
         self.evaluations, self.seconds = evaluations, seconds
         self.in_lockstep, self.checkpoint, self.progress = in_lockstep, checkpoint, progress
-        self.spent = 0
+        self.spent, self.flat, self.failed = 0, True, False
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
-        self.flat = True
-        self.failed = False
-        self._best = np.inf
-        self._over = False
-        self._passed = 0.0
+        self._best, self._over, self._passed = np.inf, False, 0.0
         self._begin = time.perf_counter() - checkpoint.seconds
         self._workers: SimpleQueue[Ansatz] = SimpleQueue()
         self._count = workers
@@ -124,21 +121,15 @@ class Search:
         # a protocol with a box of its own takes energies, like angles, as they are
         zero, unit = (self.objective.zero, self.objective.unit) if reach is None else (0.0, 1.0)
 
+        how: dict[str, Any] = {"units": scale, "reach": box, "unit": unit}
+
         def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
-            return lbfgs(
-                lambda angles: self.objective.value_and_gradient(on, angles),
-                start,
-                units=scale,
-                reach=box,
-                iterations=iterations,
-                watch=watch,
-                zero=zero,
-                unit=unit,
-            )
+            slope = partial(self.objective.value_and_gradient, on)
+            return lbfgs(slope, start, iterations=iterations, watch=watch, zero=zero, **how)
 
         cap = max(2, round(iterations * CALLS_PER_ITERATION) + 2)
         if self.in_lockstep:
-            return self._together(name, starts, trained, cap, share, must, scale, box, unit)
+            return self._together(name, starts, trained, cap, share, must, **how)
         return self.run(name, starts, method, cap=cap, ansatz=trained, share=share, must=must)
 
     def run(
@@ -154,8 +145,7 @@ class Search:
     ) -> list[Descent]:
         """Any method from each start, of `cap` evaluations at most each; see `descend` for the rest."""
         trained = self.ansatz if ansatz is None else ansatz
-        self._over = False
-        if not must and (self._room(share) < 1 or self._expired(share)):
+        if not self._begins(share, must):
             return []
         if isinstance(starts, Sequence):
             cap = min(cap, max(1, self._room(share) // max(1, len(starts))))
@@ -176,7 +166,6 @@ class Search:
                 self._workers.put(worker)
 
         found: list[Descent] = []
-        self._best = np.inf
         with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
             for job, descent in descents:
                 room = self._room(share)
@@ -189,6 +178,18 @@ class Search:
                 self._take(job.key, descent)
                 found.append(descent)
                 self._tell(share, len(found) / len(starts) if isinstance(starts, Sequence) else 0.0)
+        return self._finished(found, share)
+
+    def _begins(self, share: float, must: bool) -> bool:
+        """Whether a round of descents begins: it must, or something is left for it."""
+        self._over = False
+        if not must and (self._room(share) < 1 or self._expired(share)):
+            return False
+        self._best = np.inf
+        return True
+
+    def _finished(self, found: list[Descent], share: float) -> list[Descent]:
+        """The descents of a round, best first; equal values keep the order of their starts."""
         self._passed = share
         return sorted(found, key=lambda descent: descent.value)
 
@@ -222,41 +223,28 @@ class Search:
                     future.cancel()
 
     def _together(
-        self,
-        name: str,
-        starts: Iterable[Vector],
-        ansatz: Ansatz,
-        cap: int,
-        share: float,
-        must: bool,
-        scale: Vector,
-        box: Vector,
-        unit: float,
+        self, name: str, starts: Iterable[Vector], ansatz: Ansatz, cap: int, share: float, must: bool, **how: Any
     ) -> list[Descent]:
         """All starts at once, one evaluation of all of them at a time."""
-        self._over = False
-        if not must and (self._room(share) < 1 or self._expired(share)):
+        if not self._begins(share, must):
             return []
         wanted = list(islice(starts, BATCH if self.evaluations is None else max(1, self._room(share) // cap)))
         keys = [f"{name}/{number}" for number in range(len(wanted))]
-        self._best = np.inf
-        if any(key not in self.checkpoint.done for key in keys):
+        if all(key in self.checkpoint.done for key in keys):
+            found = [self.checkpoint.done[key] for key in keys]
+        else:
+            rounds = min(cap, max(1, self._room(share) // len(wanted)))
             found = batched_lbfgs(
                 ansatz.many_with_gradients,
                 np.array(wanted),
-                units=scale,
-                reach=box,
-                evaluations=min(cap, max(1, self._room(share) // len(wanted))),
+                evaluations=rounds,
                 expired=lambda: self._expired(share),
-                unit=unit,
+                **how,
             )
-        else:
-            found = [self.checkpoint.done[key] for key in keys]
         for key, descent in zip(keys, found, strict=True):
             self._take(key, descent)
         self._tell(share, 1.0)
-        self._passed = share
-        return sorted(found, key=lambda descent: descent.value)
+        return self._finished(found, share)
 
     def _take(self, key: str, descent: Descent) -> None:
         for count, value in descent.trace:
@@ -273,14 +261,10 @@ class Search:
         """Report how much of the budget is used; without one, how many of the rounds and of this one's starts."""
         if self.progress is None:
             return
-        parts = []
-        if self.evaluations is not None:
-            parts.append(self.spent / self.evaluations)
-        if self.seconds is not None:
-            parts.append(self.elapsed / self.seconds)
-        if not parts:
-            parts.append(self._passed + part * (share - self._passed))
-        self.progress(min(1.0, max(parts)), self._best)
+        used = [(self.spent, self.evaluations), (self.elapsed, self.seconds)]
+        parts = [spent / most for spent, most in used if most is not None]
+        done = max(parts) if parts else self._passed + part * (share - self._passed)
+        self.progress(min(1.0, done), self._best)
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
         """Note the best of a depth and schedule, and give it back."""

@@ -14,15 +14,7 @@ from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.qaoa.schedule import SCHEDULES
 from biselect.qaoa.training.descent import Watch, powell, random_local
-from biselect.qaoa.training.initial_angles import (
-    extended,
-    layer_table,
-    middles,
-    nearest,
-    ramp,
-    random_start,
-    stretched,
-)
+from biselect.qaoa.training.initial_angles import extended, layer_table, middles, nearest, ramp, random_start, stretched
 from biselect.qaoa.training.records import Descent
 from biselect.qaoa.training.search import Search
 
@@ -238,7 +230,7 @@ def _deterministic(ansatz: Ansatz, before: Vector | None) -> list[Vector]:
 
 
 def threshold(search: Search) -> Descent:
-    """The paper's best-known-threshold protocol (Section S5.1), without gradients; the best angles seen, trained or not.
+    """The paper's best-known-threshold protocol (Section S5.1), without gradients; the best angles seen are kept.
 
     Each untrained start is evaluated, then searched from by random local steps and by Powell's method, 96 calls each,
     within [0, π]. The paper does not list its starts; here they are all angles at π/4, all at π/8, a rising ramp of

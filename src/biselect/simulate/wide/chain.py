@@ -17,6 +17,7 @@ from biselect.errors import InputError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
 from biselect.simulate.wide.local import (
     Charge,
+    Matrix,
     Pieces,
     acted,
     assembled,
@@ -24,8 +25,8 @@ from biselect.simulate.wide.local import (
     commuting_levels,
     effective_ops,
     phase,
+    split,
 )
-from biselect.simulate.wide.split import Matrix, split
 
 Site = dict[tuple[Charge, int], Matrix]  # (charge on the left, bit) → matrix from left to right bond states
 
