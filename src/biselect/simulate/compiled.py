@@ -15,7 +15,7 @@ from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
 from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
-from biselect.simulate.passes import Grid, PassLayers, Side, Team, Work, differentiate, evaluate
+from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, differentiate, evaluate
 from biselect.simulate.simd import BYTES
 
 LIMIT = 3  # 8 complex rows fill the vector registers
@@ -23,16 +23,7 @@ LOOK_EVERY = 0.2  # seconds between two words on progress
 
 
 class CompiledSimulator:
-    """One problem's sector, ready to be run many times.
-
-    Args:
-        problem: whose energy is observed.
-        samples: the sample register and its mixer.
-        features: the feature register and its mixer.
-        dtype: complex64 or complex128.
-        threads: how many threads share a run.
-        progress: called now and then with the done share of a run.
-    """
+    """One problem's sector, ready to be run many times; `progress` is told the done share of a run now and then."""
 
     def __init__(
         self,
@@ -102,7 +93,7 @@ class CompiledSimulator:
         circuit = self._circuit(layers, start, None if given else observable)
 
         def work(thread: int, team: Team) -> None:
-            differentiate(self._state, self._adjoint, *circuit, self.work[thread], team, *shares[thread])
+            differentiate(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
 
         self._share(work, (1 if given else p + 1) + p)
         if not given:
@@ -119,24 +110,23 @@ class CompiledSimulator:
         circuit, outs = self._circuit(layers, start, observable), np.zeros((self.threads, 2))
 
         def work(thread: int, team: Team) -> None:
-            evaluate(self._state, *circuit, keep, self.work[thread], team, outs[thread])
+            evaluate(self._state, circuit, keep, self.work[thread], team, outs[thread])
 
         self._share(work, layers.depth + 1)
         return 0.0 if observable is None else self.centred.as_given(float(outs[:, 0].sum()), observable)
 
-    def _circuit(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None) -> tuple[Any, ...]:
-        """What `evaluate` and `differentiate` take alike: the sector, the layers, what is observed, if anything."""
-        program = PassLayers(
+    def _circuit(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None) -> Circuit:
+        in_passes = PassLayers(
             sample=layers.sample,
             feature=layers.feature,
             pair=layers.pair,
             pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
             mixing=np.stack(cos_and_tan(layers.mixing, self.real), axis=1),
         )
-        sector = (self.samples, self.features, self.grid, program, start is None)
-        if observable is None:
-            return *sector, False, 0, 0.0
-        return *sector, True, KINDS[observable.kind], self.centred.threshold(observable)
+        goal = (False, 0, 0.0)
+        if observable is not None:
+            goal = (True, KINDS[observable.kind], self.centred.threshold(observable))
+        return Circuit(self.samples, self.features, self.grid, in_passes, start is None, *goal)
 
     def _share(self, work: Callable[[int, Team], None], passes: int) -> None:
         """Run the work on all threads; tell whoever watches how many passes are done."""

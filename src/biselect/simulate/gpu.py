@@ -115,9 +115,8 @@ class GpuSimulator:
         self._check_memory()
         self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
         names = [f"sample_stage{back}<{p}>" for back in ("", "_back") for p in range(1, SAMPLE_LIMIT + 1)]
-        sizes = (("N", self.n), ("K", samples.chosen), ("D", self.d))
-        sizes = (*sizes, ("COLUMNS", self.columns), ("THREADS", self.row_threads))
-        self.module = load_module("sector.cu", tuple(names), sizes)
+        sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns, "THREADS": self.row_threads}
+        self.module = load_module("sector.cu", tuple(names), tuple(sizes.items()))
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
         self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))
@@ -253,13 +252,7 @@ def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[int, Any, int]]]:
 
 
 class GpuBatch:
-    """The tensor-Dicke start and the three cost components, for batches of layer angles.
-
-    Args:
-        problem: whose energy is cost and observable.
-        samples: the sample register and its mixer.
-        features: the feature register and its mixer.
-    """
+    """The tensor-Dicke start and the three cost components, for batches of layer angles; the cost is the observable."""
 
     def __init__(self, problem: SelectionProblem, samples: Register, features: Register) -> None:
         cp = self.cp = require_cupy()

@@ -76,14 +76,6 @@ class PairGradient:
     pair: NDArray[np.float64]
     mixing: NDArray[np.float64]
 
-    def sample(self, m: int) -> NDArray[np.float64]:
-        """Derivatives by the sample phases, (p, N)."""
-        return self.pair.sum(axis=2) / m
-
-    def feature(self, k: int) -> NDArray[np.float64]:
-        """Derivatives by the feature phases, (p, D)."""
-        return self.pair.sum(axis=1) / k
-
 
 OBSERVABLES = ("energy", "hit", "excess", "values")
 KINDS = {"energy": 0, "hit": 1, "excess": 2}  # as kernels know them

@@ -24,17 +24,11 @@ class _OverError(Exception):
 
 @dataclass(kw_only=True)
 class Watch:
-    """Counts evaluations, keeps the best and ends the descent in time.
+    """Counts evaluations, keeps the best and ends the descent in time."""
 
-    Attributes:
-        most: evaluations at most.
-        expired: asked before every evaluation but the first.
-        unit: about how far values differ.
-    """
-
-    most: int
-    expired: Callable[[], bool]
-    unit: float = 1.0
+    most: int  # evaluations at most
+    expired: Callable[[], bool]  # asked before every evaluation but the first
+    unit: float = 1.0  # about how far values differ
     best: Vector | None = None
     value: float = np.inf
     evaluations: int = 0

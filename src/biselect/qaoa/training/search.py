@@ -46,18 +46,8 @@ class Search:
     """Runs descents, takes up their results in the order of their starts, and keeps count of what they cost.
 
     Results are taken up in the order of their starts, and whether a start still fits into the budget depends only on
-    those before it, so with a budget of evaluations the number of workers changes nothing.
-
-    Args:
-        ansatz: what is trained.
-        objective: what is lowered.
-        evaluations: at most; None for no limit.
-        seconds: after which no evaluation begins; None for no limit.
-        seed: of random starts.
-        workers: descents that run at the same time.
-        in_lockstep: whether many starts go down together, an evaluation of all of them at a time.
-        checkpoint: where finished descents are kept.
-        progress: told after every descent.
+    those before it, so with a budget of evaluations the number of workers changes nothing. The arguments are those of
+    `train`, checked.
     """
 
     def __init__(

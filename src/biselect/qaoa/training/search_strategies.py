@@ -52,10 +52,6 @@ def multistart(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
 
     Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
     {0.5, 1, π/2, π}. What is left when no polish improves any more stays unspent.
-
-    Args:
-        search: the means.
-        starts: angles to begin with.
     """
     if search.evaluations is None and search.seconds is None:
         search.evaluations = EVALUATIONS
@@ -83,12 +79,7 @@ def _best(descents: Iterable[Descent]) -> Descent:
 
 
 def polish(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
-    """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective.
-
-    Args:
-        search: the means.
-        starts: angles to begin with.
-    """
+    """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective."""
     if not starts:
         raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
     return search.reached(search.ansatz, search.descend("polish", starts, iterations=CONVERGED)[0])
@@ -123,13 +114,7 @@ def ladder(
 
 
 def continuation(search: Search, *, fresh: int = 0, starts: Sequence[Vector] = ()) -> Descent:
-    """Every schedule that the wanted one contains, at its depth: tied, layerwise, bilinear, and so on.
-
-    Args:
-        search: the means.
-        fresh: random starts beside, on every rung.
-        starts: angles to begin with on the last rung.
-    """
+    """Every schedule that the wanted one contains, at its depth: tied, layerwise, bilinear; options as for `ladder`."""
     schedule = search.ansatz.schedule
     chain = [*_below(search.ansatz), schedule.name]
     return _up_the_rungs(search, [(schedule.depth, name) for name in chain], fresh, starts)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biselect._version import __version__
 from biselect.core import SelectionProblem
@@ -91,7 +90,9 @@ def train(
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
     if "starts" in options:
-        options["starts"] = [_start(ansatz, start) for start in options["starts"]]
+        options["starts"] = [np.array(start, dtype=np.float64) for start in options["starts"]]
+        for start in options["starts"]:
+            ansatz.schedule.expand(start)  # refuses another number of angles, and what is not finite
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
     in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
@@ -156,13 +157,6 @@ def _strategy(strategy: str, options: Mapping[str, Any]) -> Callable[..., Descen
             f"strategy {strategy!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}"
         )
     return run
-
-
-def _start(ansatz: Ansatz, start: Any) -> NDArray[np.float64]:
-    """Angles to begin with, once they are known to fit."""
-    angles = np.array(start, dtype=np.float64)
-    ansatz.schedule.expand(angles)  # refuses another number of angles, and what is not finite
-    return angles
 
 
 def _seed_number(seed: int | np.random.Generator | None) -> int:
