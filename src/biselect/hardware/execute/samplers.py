@@ -67,7 +67,7 @@ class WideSampling:
 
     def check(self, compiled: Compiled) -> None:
         """The start must be a basis state."""
-        from biselect.simulate.wide.local import basis_start
+        from biselect.simulate.wide.order import basis_start
 
         basis_start(compiled.program)
 

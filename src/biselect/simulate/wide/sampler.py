@@ -18,8 +18,7 @@ from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
 from biselect.simulate.program import Program
-from biselect.simulate.wide.chain import BondLimitError, Chain, TooMuchWorkError
-from biselect.simulate.wide.local import Charge
+from biselect.simulate.wide.chain import BondLimitError, Chain, Charge, TooMuchWorkError
 from biselect.simulate.wide.order import Order, candidate_orders
 
 Bits = NDArray[np.int8]
