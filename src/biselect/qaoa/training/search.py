@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from itertools import islice
 from queue import SimpleQueue
@@ -42,6 +43,7 @@ class Job(NamedTuple):
     number: int
 
 
+@dataclass(eq=False)
 class Search:
     """Runs descents, takes up their results in the order of their starts, and keeps count of what they cost.
 
@@ -50,31 +52,26 @@ class Search:
     `train`, checked.
     """
 
-    def __init__(
-        self,
-        ansatz: Ansatz,
-        objective: Objective,
-        *,
-        evaluations: int | None,
-        seconds: float | None,
-        seed: int,
-        workers: int,
-        in_lockstep: bool,
-        checkpoint: Checkpoint,
-        progress: Progress | None,
-    ) -> None:
-        self.ansatz, self.objective, self.seed = ansatz, objective, seed
-        self.evaluations, self.seconds = evaluations, seconds
-        self.in_lockstep, self.checkpoint, self.progress = in_lockstep, checkpoint, progress
+    ansatz: Ansatz
+    objective: Objective
+    _: KW_ONLY
+    evaluations: int | None
+    seconds: float | None
+    seed: int
+    workers: int
+    in_lockstep: bool
+    checkpoint: Checkpoint
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
         self.spent, self.flat, self.failed = 0, True, False
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
         self._best, self._over, self._passed = np.inf, False, 0.0
-        self._begin = time.perf_counter() - checkpoint.seconds
-        self._workers: SimpleQueue[Ansatz] = SimpleQueue()
-        self._count = workers
-        for worker in range(workers):
-            self._workers.put(ansatz.with_own_simulator() if worker else ansatz)
+        self._begin = time.perf_counter() - self.checkpoint.seconds
+        self._free: SimpleQueue[Ansatz] = SimpleQueue()  # those that no descent is using
+        for worker in range(self.workers):
+            self._free.put(self.ansatz.with_own_simulator() if worker else self.ansatz)
 
     @property
     def elapsed(self) -> float:
@@ -110,7 +107,6 @@ class Search:
         scale = steps if reach is None else np.ones(trained.size)
         # a protocol with a box of its own takes energies, like angles, as they are
         zero, unit = (self.objective.zero, self.objective.unit) if reach is None else (0.0, 1.0)
-
         how: dict[str, Any] = {"units": scale, "reach": box, "unit": unit}
 
         def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
@@ -146,14 +142,14 @@ class Search:
                 return self.checkpoint.done[job.key]
             if job.number and self._expired(share):
                 return None
-            worker = self._workers.get()
+            worker = self._free.get()
             try:
                 watch = Watch(
                     most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
                 )
                 return method(worker.with_schedule(trained.schedule), job.start, job.number, watch)
             finally:
-                self._workers.put(worker)
+                self._free.put(worker)
 
         found: list[Descent] = []
         with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
@@ -194,14 +190,14 @@ class Search:
         self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
     ) -> Generator[tuple[Job, Descent | None]]:
         """Descents in the order of their starts; None for one that had no time to begin."""
-        if self._count == 1:
+        if self.workers == 1:
             yield from ((job, follow(job)) for job in jobs)
             return
-        with ThreadPoolExecutor(self._count) as pool:
+        with ThreadPoolExecutor(self.workers) as pool:
             ahead: deque[tuple[Job, Future[Descent | None]]] = deque()
             try:
                 while True:
-                    for job in islice(jobs, self._count + 1 - len(ahead)):
+                    for job in islice(jobs, self.workers + 1 - len(ahead)):
                         ahead.append((job, pool.submit(follow, job)))
                     if not ahead:
                         return

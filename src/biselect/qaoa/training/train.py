@@ -96,29 +96,20 @@ def train(
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
     in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
+    means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
     task = {
         "version": __version__,
         "circuit": ansatz.spec.fingerprint,
         "precision": f"{ansatz.backend} {ansatz.dtype}",
         "strategy": strategy,
         "objective": wanted.describe(),
-        "evaluations": evaluations,
-        "seconds": seconds,
-        "seed": seed_number,
+        **means,
         "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
     search = Search(
-        ansatz,
-        wanted,
-        evaluations=evaluations,
-        seconds=seconds,
-        seed=seed_number,
-        workers=workers,
-        in_lockstep=in_lockstep,
-        checkpoint=kept,
-        progress=progress,
+        ansatz, wanted, **means, workers=workers, in_lockstep=in_lockstep, checkpoint=kept, progress=progress
     )
     try:
         best = run(search, **options)
