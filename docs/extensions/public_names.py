@@ -33,7 +33,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.qaoa.training",
     "biselect.qaoa.starts",
     "biselect.qaoa.angle_selection",
-    "biselect.qaoa.protocols",
     "biselect.qaoa.penalty",
     "biselect.simulate.program",
     "biselect.simulate.wide",

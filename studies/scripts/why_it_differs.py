@@ -50,12 +50,12 @@ def bilinear() -> None:
 
 def _local(ansatz, start, threshold, seed) -> float:
     """96 random local steps from given angles."""
-    from biselect.qaoa.training.threshold import STEP
+    from biselect.qaoa.training.search_strategies import LOCAL_STEP
 
     rng = np.random.default_rng([seed, 7])
     best, angles = ansatz.hit_rate(start, threshold), start
     for _ in range(96):
-        tried = np.clip(angles + rng.normal(scale=STEP, size=len(angles)), 0, np.pi)
+        tried = np.clip(angles + rng.normal(scale=LOCAL_STEP, size=len(angles)), 0, np.pi)
         if (rate := ansatz.hit_rate(tried, threshold)) > best:
             best, angles = rate, tried
     return best

@@ -107,7 +107,7 @@ def read_start(text: str) -> Any:
 
 def read_threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
     """An energy, or the entry for this problem in a manifest of thresholds."""
-    from biselect.qaoa.thresholds import Threshold, load_thresholds
+    from biselect.qaoa.best_known import Threshold, load_thresholds
 
     if text is None:
         return None

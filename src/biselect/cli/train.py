@@ -76,7 +76,7 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
-    from biselect.qaoa.training.checkpoint import OtherTrainingError
+    from biselect.qaoa.training.records import OtherTrainingError
     from biselect.report.training_picture import draw_training
 
     steps = Steps(quiet)

@@ -22,7 +22,7 @@ from biselect.hardware.execute.runner import execute, progress
 from biselect.hardware.execute.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
 from biselect.hardware.execute.store import BusyError
 from biselect.hardware.targets import from_snapshot, load_target
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
 from biselect_studies.task import EXPERIMENTS
 

@@ -13,8 +13,8 @@ from biselect.hardware.execute.aer import AerSampling
 from biselect.hardware.execute.exact_shots import SectorSampling, WideSampling, sector_state
 from biselect.hardware.execute.samplers import kind_of
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec
-from biselect.simulate.dense import embed
 from biselect.simulate.layers import Register
+from biselect.simulate.measure import embed
 from biselect.simulate.program import Op, Program
 
 SHOTS = 4000

@@ -20,10 +20,9 @@ from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, Readout, Sampler
 from biselect.qaoa.starts import basis_state
-from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
+from biselect.simulate.backends import PLAIN_AMPLITUDES, check_memory, make_simulator
 from biselect.simulate.layers import Layers, Register
 from biselect.simulate.measure import measure
-from biselect.simulate.memory import check_memory
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ class WideSampling(Sampler):
 
     def check(self, compiled: Compiled) -> None:
         """The start must be a basis state."""
-        from biselect.simulate.wide.local import basis_start
+        from biselect.simulate.wide.order import basis_start
 
         basis_start(compiled.program)
 

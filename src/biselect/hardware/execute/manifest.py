@@ -21,7 +21,7 @@ from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
 from biselect.hardware.execute.samplers import kind_of
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
 FORMAT = "biselect-run-2"

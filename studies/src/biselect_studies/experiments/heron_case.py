@@ -17,8 +17,8 @@ from biselect.hardware.bundle import Bundle
 from biselect.hardware.paths import IN_ORDER
 from biselect.hardware.placement import Placement
 from biselect.qaoa import Program
+from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.cost_groups import CostGroup, components
-from biselect.qaoa.thresholds import Threshold
 from biselect_studies.experiments.compile_case import device
 
 DEVICE = "boston"

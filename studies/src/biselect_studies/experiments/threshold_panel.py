@@ -9,8 +9,8 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.data.planted import panel_problem
 from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.schedule import SCHEDULES
-from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
 from biselect.solvers import solve
 from biselect_studies.experiments import by_seed

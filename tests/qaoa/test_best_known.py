@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz, Threshold, load_thresholds, save_thresholds
-from biselect.qaoa.thresholds import threshold_for
+from biselect.qaoa.best_known import threshold_for
 
 
 def problem_of(seed):

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from biselect.qaoa.training.batched_lbfgs import batched_lbfgs
+from biselect.qaoa.training.descent import batched_lbfgs
 
 
 def test_lockstep_goes_down_as_far_as_one_by_one(ansatz):

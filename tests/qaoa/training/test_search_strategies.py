@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from biselect.data.planted import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, Schedule, Training, split_terms
-from biselect.qaoa.training.warm_start import CONTAINED
+from biselect.qaoa.training.search_strategies import CONTAINED
 
 
 def test_small_budgets_keep_what_contained_schedules_found():
@@ -72,3 +72,10 @@ def test_a_rung_that_fails_is_written_down_as_such(ansatz, monkeypatch):
     assert json.loads(trained.to_json())["stages"][0]["value"] is None
     back = Training.from_json(trained.to_json())
     assert back.stages[0].value == np.inf and back.to_json() == trained.to_json()
+
+
+def test_multistart_finds_what_a_dense_scan_finds():
+    ansatz = Ansatz(planted_problem((4, 3, 2, 1), 2.0, seed=1), 1, "tied")
+    grid = np.linspace(-np.pi, np.pi, 61)
+    scan = min(ansatz.expectation([gamma, beta]) for gamma in grid for beta in grid[::2])
+    assert ansatz.train(evaluations=400).value <= scan + 1e-6
