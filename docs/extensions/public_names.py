@@ -24,7 +24,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.reviews",
     "biselect.calibrate",
     "biselect.calibrate.maps",
-    "biselect.calibrate.marginals",
     "biselect.calibrate.validity",
     "biselect.solvers",
     "biselect.solvers.interop",

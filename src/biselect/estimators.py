@@ -122,7 +122,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         cap: the largest weight.
         missing: `error`, or `median` to fill NaN.
         split: see `biselect.Calibrator`.
-        marginals: see `biselect.calibrate.marginals`.
+        marginals: see `biselect.calibrate.marginal_scores`.
         coupling_weight: λ.
         must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
         never: rows that must not be.

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.maps.ecdf import smoothed_cdf
+from biselect.calibrate.maps import smoothed_cdf
 from biselect.calibrate.validity import (
     angle_bound,
     coupling_bound,

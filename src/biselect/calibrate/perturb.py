@@ -7,43 +7,26 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError
 
-Shape = tuple[int, int]
+
+def _centred(u: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Entries that sum to zero, none beyond ±1."""
+    u = u - u.mean()
+    return u / max(1.0, np.abs(u).max())
 
 
-def entrywise(rng: np.random.Generator, shape: Shape) -> NDArray[np.float64]:
-    """Every cell on its own."""
-    return rng.uniform(-1, 1, size=shape)
-
-
-def row(rng: np.random.Generator, shape: Shape) -> NDArray[np.float64]:
-    """One error per sample: it cancels from column sums' order."""
-    return np.repeat(rng.uniform(-1, 1, size=(shape[0], 1)), shape[1], axis=1)
-
-
-def feature(rng: np.random.Generator, shape: Shape) -> NDArray[np.float64]:
-    """One error per feature: column sums carry it N times."""
-    return np.repeat(rng.uniform(-1, 1, size=(1, shape[1])), shape[0], axis=0)
-
-
-def centred_rank_one(rng: np.random.Generator, shape: Shape) -> NDArray[np.float64]:
-    """u_i v_j with Σ u_i = 0: it cancels from column sums."""
-    u = rng.uniform(-1, 1, size=shape[0])
-    u -= u.mean()
-    return np.outer(u / max(1.0, np.abs(u).max()), rng.uniform(-1, 1, size=shape[1]))
-
-
-def shifted_rank_one(rng: np.random.Generator, shape: Shape) -> NDArray[np.float64]:
-    """u_i v_j with u_i ≥ 0: it acts on column sums like an error per feature."""
-    return np.outer(rng.uniform(0, 1, size=shape[0]), rng.uniform(-1, 1, size=shape[1]))
-
-
-MODES: dict[str, Callable[[np.random.Generator, Shape], NDArray[np.float64]]] = {
-    "entrywise": entrywise,
-    "row": row,
-    "feature": feature,
-    "centred-rank-one": centred_rank_one,
-    "shifted-rank-one": shifted_rank_one,
+MODES: dict[str, Callable[[np.random.Generator, int, int], NDArray[np.float64]]] = {
+    # every cell on its own
+    "entrywise": lambda rng, n, d: rng.uniform(-1, 1, size=(n, d)),
+    # one error per sample: it cancels from column sums' order
+    "row": lambda rng, n, d: np.repeat(rng.uniform(-1, 1, size=(n, 1)), d, axis=1),
+    # one error per feature: column sums carry it N times
+    "feature": lambda rng, n, d: np.repeat(rng.uniform(-1, 1, size=(1, d)), n, axis=0),
+    # u_i v_j with Σ u_i = 0: it cancels from column sums
+    "centred-rank-one": lambda rng, n, d: np.outer(_centred(rng.uniform(-1, 1, size=n)), rng.uniform(-1, 1, size=d)),
+    # u_i v_j with u_i ≥ 0: it acts on column sums like an error per feature
+    "shifted-rank-one": lambda rng, n, d: np.outer(rng.uniform(0, 1, size=n), rng.uniform(-1, 1, size=d)),
 }
+"""No error is beyond ±1."""
 
 
 def perturb(
@@ -58,5 +41,5 @@ def perturb(
         raise InputError(f"there is no perturbation mode {mode!r}; choose one of: {', '.join(MODES)}")
     if not eta >= 0:
         raise InputError(f"eta must not be negative, got {eta!r}")
-    delta = eta * MODES[mode](np.random.default_rng(seed), (W.shape[0], W.shape[1]))
+    delta = eta * MODES[mode](np.random.default_rng(seed), *W.shape)
     return np.clip(W + delta, 0.0, cap)

@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.marginals import marginals
+from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import Seed, planted_block
 from biselect.errors import InputError
@@ -57,7 +57,7 @@ def planted_problem(
     block = planted_block(n, d, k, m, signal, seed=seed, mode=mode, place=place)
     if absolute:
         block = replace(block, weights=np.abs(block.residuals))
-    a, b = marginals(block.weights, block.residuals, "paper")
+    a, b = marginal_scores(block.weights, block.residuals, "paper")
     kept = block.weights if couplings is None else heaviest(block.weights, couplings, degree)
     return SelectionProblem(coupling=kept, sample_scores=a, feature_scores=b, k=k, m=m)
 

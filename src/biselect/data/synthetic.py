@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.marginals import marginals as marginal_scores
+from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
