@@ -43,7 +43,6 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.data.tables",
     "biselect.data.splits",
     "biselect.data.candidates",
-    "biselect.data.planted",
     "biselect.data.synthetic",
     "biselect.data.aml.schema",
     "biselect.data.aml.features",

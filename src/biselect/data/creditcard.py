@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.data.leaks import refuse_label_copies
-from biselect.data.splits import refuse_unsorted
+from biselect.data.splits import refuse_label_copies, refuse_unsorted
 from biselect.errors import InputError, MissingDataError
 
 if TYPE_CHECKING:

@@ -1,7 +1,8 @@
-"""Reference, buffer and test: one table cut in time, so that nothing later speaks about anything earlier."""
+"""Nothing that could leak: a table cut in time into reference, buffer and test, and features that know the label."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from numbers import Integral
@@ -13,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.errors import InputError
 
 __all__ = ["TimeSplit", "split_rows"]
+
+ENOUGH = 20  # rows of each class from which perfect separation is no accident
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,3 +89,24 @@ def refuse_unsorted(times: NDArray[Any]) -> None:
             f"the rows are not sorted by time: row {row} ({times[row]}) is earlier than row {row - 1} "
             f"({times[row - 1]}); sort the table first"
         )
+
+
+def refuse_label_copies(X: NDArray[np.float64], names: Sequence[str], labels: ArrayLike) -> None:
+    """Refuse a feature that copies the label, or splits the classes without a single exception.
+
+    A threshold on one honest feature does not separate the classes of a table that is worth a study. With few
+    positives chance might do it, so fewer than `ENOUGH` are held to the exact copy alone. What leaks only in part,
+    or only together with another feature, is not found.
+    """
+    marks = np.asarray(labels, dtype=bool)
+    if marks.all() or not marks.any():
+        return
+    for j, name in enumerate(names):
+        column = X[:, j]
+        inside, outside = column[marks], column[~marks]
+        if inside[0] != outside[0] and (inside == inside[0]).all() and (outside == outside[0]).all():
+            raise InputError(f"feature {name!r} is a copy of the label; leave it out, or the study measures nothing")
+        if min(inside.size, outside.size) >= ENOUGH and (inside.min() > outside.max() or inside.max() < outside.min()):
+            raise InputError(
+                f"feature {name!r} separates the label without exception; leave it out, or the study measures nothing"
+            )

@@ -1,4 +1,4 @@
-"""Instances with known answers: the paper's benchmark, its QUBO generator and planted blocks.
+"""Instances with known answers: the paper's benchmark, its QUBO generator, planted blocks and the QAOA instances.
 
 Where the paper leaves a generator open, the constants here are those that reproduce its tables (see each function).
 """
@@ -6,7 +6,7 @@ Where the paper leaves a generator open, the constants here are those that repro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,12 +16,28 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
 
+__all__ = [
+    "Planted",
+    "benchmark",
+    "depth_problem",
+    "gaussian_qubo",
+    "panel_problem",
+    "planted_block",
+    "planted_problem",
+]
+
 Seed = int | np.random.Generator | None
+Size = tuple[int, int, int, int]  # N, D, k, m
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]
 
 NOMINAL_SPREAD = 0.5
 ANOMALY_SHIFT = 3.0
 ANOMALY_SPREAD = 0.3
+
+DEPTH_SIZE: Size = (14, 10, 3, 3)
+PANEL_SIZE: Size = (12, 8, 3, 5)
+PANEL_COUPLINGS = 10
+PANEL_DEGREE = 2
 
 RESIDUALS: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.normal(size=shape),
@@ -149,6 +165,75 @@ def planted_block(
         samples, features = np.arange(k), np.arange(m)
     Z[np.ix_(samples, features)] += signal
     return Planted(residuals=Z, weights=Z.copy(), samples=samples, features=features)
+
+
+def planted_problem(
+    size: Size,
+    signal: float,
+    *,
+    seed: Seed,
+    mode: str = "residual",
+    place: str = "random",
+    absolute: bool = False,
+    couplings: int | None = None,
+    degree: int = PANEL_DEGREE,
+) -> SelectionProblem:
+    """A planted block as a selection problem of the QAOA studies, with the paper's marginals and λ = 1.
+
+    The paper leaves its instances open; of many recipes tried, this and the two below come closest to its tables.
+
+    Args:
+        size: N, D, k, m.
+        signal: μ.
+        seed: fixes the instance.
+        mode: `residual` or `mixed`, see `planted_block`.
+        place: `random` or `first`, see `planted_block`.
+        absolute: whether `W = |Z|` instead of Z.
+        couplings: how many of the heaviest couplings are kept; None for all. Marginals are those of all of them.
+        degree: how many kept couplings a sample or a feature may have.
+
+    >>> planted_problem((5, 4, 2, 2), 2.0, seed=0, couplings=3).coupling.astype(bool).sum()
+    np.int64(3)
+    """
+    n, d, k, m = size
+    block = planted_block(n, d, k, m, signal, seed=seed, mode=mode, place=place)
+    if absolute:
+        block = replace(block, weights=np.abs(block.residuals))
+    problem = block.problem(k, m, marginals="paper")
+    return problem if couplings is None else replace(problem, coupling=heaviest(block.weights, couplings, degree))
+
+
+def depth_problem(signal: float, mode: str, *, seed: Seed, size: Size = DEPTH_SIZE) -> SelectionProblem:
+    """An instance of the depth family: W = Z, and the block is the first k samples and m features.
+
+    A block at random places gives a higher α and a far higher probability of the optimum.
+    """
+    return planted_problem(size, signal, seed=seed, mode=mode, place="first")
+
+
+def panel_problem(*, seed: Seed, size: Size = PANEL_SIZE, signal: float = 3.0) -> SelectionProblem:
+    """An instance of the best-known-threshold panel: `W = |Z|`, a random block, ten couplings of degree two at most."""
+    return planted_problem(size, signal, seed=seed, absolute=True, couplings=PANEL_COUPLINGS, degree=PANEL_DEGREE)
+
+
+def heaviest(weights: NDArray[np.float64], count: int, degree: int) -> NDArray[np.float64]:
+    """The heaviest couplings, taken one by one while neither end has `degree` of them; all others are zero."""
+    if count < 1 or degree < 1:
+        raise InputError(f"couplings and degree must be at least 1, got {count} and {degree}")
+    kept = np.zeros_like(weights)
+    rows, columns = np.zeros(weights.shape[0], dtype=int), np.zeros(weights.shape[1], dtype=int)
+    for cell in np.argsort(-weights, axis=None, kind="stable"):
+        i, j = divmod(int(cell), weights.shape[1])
+        if rows[i] < degree and columns[j] < degree:
+            kept[i, j] = weights[i, j]
+            rows[i] += 1
+            columns[j] += 1
+            if rows.sum() == count:
+                return kept
+    raise InputError(
+        f"{count} couplings of degree {degree} at most were asked for; {weights.shape[0]} samples and "
+        f"{weights.shape[1]} features leave room for {int(rows.sum())}: take fewer couplings or a larger degree"
+    )
 
 
 def gaussian_qubo(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.data.places import line_of_row, remember
 from biselect.errors import InputError
 
 __all__ = ["CsvForm", "read_table"]
 
 Place = Callable[[int], str]  # where a row stands in its file
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+SOURCE = b"biselect.csv"  # where a table remembers its file
 HEAD = 1 << 16  # bytes in which the first line is looked for
 
 
@@ -76,21 +79,21 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
 
 
 def _read_csv(path: Path, form: CsvForm) -> pa.Table:
-    from pyarrow import csv
+    from pyarrow.csv import ConvertOptions, ParseOptions, read_csv
 
     delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
     _refuse_semicolons(path, delimiter)
-    nulls = [*csv.ConvertOptions().null_values, *form.na_values]
-    table = csv.read_csv(
+    table = read_csv(
         path,
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            column_types={name: pa.string() for name in form.text_columns}, null_values=nulls
+        parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=ConvertOptions(
+            column_types=dict.fromkeys(form.text_columns, pa.string()),
+            null_values=[*ConvertOptions().null_values, *form.na_values],
         ),
     )
-    return remember(table, str(path), delimiter)
+    return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
 
 
 def _refuse_semicolons(path: Path, delimiter: str) -> None:
@@ -104,9 +107,9 @@ def _refuse_semicolons(path: Path, delimiter: str) -> None:
 
 
 def _read_parquet(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow import parquet
+    from pyarrow.parquet import read_table
 
-    return parquet.read_table(path)
+    return read_table(path)
 
 
 def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
@@ -120,9 +123,9 @@ def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
 
 
 def _read_json_lines(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow import json
+    from pyarrow.json import read_json
 
-    return json.read_json(path)
+    return read_json(path)
 
 
 _READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
@@ -131,6 +134,30 @@ _READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
     ((".arrow", ".feather", ".ipc"), _read_arrow),
     ((".jsonl", ".ndjson"), _read_json_lines),
 ]
+
+
+def line_of_row(table: pa.Table, row: int) -> str:
+    """The line of the file in which a row begins; for other files than CSV its position, from 0.
+
+    The file is read again: values may hold line breaks, and lines may be empty.
+    """
+    source = (table.schema.metadata or {}).get(SOURCE)
+    if source is None:
+        return f"row {row}"
+    path, delimiter = json.loads(source)
+    try:
+        with pa.input_stream(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+            records = csv.reader(text, delimiter=delimiter)
+            data_row, line = -1, 1  # the header comes first
+            for record in records:
+                if record:
+                    if data_row == row:
+                        return f"line {line}"
+                    data_row += 1
+                line = records.line_num + 1
+    except (OSError, ValueError, csv.Error):
+        pass
+    return f"row {row}"
 
 
 def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:

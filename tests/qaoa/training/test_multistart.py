@@ -1,6 +1,6 @@
 import numpy as np
 
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 
 

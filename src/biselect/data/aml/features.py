@@ -7,13 +7,10 @@ first divided by the typical (geometric mean) amount of its currency so far, and
 from __future__ import annotations
 
 from math import log
-from typing import TYPE_CHECKING
 
 from biselect.data.aml.ledger import Ledger, Past
-from biselect.data.aml.schema import Transactions, polars
-
-if TYPE_CHECKING:
-    import polars as pl
+from biselect.data.aml.schema import Transactions
+from biselect.data.aml.schema import polars as pl
 
 HOUR, DAY, WEEK = 60, 1_440, 10_080
 NEVER = 30 * DAY  # what "since the last one" says where there is none, and at most
@@ -67,7 +64,6 @@ MEANINGS = {
 
 def causal_features(transactions: Transactions) -> pl.DataFrame:
     """All features as float32, in the order of `MEANINGS`, a row per transaction."""
-    pl = polars()
     frame = transactions.frame.with_columns(_sizes(transactions.frame))
     pairs = _pair_codes(frame)
     new = pairs.is_first_distinct().cast(pl.Int64)
@@ -77,17 +73,19 @@ def causal_features(transactions: Transactions) -> pl.DataFrame:
         frame["sender"], minutes, quantities, {name: frame[name] for name in ("format", "currency", "size")}
     )
     incoming = Ledger.of(frame["receiver"], minutes, quantities, {"size": frame["size"]})
-    found = [_own(frame), _rarities(frame)]
-    found += _sender(frame, units, outgoing, incoming)
-    found += _receiver(frame, incoming, outgoing)
+    found = [
+        _own(frame),
+        _rarities(frame),
+        _sender(frame, units, outgoing, incoming),
+        _receiver(frame, incoming, outgoing),
+    ]
     del outgoing, incoming
-    found += _pairs(frame, pairs)
+    found.append(_pairs(frame, pairs))
     return pl.concat(found, how="horizontal").select(list(MEANINGS))
 
 
 def _sizes(frame: pl.DataFrame) -> pl.Series:
     """Log of each amount over the geometric mean of its currency in earlier minutes; 0 where there are none."""
-    pl = polars()
     logs = (pl.col("paid").clip(lower_bound=0.01).log() * LOG_UNITS).round().cast(pl.Int64)
     past = (
         frame.lazy()
@@ -113,7 +111,6 @@ def _sizes(frame: pl.DataFrame) -> pl.Series:
 
 def _rarities(frame: pl.DataFrame) -> pl.DataFrame:
     """Minus log of the past share of the format and of the currency, one added to each count."""
-    pl = polars()
     before = (
         frame.lazy()
         .group_by("minute")
@@ -143,7 +140,6 @@ def _rarities(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _own(frame: pl.DataFrame) -> pl.DataFrame:
     """What the transaction shows by itself."""
-    pl = polars()
     return frame.select(
         pl.col("size").cast(pl.Float32).alias("amount"),
         pl.col("currency_change").cast(pl.Float32),
@@ -154,9 +150,9 @@ def _own(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: Ledger) -> list[pl.DataFrame]:
+def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: Ledger) -> pl.DataFrame:
     """The sender's past as a sender and as a receiver."""
-    order, back = _sorted_by(frame, "sender")
+    order = _order(frame, "sender")
     rows = frame.gather(order)
     mine, own = units.gather(order), rows["size"]
     past = outgoing.ask(rows["sender"], rows["minute"])
@@ -167,7 +163,6 @@ def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: L
     got = incoming.ask(rows["sender"], rows["minute"])
     got_day = got.since(DAY)
     received = got.total("units", got_day)
-    known, got_known = past.known, got.known
     columns = {
         "out_count_1h": past.count(hour),
         "out_count_1d": past.count(day),
@@ -177,24 +172,24 @@ def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: L
         "fan_out_7d": past.total("new", week),
         "fan_out": past.total("new", past.start),
         "since_out": _since(past),
-        "amount_change": _if(known, own - (mean / UNITS).clip(lower_bound=1 / UNITS).log(), 0.0),
+        "amount_change": _if(past.known, own - (mean / UNITS).clip(lower_bound=1 / UNITS).log(), 0.0),
         "out_burst": past.count(hour) / week_count.clip(lower_bound=1),
-        "format_switch": _if(known, past.last(outgoing.items["format"]) != rows["format"], 0.0),
-        "currency_switch": _if(known, past.last(outgoing.items["currency"]) != rows["currency"], 0.0),
+        "format_switch": _if(past.known, past.last(outgoing.items["format"]) != rows["format"], 0.0),
+        "currency_switch": _if(past.known, past.last(outgoing.items["currency"]) != rows["currency"], 0.0),
         "sender_in_count_1d": got.count(got_day),
         "sender_in_amount_1d": _amount(received),
         "sender_since_in": _since(got),
         "pass_through": ((paid + mine) / UNITS + 1).log() - (received / UNITS + 1).log(),
-        "amount_match": _if(got_known, (own - got.last(incoming.items["size"])).abs(), LARGEST_SIZE).clip(
+        "amount_match": _if(got.known, (own - got.last(incoming.items["size"])).abs(), LARGEST_SIZE).clip(
             upper_bound=LARGEST_SIZE
         ),
     }
-    return [_restored(columns, back)]
+    return _restored(columns, order)
 
 
-def _receiver(frame: pl.DataFrame, incoming: Ledger, outgoing: Ledger) -> list[pl.DataFrame]:
+def _receiver(frame: pl.DataFrame, incoming: Ledger, outgoing: Ledger) -> pl.DataFrame:
     """The receiver's past as a receiver and as a sender."""
-    order, back = _sorted_by(frame, "receiver")
+    order = _order(frame, "receiver")
     rows = frame.gather(order)
     past = incoming.ask(rows["receiver"], rows["minute"])
     hour, day, week = (past.since(window) for window in (HOUR, DAY, WEEK))
@@ -212,12 +207,11 @@ def _receiver(frame: pl.DataFrame, incoming: Ledger, outgoing: Ledger) -> list[p
         "in_burst": past.count(hour) / week_count.clip(lower_bound=1),
         "receiver_out_count_1d": paid.count(paid.since(DAY)),
     }
-    return [_restored(columns, back)]
+    return _restored(columns, order)
 
 
-def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> list[pl.DataFrame]:
+def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> pl.DataFrame:
     """The past of sender and receiver with each other, both ways."""
-    pl = polars()
     ledger = Ledger.of(pairs, frame["minute"], {}, {})
     codes = frame.select("sender", "receiver", pairs.alias("pair")).unique("pair")
     turned = codes.select(sender="receiver", receiver="sender", reverse="pair")
@@ -229,25 +223,23 @@ def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> list[pl.DataFrame]:
         "since_pair": _since(past),
         "reverse_count": back.count(back.start),
     }
-    return [pl.DataFrame({name: column.cast(pl.Float32) for name, column in columns.items()})]
+    return pl.DataFrame({name: column.cast(pl.Float32) for name, column in columns.items()})
 
 
 def _pair_codes(frame: pl.DataFrame) -> pl.Series:
-    pl = polars()
     codes = frame.select("sender", "receiver").unique().with_row_index("pair")
     joined = frame.join(codes, on=["sender", "receiver"], how="left", maintain_order="left")
     return joined["pair"].cast(pl.Int64)
 
 
-def _sorted_by(frame: pl.DataFrame, owner: str) -> tuple[pl.Series, pl.Series]:
-    """The order that makes a ledger's work fast, and the one that undoes it."""
-    pl = polars()
-    order = frame.select(pl.arg_sort_by(owner, "minute")).to_series()
-    return order, order.arg_sort()
+def _order(frame: pl.DataFrame, owner: str) -> pl.Series:
+    """The order of rows that makes a ledger's work fast."""
+    return frame.select(pl.arg_sort_by(owner, "minute")).to_series()
 
 
-def _restored(columns: dict[str, pl.Series], back: pl.Series) -> pl.DataFrame:
-    pl = polars()
+def _restored(columns: dict[str, pl.Series], order: pl.Series) -> pl.DataFrame:
+    """The columns in the order of the table again."""
+    back = order.arg_sort()
     return pl.DataFrame({name: column.cast(pl.Float32).gather(back) for name, column in columns.items()})
 
 
@@ -261,6 +253,4 @@ def _since(past: Past) -> pl.Series:
 
 
 def _if(known: pl.Series, then: pl.Series, otherwise: float) -> pl.Series:
-    pl = polars()
-    values = pl.select(pl.when(known).then(then.cast(pl.Float64)).otherwise(otherwise))
-    return values.to_series()
+    return pl.select(pl.when(known).then(then.cast(pl.Float64)).otherwise(otherwise)).to_series()

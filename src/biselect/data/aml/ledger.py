@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
-from biselect.data.aml.schema import MINUTE_BITS, polars
-
-if TYPE_CHECKING:
-    import polars as pl
+from biselect.data.aml.schema import MINUTE_BITS
+from biselect.data.aml.schema import polars as pl
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -35,9 +32,8 @@ class Ledger:
         cls, owners: pl.Series, minutes: pl.Series, totals: dict[str, pl.Series], items: dict[str, pl.Series]
     ) -> Ledger:
         """Sort events; among those of one owner and minute the order of the table stays."""
-        pl = polars()
-        keys = make_keys(owners, minutes)
-        order = _stable_order(keys)
+        keys = _keys(owners, minutes)
+        order = keys.to_frame("key").with_row_index("row").sort("key", maintain_order=True)["row"]
         zero = pl.Series([0], dtype=pl.Int64)
         return cls(
             keys=keys.gather(order),
@@ -48,9 +44,12 @@ class Ledger:
 
     def ask(self, owners: pl.Series, minutes: pl.Series) -> Past:
         """The past of each owner before each minute; fastest where the questions are sorted like the ledger."""
-        now = self.keys.search_sorted(make_keys(owners, minutes), side="left")
-        start = self.keys.search_sorted(make_keys(owners, minutes * 0), side="left")
+        now, start = self.place(owners, minutes), self.place(owners, minutes * 0)
         return Past(ledger=self, owners=owners, minutes=minutes, now=now, start=start)
+
+    def place(self, owners: pl.Series, minutes: pl.Series) -> pl.Series:
+        """Where each owner's first event from a minute on stands."""
+        return self.keys.search_sorted(_keys(owners, minutes), side="left")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,17 +75,12 @@ class Past:
         """Whether there is any past."""
         return self.now > self.start
 
-    def since(self, window: int | None) -> pl.Series:
-        """Place of the first event of the last so many minutes, or of all."""
-        if window is None:
-            return self.start
-        return self.ledger.keys.search_sorted(
-            make_keys(self.owners, (self.minutes - window).clip(lower_bound=0)), side="left"
-        )
+    def since(self, window: int) -> pl.Series:
+        """Place of the first event of the last so many minutes."""
+        return self.ledger.place(self.owners, (self.minutes - window).clip(lower_bound=0))
 
     def count(self, since: pl.Series) -> pl.Series:
         """Events from a place up to now."""
-        pl = polars()
         return self.now.cast(pl.Int64) - since.cast(pl.Int64)
 
     def total(self, name: str, since: pl.Series) -> pl.Series:
@@ -96,14 +90,9 @@ class Past:
 
     def last(self, item: pl.Series) -> pl.Series:
         """The last event's item; meaningless where nothing is `known`."""
-        pl = polars()
         return item.gather((self.now.cast(pl.Int64) - 1).clip(lower_bound=0))
 
 
-def make_keys(owners: pl.Series, minutes: pl.Series) -> pl.Series:
+def _keys(owners: pl.Series, minutes: pl.Series) -> pl.Series:
     """Owner and minute as one sortable number."""
     return owners * (1 << MINUTE_BITS) + minutes
-
-
-def _stable_order(keys: pl.Series) -> pl.Series:
-    return keys.to_frame("key").with_row_index("row").sort("key", maintain_order=True)["row"]
