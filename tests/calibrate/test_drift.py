@@ -17,7 +17,7 @@ from biselect.calibrate import (
     measure,
 )
 from biselect.calibrate.drift import decompose
-from biselect.calibrate.perturb import perturb
+from biselect.calibrate.validity import perturb
 from biselect.errors import InputError
 
 NAMES = ["a", "b", "c", "d"]

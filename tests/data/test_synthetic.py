@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
 
-from biselect.data.mechanisms import Mechanism
 from biselect.data.synthetic import (
+    MECHANISMS,
     RESIDUALS,
+    Mechanism,
     benchmark,
     depth_problem,
     gaussian_qubo,
@@ -120,3 +121,23 @@ def test_heaviest_takes_as_many_as_asked_or_says_how_many_fit():
         heaviest(weights, count=9, degree=1)
     with pytest.raises(InputError, match="at least 1"):
         heaviest(np.ones((2, 2)), count=0, degree=1)
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_mechanisms_plant_their_anomalies(name):
+    strong = Mechanism(name=name, shift=30.0).draw(seed=2, center="median")
+    block = np.zeros(strong.weights.shape, dtype=bool)
+    block[np.ix_(strong.samples, strong.features)] = True
+    assert strong.weights[block].min() > strong.weights[~block].max()
+
+
+def test_decoys_and_proxies_are_redundant():
+    large = {"n_samples": 4000, "k": 1}
+    decoys = Mechanism(name="redundant-decoys", **large).draw(seed=1, center="mean").residuals
+    proxies = Mechanism(name="proxy-burden", **large).draw(seed=1, center="mean").residuals
+    plain = Mechanism(name="shared-support", **large).draw(seed=1, center="mean").residuals
+
+    def related(Z):
+        return (np.abs(np.corrcoef(Z, rowvar=False)[np.triu_indices(15, 1)]) > 0.3).sum()
+
+    assert related(plain) == 0 and related(decoys) == 3 and related(proxies) >= 6

@@ -163,9 +163,7 @@ class Calibrator:
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's own values for the features in use, missing entries filled as agreed."""
-        self._require_fit()
-        X, names = as_matrix(pool)
-        X = align(X, names, self._names, named=self._named, where="the pool")
+        X = self._aligned(pool)
         if X.shape[0] == 0:
             raise InputError("the pool has no rows")
         refuse_unusable(X, self._names, where="the pool", missing=self.missing)
@@ -173,9 +171,7 @@ class Calibrator:
 
     def absent(self, pool: Any) -> NDArray[np.bool_]:
         """Which of `values` were missing in the pool and stand filled by the median."""
-        self._require_fit()
-        X, names = as_matrix(pool)
-        return np.isnan(align(X, names, self._names, named=self._named, where="the pool")[:, self.kept])
+        return np.isnan(self._aligned(pool)[:, self.kept])
 
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
@@ -296,6 +292,12 @@ class Calibrator:
         with np.errstate(over="ignore"):
             scores = self._map.surprise(Z)
         return np.clip(scores, 0.0, self.cap, out=scores)
+
+    def _aligned(self, pool: Any) -> NDArray[np.float64]:
+        """The pool with the columns of the reference."""
+        self._require_fit()
+        X, names = as_matrix(pool)
+        return align(X, names, self._names, named=self._named, where="the pool")
 
     def _filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The features in use, missing entries replaced by the medians of the reference."""

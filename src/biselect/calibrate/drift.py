@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -87,7 +87,7 @@ class Question:
     coupling_weight: float = 1.0
     marginals: str = "bounded"
 
-    def problem(self, calibrator: Calibrator, features: list[str]) -> SelectionProblem:
+    def problem(self, calibrator: Calibrator, features: Sequence[str]) -> SelectionProblem:
         """The selection problem under one calibration, on these features."""
         return calibrator.problem(
             self.pool,
@@ -179,19 +179,14 @@ class Drift:
         """Each feature's drift, its share of the feature-aligned part, and what it alone can take of the leads."""
         squares = self.parts.feature**2
         shares = squares / squares.sum() if squares.any() else squares
-        n_samples = self.parts.row.size
-        return [
-            {
-                "feature": name,
-                "drift": float(drift),
-                "share": float(share),
-                "feature_first_eaten": _finite(
-                    replace(self.feature_first, loss=feature_first_margin_loss(abs(drift), n_samples)).eaten
-                ),
-                "joint_eaten": _finite(replace(self.joint, loss=joint_margin_loss(abs(drift))).eaten),
-            }
-            for name, drift, share in zip(self.features, self.parts.feature, shares, strict=True)
-        ]
+
+        def entry(name: str, drift: float, share: float) -> dict[str, Any]:
+            feature_first = replace(self.feature_first, loss=feature_first_margin_loss(abs(drift), self.parts.row.size))
+            joint = replace(self.joint, loss=joint_margin_loss(abs(drift)))
+            eaten = {"feature_first_eaten": _finite(feature_first.eaten), "joint_eaten": _finite(joint.eaten)}
+            return {"feature": name, "drift": drift, "share": share, **eaten}
+
+        return [*map(entry, self.features, self.parts.feature.tolist(), shares.tolist())]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; null stands for a share without bound."""
@@ -225,7 +220,7 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
         raise InputError(f"only {len(features)} features vary in both references, {question.m} are to be chosen")
     before, after = (question.problem(calibrator, features) for calibrator in (older, newer))
     parts = decompose(before.coupling - after.coupling)
-    was, now = (question.select(question.problem(c, list(c.feature_names))) for c in (older, newer))
+    was, now = (question.select(question.problem(c, c.feature_names)) for c in (older, newer))
     eta = parts.largest["feature"]
     columns = before.coupling.mean(axis=0)
     return Drift(

@@ -12,8 +12,8 @@ from biselect.calibrate import Calibrator, map_names
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
 from biselect.data.aml.schema import find_transactions, laundering_groups, load_transactions
+from biselect.data.candidates import LogisticTrigger, risk, robust_z, windows
 from biselect.data.splits import TimeSplit, refuse_label_copies, split_rows
-from biselect.data.stage1 import LogisticTrigger, risk, robust_z, windows
 from biselect.errors import MissingDataError
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 
