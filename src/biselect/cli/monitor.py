@@ -10,8 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import this_command
-from biselect.cli.console import Steps, out, printable
+from biselect.cli.console import Steps, out, printable, this_command
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")

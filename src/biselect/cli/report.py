@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from biselect.cli.answer import show
+from biselect.cli.console import show
 from biselect.errors import InputError
 
 

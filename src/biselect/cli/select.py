@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import answer, this_command
-from biselect.cli.console import Steps
+from biselect.cli.console import Steps, answer, this_command
 
 
 def select(

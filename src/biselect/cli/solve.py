@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from biselect.cli import options
-from biselect.cli.answer import answer, this_command
-from biselect.cli.console import Steps
+from biselect.cli.console import Steps, answer, this_command
 
 
 def solve(
