@@ -233,8 +233,7 @@ class Calibrator:
         from biselect.calibrate.sweeps import choose_map  # compares calibrators, so it cannot be imported above
 
         make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
-        choice = choose_map(reference, calibrator=make, seed=self.seed)
-        return choice.map, choice.why
+        return choose_map(reference, calibrator=make, seed=self.seed)[:2]
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -124,20 +124,12 @@ def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator:
     return tuple(measure(calibrator(one.map).fit(older), one, question) for one in newer)
 
 
-@dataclass(frozen=True, kw_only=True)
-class MapChoice:
-    """Which map drifts least.
-
-    Attributes:
-        map: its name.
-        relative_drift: largest feature-aligned drift in units of the spread of the weights, averaged over the
-            older windows, by map.
-        why: a sentence for the reader.
-    """
+class MapChoice(NamedTuple):
+    """Which map drifts least, why in a sentence, and each map's feature-aligned drift in spreads of its weights."""
 
     map: str
-    relative_drift: dict[str, float]
     why: str
+    relative_drift: dict[str, float]
 
 
 def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed: int = 0) -> MapChoice:
@@ -153,9 +145,7 @@ def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed:
         )
     edges = np.linspace(0, total, PARTS + 1).astype(int).tolist()
     *older, newest, weighed = [rows_of(reference, slice(start, end)) for start, end in pairwise(edges)]
-    drawn = np.sort(np.random.default_rng(seed).permutation(len(weighed))[:POOL_ROWS])
-    pool = rows_of(weighed, drawn)
-
+    pool = rows_of(weighed, np.sort(np.random.default_rng(seed).permutation(len(weighed))[:POOL_ROWS]))
     drift = {}
     for name in map_names(supervised=False):
         newer = calibrator(name).fit(newest)

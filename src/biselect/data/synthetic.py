@@ -112,9 +112,10 @@ def benchmark(
         raise InputError(f"scale must be pool or nominal, got {scale!r}")
     rng = np.random.default_rng(seed)
     X = NOMINAL_SPREAD * _draw(residuals)(rng, (n_samples, n_features))
-    samples = _subset(rng, n_samples, k, "k", "samples")
+    samples = _subset(rng, n_samples, k)
     informative = round((1 - noise_fraction) * n_features)
-    features = _subset(rng, n_features, informative, "the informative features", "features")
+    check_budget("the informative features", informative, n_features, "features")
+    features = _subset(rng, n_features, informative)
     X[np.ix_(samples, features)] = _anomalous(rng, (k, informative))
     rows = X if scale == "pool" else np.delete(X, samples, axis=0)
     Z = (X - rows.mean(axis=0)) / rows.std(axis=0)
@@ -166,11 +167,9 @@ def planted_block(
     Z = np.clip(Z, -clip, clip)
     if mode == "mixed":
         Z += np.outer(rng.random(n_samples), rng.random(n_features))
+    samples, features = np.arange(k), np.arange(m)
     if place == "random":
-        samples = _subset(rng, n_samples, k, "k", "samples")
-        features = _subset(rng, n_features, m, "m", "features")
-    else:
-        samples, features = np.arange(k), np.arange(m)
+        samples, features = _subset(rng, n_samples, k), _subset(rng, n_features, m)
     Z[np.ix_(samples, features)] += signal
     return Planted(residuals=Z, weights=Z.copy(), samples=samples, features=features)
 
@@ -284,7 +283,7 @@ class Mechanism:
         rng = np.random.default_rng(seed)
         order = rng.permutation(self.n_features)
         active, others = np.sort(order[: self.active]), order[self.active :]
-        samples = np.sort(rng.choice(self.n_samples, size=self.k, replace=False))
+        samples = _subset(rng, self.n_samples, self.k)
         reference = self._nominal(rng, REFERENCE_ROWS, active, others, REFERENCE_SPIKES)
         pool = self._nominal(rng, self.n_samples, active, others, POOL_SPIKES)
         pool[np.ix_(samples, active)] += self.shift * rng.choice([-1.0, 1.0], size=self.active)
@@ -340,8 +339,7 @@ def _draw(name: str) -> Draw:
     return RESIDUALS[name]
 
 
-def _subset(rng: np.random.Generator, n: int, count: int, name: str, what: str) -> NDArray[np.int64]:
-    check_budget(name, count, n, what)
+def _subset(rng: np.random.Generator, n: int, count: int) -> NDArray[np.int64]:
     return np.sort(rng.choice(n, size=count, replace=False))
 
 

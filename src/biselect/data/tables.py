@@ -70,8 +70,7 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
         raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
-    repeated = {column for column in names if names.count(column) > 1}
-    if repeated:
+    if repeated := {column for column in names if names.count(column) > 1}:
         raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
     if table.num_rows == 0:
         raise InputError(f"{path}: the table has columns but no rows")
@@ -174,8 +173,7 @@ def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[st
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
-    absent = [name for name in names if name not in table.column_names]
-    if absent:
+    if absent := [name for name in names if name not in table.column_names]:
         shown = ", ".join(map(repr, table.column_names[:40])) + (" …" if table.num_columns > 40 else "")
         raise InputError(f"{where} has no column {', '.join(map(repr, absent))}; it has {shown}")
 
@@ -211,22 +209,17 @@ def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None)
     if None in values:
         raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
     names = [str(value) for value in values]
-    if len(set(names)) != len(names):
-        seen: dict[str, int] = {}
-        for row, value in enumerate(names):
-            if value in seen:
-                raise InputError(
-                    f"{where}: id {value!r} stands in {found(seen[value])} and {found(row)}; ids must be unique"
-                )
-            seen[value] = row
+    seen: dict[str, int] = {}
+    for row, value in enumerate(names):
+        if (first := seen.setdefault(value, row)) != row:
+            raise InputError(f"{where}: id {value!r} stands in {found(first)} and {found(row)}; ids must be unique")
     return names
 
 
 def flags(table: pa.Table, name: str, where: str) -> NDArray[np.bool_]:
     """A column of 0/1 or true/false."""
     values = table[name].to_pylist()
-    unusable = [value for value in values if value not in (0, 1)]
-    if unusable:
+    if unusable := [value for value in values if value not in (0, 1)]:
         raise InputError(f"{where}: label column {name!r} must hold 0 and 1 only, but holds {unusable[0]!r}")
     return np.array(values, dtype=bool)
 

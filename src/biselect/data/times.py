@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from fractions import Fraction
 from zoneinfo import ZoneInfo
@@ -10,23 +9,16 @@ from zoneinfo import ZoneInfo
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from biselect.data.tables import Place
 from biselect.errors import InputError
 
 
 def as_times(
-    column: pa.ChunkedArray,
-    name: str,
-    *,
-    time_format: str | None = None,
-    place_of: Callable[[int], str] = "row {}".format,
+    column: pa.ChunkedArray, name: str, *, time_format: str | None = None, place_of: Place = "row {}".format
 ) -> pa.ChunkedArray:
-    """The column as numbers or timestamps; anything else, and missing entries, are refused.
+    """Numbers, dates, timestamps or text as numbers or timestamps; anything else, and missing entries, are refused.
 
-    Args:
-        column: numbers, dates, timestamps or text.
-        name: of the column, for errors.
-        time_format: how the text is written, as `strptime` takes it; None for ISO.
-        place_of: says where a row stands in its file.
+    `time_format` says how text is written, as `strptime` takes it; None for ISO.
     """
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
@@ -72,7 +64,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | Non
     return int(pc.sum(early).as_py())
 
 
-def _parsed(column: pa.ChunkedArray, name: str, place_of: Callable[[int], str]) -> pa.ChunkedArray:
+def _parsed(column: pa.ChunkedArray, name: str, place_of: Place) -> pa.ChunkedArray:
     """ISO text as timestamps; text with offsets becomes UTC."""
     kinds = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"))
     for kind in kinds:
@@ -98,7 +90,7 @@ def _parsed(column: pa.ChunkedArray, name: str, place_of: Callable[[int], str]) 
     )
 
 
-def _formatted(column: pa.ChunkedArray, name: str, time_format: str, place_of: Callable[[int], str]) -> pa.ChunkedArray:
+def _formatted(column: pa.ChunkedArray, name: str, time_format: str, place_of: Place) -> pa.ChunkedArray:
     """Text of a given form as timestamps; with offsets as UTC. Each form of a moment is read once."""
     if pa.types.is_temporal(column.type):
         raise InputError(f"time column {name!r} holds times already ({column[0]}); leave time_format= out")

@@ -167,6 +167,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     if minutes[-1] >= MOST_MINUTES:
         raise InputError(f"{source}: spans {minutes[-1]} minutes; at most {MOST_MINUTES} can be held")
     sender, receiver = _accounts(table)
+    currency_change = pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)
     frame = table.select(
         minutes.alias("minute"),
         (pl.col("Timestamp").dt.hour().cast(pl.Int32) * 60 + pl.col("Timestamp").dt.minute()).alias("clock"),
@@ -174,9 +175,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
         sender.alias("sender"),
         receiver.alias("receiver"),
         pl.col("Amount Paid").alias("paid"),
-        (pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)).alias(
-            "currency_change"
-        ),
+        currency_change.alias("currency_change"),
         (pl.col("From Bank") != pl.col("To Bank")).alias("bank_change"),
         pl.col("Payment Format").to_physical().cast(pl.UInt32).alias("format"),
         pl.col("Payment Currency").to_physical().cast(pl.UInt32).alias("currency"),
@@ -234,12 +233,12 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
                 f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
             )
     for name in ("Amount Received", "Amount Paid"):
-        if not table[name].is_finite().all():
-            row = table[name].is_finite().arg_min()
-            value = table[name].filter(~table[name].is_finite())[0]
-            raise InputError(f"{source}: {name!r} is {value} in row {row} by time; amounts are numbers")
-        if (table[name] < 0).any():
-            row = (table[name] < 0).arg_max()
+        finite, negative = table[name].is_finite(), table[name] < 0
+        if not finite.all():
+            value = table[name].filter(~finite)[0]
+            raise InputError(f"{source}: {name!r} is {value} in row {finite.arg_min()} by time; amounts are numbers")
+        if negative.any():
+            row = negative.arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
     if not table["Is Laundering"].is_in(pl.Series([0.0, 1.0]).implode()).all():  # before any cast: 0.9 is no label
         raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")
