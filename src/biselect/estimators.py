@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.windows import FEWEST_ROWS
@@ -107,7 +107,7 @@ class TailCalibrator(TransformerMixin, _Checked):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns that vary in the reference."""
         check_is_fitted(self)
-        return _names_in(self, input_features)[self.calibrator_.kept]
+        return _check_feature_names_in(self, input_features)[self.calibrator_.kept]
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
@@ -233,7 +233,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     def _problem(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> SelectionProblem:
         if (self.at_most is None) != (groups is None):
             raise InputError("at_most= and groups= go together: groups=, in fit and select, holds one label per row")
-        columns = _names_in(self, None)
+        columns = _check_feature_names_in(self)
         problem = self.calibrator_.problem(
             pool,
             self.k,
@@ -291,10 +291,3 @@ def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:
     if values <= {-1, 1}:
         return marks == OUTLIER
     raise InputError(f"y must hold 0 and 1 (anomaly), or -1 (anomaly) and +1; it holds {sorted(values)[:5]}")
-
-
-def _names_in(estimator: Any, input_features: Any) -> NDArray[np.object_]:
-    """Names of the input columns, as scikit-learn gives them."""
-    from sklearn.utils.validation import _check_feature_names_in
-
-    return _check_feature_names_in(estimator, input_features)

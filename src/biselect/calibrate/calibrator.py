@@ -118,7 +118,12 @@ class Calibrator:
         """
         if calibration is not None and self.split:
             raise InputError("give either split or a calibration table, not both")
-        name, why = self._resolve(reference)
+        name, why = self.map, ""
+        if self.map == "auto":
+            from biselect.calibrate.sweeps import choose_map  # compares calibrators, so it cannot be imported above
+
+            make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
+            name, why, _ = choose_map(reference, calibrator=make, seed=self.seed)
         windows = self._windows(name, [reference], memory=None, calibration=calibration)
         marks = None
         if make_map(name).needs_labels:
@@ -225,15 +230,6 @@ class Calibrator:
             sample_names=None if sample_names is None else tuple(sample_names),
             feature_names=None if features is None else tuple(features),
         )
-
-    def _resolve(self, reference: Any) -> tuple[str, str]:
-        """The map to use, and why where it was chosen here."""
-        if self.map != "auto":
-            return self.map, ""
-        from biselect.calibrate.sweeps import choose_map  # compares calibrators, so it cannot be imported above
-
-        make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
-        return choose_map(reference, calibrator=make, seed=self.seed)[:2]
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)

@@ -13,8 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
+from biselect.data.splits import as_times, rows_until
 from biselect.data.tables import Place, flags, line_of_row, numeric, require_columns, texts
-from biselect.data.times import as_times, rows_until
 from biselect.errors import InputError
 
 
