@@ -12,6 +12,8 @@ from math import log
 from biselect.data.aml.schema import MINUTE_BITS, Transactions
 from biselect.data.aml.schema import polars as pl
 
+__all__ = ["causal_features"]
+
 HOUR, DAY, WEEK = 60, 1_440, 10_080
 NEVER = 30 * DAY  # what "since the last one" says where there is none, and at most
 LARGEST_SIZE = 8.0  # in logarithms: about 3,000 times the typical amount
