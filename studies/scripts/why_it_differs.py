@@ -17,7 +17,7 @@ from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
 
 def bilinear() -> None:
     """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
-    from biselect.data.planted import panel_problem
+    from biselect.data.synthetic import panel_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.schedule import Schedule
     from biselect.qaoa.training import train
@@ -168,7 +168,7 @@ def fractional() -> None:
 
 def readout() -> None:
     """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
-    from biselect.data.planted import planted_problem
+    from biselect.data.synthetic import planted_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.training import train
     from biselect.simulate.layers import energy_table
@@ -263,7 +263,7 @@ def short() -> None:
 
 def family() -> None:
     """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.data.planted import planted_problem
+    from biselect.data.synthetic import planted_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train

@@ -48,12 +48,12 @@ def temperature() -> None:
 
 def decoys() -> None:
     """Redundant decoys by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
-    from biselect.data import mechanisms
+    from biselect.data import synthetic
     from biselect_studies.experiments.mechanism import work
 
     print("decoys, share of spikes in the pool, largest lift by Abs. z and MAD z; paper: 0.180 and 0.216")
     for count, spikes in ((3, 0.10), (2, 0.10), (5, 0.10), (3, 0.07)):
-        mechanisms.DECOYS, mechanisms.POOL_SPIKES = count, spikes
+        synthetic.DECOYS, synthetic.POOL_SPIKES = count, spikes
         cell = {"mechanism": "redundant-decoys", "k": 4, "shift": 3.0}
         lifts = [
             max(np.mean(work({**cell, "m": m, "center": center}, range(50))["active"]) for m in (2, 3, 4, 5, 6))
@@ -89,13 +89,13 @@ def slices() -> None:
 
 def proxies() -> None:
     """The proxy grid by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
-    from biselect.data import mechanisms
+    from biselect.data import synthetic
     from biselect_studies.experiments.mechanism import work
     from biselect_studies.synthetic_mechanism_stable import PROXIES
 
     print("loading of a proxy, share of spikes in the pool, mean lift by Abs. z and MAD z; paper: 0.025 and 0.060")
     for loading, spikes in ((0.8, 0.10), (0.6, 0.10), (0.95, 0.10), (0.8, 0.07), (0.8, 0.05)):
-        mechanisms.PROXY_LOADING, mechanisms.POOL_SPIKES = loading, spikes
+        synthetic.PROXY_LOADING, synthetic.POOL_SPIKES = loading, spikes
         lifts = [
             np.mean([work({**cell, "center": center}, range(50))["combined"] for cell in PROXIES])
             for center in ("mean", "median")

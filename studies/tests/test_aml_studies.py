@@ -21,7 +21,7 @@ def test_aml_without_polars_names_what_brings_it(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
-        polars()
+        polars.DataFrame()
 
 
 def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path):

@@ -3,8 +3,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.planted import panel_problem
-from biselect.data.synthetic import planted_block
+from biselect.data.synthetic import panel_problem, planted_block
 from biselect.qaoa import grouping_gain, responses, split_terms
 from biselect_studies import penalty_x_vs_strict_feasible_qaoa as penalty
 from biselect_studies import reproduce

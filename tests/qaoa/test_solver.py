@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
 from biselect.qaoa.solver import _advice, _by_chance

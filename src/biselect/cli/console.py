@@ -40,12 +40,7 @@ class Steps:
 
     @contextmanager
     def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
-        """A step of the work; gives the callback that solvers take, which may be left alone.
-
-        Args:
-            name: of the step.
-            shown_as: what minus the reported number is called.
-        """
+        """A step of the work; gives the callback that solvers take. `shown_as` is what minus its number is called."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         start = time.perf_counter()

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect.data.stage1 import MENUS
+from biselect.data.candidates import MENUS
 from biselect_studies import aml_table as table
 from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.experiments.aml_menu import SIZE

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.data.stage1 import WINDOW, enrichment
+from biselect.data.candidates import WINDOW, enrichment
 from biselect_studies import aml_table as table
 from biselect_studies.aml_fields import GENERATED, source
 from biselect_studies.figures import Figure, line, panels

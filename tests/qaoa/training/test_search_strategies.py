@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, Schedule, Training, split_terms
 from biselect.qaoa.training.search_strategies import CONTAINED

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.data.candidates import ranked
-from biselect.data.stage1 import retained
+from biselect.data.candidates import ranked, retained
 from biselect_studies import aml_fields as fields
 from biselect_studies.baselines import choose
 from biselect_studies.task import Cell, Values

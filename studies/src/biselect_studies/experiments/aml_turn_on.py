@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from biselect.data.stage1 import caught
+from biselect.data.candidates import caught
 from biselect.errors import InputError
 from biselect_studies import aml_fields as fields
 from biselect_studies.task import Cell, Values

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.decompose import decompose
+from biselect.calibrate import Calibrator, decompose
 from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.data.creditcard import load_credit_card

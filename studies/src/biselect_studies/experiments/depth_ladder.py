@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.metrics import expected_lowest
-from biselect.data.planted import depth_problem
+from biselect.data.synthetic import depth_problem
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.training import train
 from biselect.simulate.layers import energy_table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from biselect.core.metrics import f1_at_k
-from biselect.data.mechanisms import Mechanism
+from biselect.data.synthetic import Mechanism
 from biselect.solvers import solve
 from biselect_studies.experiments.benchmark import best_sequential, combined_f1
 from biselect_studies.task import Cell, Values

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate.perturb import perturb
+from biselect.calibrate.validity import perturb
 from biselect.core.metrics import f1_at_k
 from biselect.data.synthetic import Planted, benchmark
 from biselect.solvers import solve

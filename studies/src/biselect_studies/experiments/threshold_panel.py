@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.data.planted import panel_problem
+from biselect.data.synthetic import panel_problem
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.schedule import SCHEDULES
