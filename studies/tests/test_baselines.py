@@ -5,7 +5,7 @@ import pytest
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect_studies.baselines import DETECTORS, fitted, ranked
-from biselect_studies.budget_rules import RULES, Neighbours
+from biselect_studies.experiments.creditcard_budgets import RULES, Neighbours
 
 
 def test_rankers_on_a_table_that_can_be_read():

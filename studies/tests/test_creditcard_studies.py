@@ -7,15 +7,14 @@ from biselect.calibrate import Calibrator
 from biselect.errors import InputError, MissingDataError
 from biselect_studies import creditcard_fields, load, reproduce
 from biselect_studies import creditcard_neighbouring_budgets as budgets
-from biselect_studies import creditcard_sweeps as sweeps
-from biselect_studies import real_creditcard_calibration_data_quality as quality
-from biselect_studies import real_creditcard_calibration_mechanism as mechanism
 from biselect_studies import real_creditcard_improvement as improvement
-from biselect_studies.budget_rules import RULES
-from biselect_studies.creditcard_table import SIZES
+from biselect_studies import reference_sweeps as sweeps
+from biselect_studies.creditcard_fields import SIZES
 from biselect_studies.experiments import creditcard_budgets, creditcard_reference, creditcard_slices
-from biselect_studies.joint_vs_sequential_real_creditcard import CHOICE, TABLE
+from biselect_studies.experiments.creditcard_budgets import RULES
 from biselect_studies.runner import Records, collect, run
+from biselect_studies.slice_tables import CHOICE
+from biselect_studies.slice_tables import CREDIT_CARD as TABLE
 from biselect_studies.slices import paired
 from biselect_studies.task import tasks_for
 
@@ -148,19 +147,19 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
             for selector in ("joint", "sequential", *sweeps.PLAIN):
                 hits = (rng.random(shape) < found.get(selector, 0.5)).astype(float)
                 kept |= {f"{size} hits {selector}": hits, f"{size} {selector}": hits.mean(axis=1)}
-            for name in (*(f"share {part}" for part in mechanism.PARTS), "largest row", "largest feature", "spread"):
+            for name in (*(f"share {part}" for part in sweeps.COMPONENTS), "largest row", "largest feature", "spread"):
                 kept[f"{size} {name}"] = np.ones(seeds)
             kept[f"{size} frauds"] = rng.integers(0, 75, shape)
         return kept
 
-    records = Records({t.cell: values(dict(t.cell), t.stop - t.first) for t in quality.STUDY.tasks(False)})
-    results = quality.summarise(records, False)
+    records = Records({t.cell: values(dict(t.cell), t.stop - t.first) for t in sweeps.QUALITY.tasks(False)})
+    results = sweeps.summarise_quality(records, False)
     assert "N = 50, block 4: sum of all weights by 0.2" in results.notes[0] and "m largest" not in results.notes[0]
     assert results.find("N = 50, joint − weight-sum", "block 4").high < 0
     claim = next(note for note in results.notes if "beats sum of all weights with the oldest reference" in note)
     assert claim.count("does not hold here") == 3
-    records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in mechanism.STUDY.tasks(False)}
-    results = mechanism.summarise(records, False)
+    records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in sweeps.MECHANISM.tasks(False)}
+    results = sweeps.summarise_mechanism(records, False)
     assert results.find("ecdf, stale weight-sum F1@k", "(50,12,5,4)").ours == 1
     assert any(
         "higher mean F1@k than the exact joint optimum: ecdf, N = 20: sum of all weights 1.000" in n

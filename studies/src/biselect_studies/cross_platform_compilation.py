@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import COLOURS, GREY, Figure, look, panels
-from biselect_studies.grid import crossed
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, crossed
 
 DEVICES = {"boston": "Heron r3, heavy-hex", "iqm-54": "IQM, square lattice"}
 COSTS = {"dense": "--", "aligned": "-", "y-frame": ":"}  # with their lines

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect_studies import creditcard_table as table
+from biselect_studies import creditcard_fields as table
 from biselect_studies.baselines import RANKERS
 from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.inference import Family

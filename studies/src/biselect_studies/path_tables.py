@@ -25,11 +25,10 @@ from biselect.hardware.paths import (
     YFramePath,
 )
 from biselect_studies.figures import Figure, dots, line, panels
-from biselect_studies.grid import crossed, pooled
 from biselect_studies.results import Entry, Findings
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, crossed
 
 DEVICES = ("boston", "pittsburgh")
 REGISTERS = ("trees", "paths")
@@ -93,7 +92,7 @@ def ranged(row: str, column: str, found: NDArray[np.float64], paper: float | Non
 
 def summarise_cuts(records: Records, quick: bool) -> Findings:
     """Cuts of every contrast and measure."""
-    found = partial(pooled, records, points(quick))
+    found = partial(records.pooled, points(quick))
     cells = []
     for registers, (row, pair), (measure, column) in product(REGISTERS, CONTRASTS.items(), CUTS.items()):
         ours, theirs = (found(f"{path.name}:{measure}", registers=registers) for path in pair)
@@ -118,7 +117,7 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
 
 def summarise_sizes(records: Records, quick: bool) -> Findings:
     """Depth and duration of every path at every width and depth, devices and seeds together."""
-    found = partial(pooled, records, points(quick))
+    found = partial(records.pooled, points(quick))
     widths, depths = (list(dict.fromkeys(cell[name] for cell in points(quick))) for name in ("width", "depth"))
     cells = []
     for registers, depth, width in product(REGISTERS, depths, widths):

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect_studies import creditcard_table as table
+from biselect_studies import creditcard_fields as table
 from biselect_studies.figures import COLOURS, MARKERS, Figure, look, panels, whiskers
 from biselect_studies.inference import Comparison, Family
-from biselect_studies.joint_vs_sequential_real_creditcard import TABLE
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
+from biselect_studies.slice_tables import CREDIT_CARD
 from biselect_studies.slices import both_ways, paired, slice_grid
 from biselect_studies.study import described
 
@@ -88,7 +88,7 @@ def cells(quick: bool) -> list[dict[str, Any]]:
     """Every form on the buffer, where each method chooses one, and on the test window, where only those are read."""
     asked = product((JOINT, RULE), ("buffer", "test"), FORMS, table.SIZES)
     forms = [form_cell(size, form, window, method) for method, window, form, size in asked]
-    return [TABLE.main_cell(size, quick) for size in table.SIZES] + forms
+    return [CREDIT_CARD.main_cell(size, quick) for size in table.SIZES] + forms
 
 
 GRID = slice_grid("creditcard_slices", cells)
@@ -107,7 +107,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     for size in table.SIZES:
         column = f"N = {size}"
         values = {
-            "paper": records.of(TABLE.main_cell(size, quick)),
+            "paper": records.of(CREDIT_CARD.main_cell(size, quick)),
             "ours": records.of(form_cell(size, chosen, "test", JOINT)),
             "beside": records.of(form_cell(size, chosen, "test", RULE)),
         }

@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 from biselect._version import __version__
@@ -89,3 +90,9 @@ class Grid:
             for cell in self.cells(quick)
             for task in tasks_for(self.experiment, cell, self.seeds(quick), block=self.block)
         ]
+
+
+def crossed(**axes: Iterable[Any]) -> list[dict[str, Any]]:
+    """A cell for every combination of the axes' values, the last axis fastest; `size` stands for N, D, k and m."""
+    cells = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [{**dict(zip("NDkm", cell.pop("size", ()), strict=False)), **cell} for cell in cells]

@@ -17,7 +17,7 @@ from biselect.data.creditcard import load_credit_card
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.baselines import RANKERS, ranked
-from biselect_studies.creditcard_table import PARTS, SIZES, SPLIT, D, M
+from biselect_studies.creditcard_fields import PARTS, SIZES, SPLIT, D, M
 from biselect_studies.task import Cell, Values
 
 REPLICATES = 5
