@@ -23,11 +23,11 @@ def stand_in_table():
 def forget():
     """Drop what the studies keep of a table for as long as a process lives."""
     from biselect_studies import aml_fields, creditcard_fields
-    from biselect_studies.experiments import creditcard_reference
+    from biselect_studies.experiments import creditcard_pools
 
     for kept in (
         *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
-        creditcard_reference._fitted,
+        creditcard_pools._fitted,
         aml_fields._scorer,
         aml_fields._detector,
     ):

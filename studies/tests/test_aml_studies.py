@@ -9,7 +9,7 @@ from biselect_studies import aml_fields, load
 from biselect_studies import stage1_tables as menu
 from biselect_studies.aml_fields import DETECTOR_ROWS, scene
 from biselect_studies.baselines import DETECTORS, fitted
-from biselect_studies.experiments import aml_menu, aml_slices, aml_turn_on
+from biselect_studies.experiments import aml_pools
 from biselect_studies.results import entry
 from biselect_studies.runner import Records, collect, run
 from biselect_studies.slice_tables import AML
@@ -56,14 +56,14 @@ def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(
 def test_a_test_window_that_the_file_does_not_reach_is_refused(stand_in):
     cell = dict(load("stage1-turn-on").tasks(True)[0].cell)
     with pytest.raises(InputError, match="holds 2 windows and window 5 was asked for"):
-        aml_turn_on.work(cell, [5])
+        aml_pools.aml_turn_on(cell, [5])
 
 
 def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypatch):
-    monkeypatch.setattr(aml_menu, "retained", lambda past, now, menu: [])
+    monkeypatch.setattr(aml_pools, "retained", lambda past, now, menu: [])
     cell = menu.menu_cell("high", 20, True, "test")
-    assert aml_menu.work(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
-    assert len(aml_menu.work(menu.menu_cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
+    assert aml_pools.aml_menu(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
+    assert len(aml_pools.aml_menu(menu.menu_cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
 
 
 def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
@@ -71,8 +71,8 @@ def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_wind
     cell = AML.main_cell(20, True)
     assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
     asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
-    whole = aml_slices.work(asked, range(3))
-    assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
+    whole = aml_pools.aml_slices(asked, range(3))
+    assert aml_pools.aml_slices(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
     one = scene(cell["source"], cell["transactions"])
     end = one.split.reference.stop
     rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])

@@ -5,7 +5,7 @@ import pytest
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect_studies.baselines import DETECTORS, fitted, ranked
-from biselect_studies.experiments.creditcard_budgets import RULES, Neighbours
+from biselect_studies.experiments.creditcard_pools import RULES, recommended_budgets
 
 
 def test_rankers_on_a_table_that_can_be_read():
@@ -39,7 +39,7 @@ def test_budget_rules_read_a_planted_block():
     W[:5, :7] += 6
     ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
     scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
-    found = Neighbours(scores=scores, W=W, ks=ks, ms=ms).recommended()
+    found = recommended_budgets(scores, W, ks, ms)
     assert tuple(found) == RULES
     for name, (k, m) in found.items():
         if name != "densest":

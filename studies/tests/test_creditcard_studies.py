@@ -7,11 +7,11 @@ from biselect.calibrate import Calibrator
 from biselect.errors import InputError, MissingDataError
 from biselect_studies import creditcard_fields, load, reproduce
 from biselect_studies import creditcard_neighbouring_budgets as budgets
-from biselect_studies import real_creditcard_improvement as improvement
+from biselect_studies import creditcard_protocols as improvement
 from biselect_studies import reference_sweeps as sweeps
 from biselect_studies.creditcard_fields import SIZES
-from biselect_studies.experiments import creditcard_budgets, creditcard_reference, creditcard_slices
-from biselect_studies.experiments.creditcard_budgets import RULES
+from biselect_studies.experiments import creditcard_pools
+from biselect_studies.experiments.creditcard_pools import RULES
 from biselect_studies.runner import Records, collect, run
 from biselect_studies.slice_tables import CHOICE
 from biselect_studies.slice_tables import CREDIT_CARD as TABLE
@@ -62,7 +62,7 @@ def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stan
 
 def test_slices_count_what_they_say(stand_in):
     cell = {**TABLE.main_cell(20, True), "methods": ("exact", "feature-first:max", "rule:weight-sum")}
-    values = creditcard_slices.work(cell, range(6))
+    values = creditcard_pools.creditcard_slices(cell, range(6))
     for seed in range(6):
         pool = creditcard_fields.draw("balanced", (60, 20, 20), "test", 20, 3, seed)
         assert values["frauds"][seed] == pool.rows[pool.positive].tolist()
@@ -107,7 +107,7 @@ def test_the_improvement_is_chosen_on_the_buffer_alone():
                 add(improvement.form_cell(size, form, window, improvement.RULE))
             cell = improvement.form_cell(size, form, "buffer", improvement.JOINT)
             records.of(cell)["feature-first:sum"] = np.full(4, 9.0 * (place == 3))
-    found = improvement.summarise(records, True)
+    found = improvement.summarise_forms(records, True)
     assert found.extra["chosen"] == improvement.FORMS[7]
     own = found.extra["own"]
     assert own["feature-first:sum"] == improvement.FORMS[3] and set(own) == set(improvement.OWN)
@@ -127,7 +127,7 @@ def test_sweeps_tell_which_frauds_were_chosen(stand_in):
 
     for task in (tasks[-1], [task for task in tasks if dict(task.cell)["kind"] == "shrink"][-1]):
         cell = dict(task.cell)
-        values = creditcard_reference.work(cell, range(3))
+        values = creditcard_pools.creditcard_reference(cell, range(3))
         for size in cell["sizes"]:
             assert np.shape(values[f"{size} frauds"]) == np.shape(values[f"{size} hits joint"]) == (3, SIZES[size])
             for selector in ("joint", "sequential", *sweeps.PLAIN):
@@ -170,7 +170,7 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
 def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):
 
     cell = budgets.cell("balanced", 20, "conformal") | {"methods": ("feature-first:max", "rule:weight-sum")}
-    values = creditcard_budgets.work(cell, range(2))
+    values = creditcard_pools.creditcard_budgets(cell, range(2))
     for rule in RULES:
         assert values[f"{rule} proven"] == [True, True] and min(values[f"{rule} short"]) >= 0
         for method in ("f1", "exact", *cell["methods"]):

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from biselect_studies.experiments.grouping_control import CONTROLS
+from biselect_studies.experiments.depth_ladder import CONTROLS
 from biselect_studies.figures import COLOURS, GREY, Figure, line, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records

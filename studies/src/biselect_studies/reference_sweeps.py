@@ -122,7 +122,7 @@ CLAIMS = {
 
 def summarise_quality(records: Records, quick: bool) -> Findings:
     """F1@k of every selector, and joint minus each of the others, at every point."""
-    from biselect_studies.experiments.creditcard_reference import WINDOW, lag_days
+    from biselect_studies.experiments.creditcard_pools import BLOCK_ROWS, lag_days
 
     cells: list[Entry] = []
     gaps: dict[tuple[str, int], Comparison] = {}
@@ -167,8 +167,8 @@ def summarise_quality(records: Records, quick: bool) -> Findings:
             f"Plain rules with a higher mean F1@k than the exact joint optimum: {listed(ahead)}.",
             f"Lowest mean gap over the reference-size sweep: {smallest:+.3f} (paper: at least 0 everywhere). Mean "
             f"gap over the older blocks, without the fresh block 0: {', '.join(older)} (paper: positive on average).",
-            f"Blocks of {WINDOW:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At N = "
-            f"50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
+            f"Blocks of {BLOCK_ROWS:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At "
+            f"N = 50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
             f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",
             f"What a newer reference is worth: {listed(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
             "the block right before the test window).",

@@ -13,7 +13,7 @@ from biselect.calibrate import map_names
 from biselect.data.stage1 import MENUS, WINDOW, enrichment
 from biselect_studies import aml_fields as aml
 from biselect_studies.baselines import DETECTORS, WEIGHING
-from biselect_studies.experiments.aml_menu import SIZE
+from biselect_studies.experiments.aml_pools import SIZE
 from biselect_studies.figures import Figure, line, look, panels, whiskers
 from biselect_studies.inference import LEVEL, Comparison, compare, holm, smallest_p
 from biselect_studies.results import Entry, Findings, compared, entry
