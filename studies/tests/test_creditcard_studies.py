@@ -11,7 +11,7 @@ from biselect_studies import creditcard_protocols as improvement
 from biselect_studies import reference_sweeps as sweeps
 from biselect_studies.creditcard_fields import SIZES
 from biselect_studies.experiments import creditcard_pools
-from biselect_studies.experiments.creditcard_pools import RULES
+from biselect_studies.experiments.creditcard_pools import RULES, recommended_budgets
 from biselect_studies.runner import Records, collect, run
 from biselect_studies.slice_tables import CHOICE
 from biselect_studies.slice_tables import CREDIT_CARD as TABLE
@@ -165,6 +165,19 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
         "higher mean F1@k than the exact joint optimum: ecdf, N = 20: sum of all weights 1.000" in n
         for n in results.notes
     )
+
+
+def test_budget_rules_read_a_planted_block():
+    rng = np.random.default_rng(0)
+    W = rng.exponential(0.5, size=(40, 28))
+    W[:5, :7] += 6
+    ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
+    scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
+    found = recommended_budgets(scores, W, ks, ms)
+    assert tuple(found) == RULES
+    for name, (k, m) in found.items():
+        if name != "densest":
+            assert (ks[k], ms[m]) == (5, 7), name
 
 
 def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):

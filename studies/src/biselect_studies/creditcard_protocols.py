@@ -155,7 +155,6 @@ FORMS = [
 ]
 """Which rows calibrate, by which map, and how many features."""
 
-
 RIVALS = {  # where the figures of each stand: in the paper's form, the chosen one, the same beside, or its own
     "the paper's form": ("paper", JOINT),
     "feature-first in the same form": ("ours", "feature-first:sum"),

@@ -74,7 +74,8 @@ def dots(
         panel.set_yticks(range(len(rows)), rows)
         panel.set(title=column, ylim=(len(rows) - 0.5, -0.5), xscale=xscale)
     for name, (colour, marker) in zip([label, *labels], looks, strict=True):
-        axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
+        plain = "".join(letter if letter.isprintable() else "�" for letter in name)
+        axes[0, 0].plot([], [], marker, color=colour, label=plain.replace("$", r"\$"))  # a name is no formula
     axes[0, 0].plot([], [], "x", color=GREY, label=paper)
     figure.legend(loc="outside lower center", ncols=2)
     return figure

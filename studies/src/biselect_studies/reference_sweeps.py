@@ -111,7 +111,6 @@ FAMILIES = {
 }
 """Comparisons that Holm's correction takes together: with feature-first by the sum, and with plain rules."""
 
-
 CLAIMS = {
     f"joint selection beats feature-first with {part(FRACTIONS[-1])}": (SMALLER, part(FRACTIONS[-1])),
     "joint selection beats feature-first on average over older references": (AGED, OLDER),

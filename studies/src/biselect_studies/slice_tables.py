@@ -24,7 +24,6 @@ CHOSEN_MAP = "under the map chosen on the buffer"
 BY_SUM, EXACT = "feature-first:sum", "Exact joint optimum"
 CHOICE = (*SEQUENTIAL, *HEURISTICS, "exact")
 
-
 CREDIT_CARD = SliceTable(
     experiment="creditcard_slices",
     sizes=creditcard.SIZES,
@@ -150,7 +149,6 @@ AML = SliceTable(
     paper_map=PAPER_MAP,
     beside=aml.beside,
 )
-
 
 AML_RIVALS = {
     "feature-first by max under the logistic scorer": (FIRST, None),

@@ -34,7 +34,7 @@ class Task:
 
     Attributes:
         experiment: function of a cell and its seeds, in `biselect_studies.experiments`, that does it.
-        cell: parameters, as sorted pairs; make them with `task`.
+        cell: parameters, as sorted pairs; `tasks_for` makes them.
         first: first seed.
         stop: one past the last seed.
     """

@@ -75,7 +75,10 @@ HIT = 1e-9  # relative gap that counts as none
 
 
 def matched_compute(cell: Cell, seeds: Iterable[int]) -> Values:
-    """F1, gap to the optimum, whether it was hit, and milliseconds; compiled code is warm before the clock starts."""
+    """A solver under a wall-clock cap: F1, gap to the optimum, whether it was hit, and milliseconds.
+
+    Compiled code is warm before the clock starts.
+    """
     values: Values = {"f1": [], "gap": [], "hit": [], "ms": []}
     method, options = cell["method"], UNDER_THE_CLOCK.get(cell["method"], {})
     limit = cell["cap_ms"] / 1000
@@ -101,8 +104,8 @@ CAP = 10.0  # w_max
 def perturbation(cell: Cell, seeds: Iterable[int]) -> Values:
     """Means over draws, seed by seed: combined F1, feature F1 and exact recovery of both selectors, share clipped.
 
-    The sequential rule is `sum`, or with `rule` = `best-clean` the aggregate with the highest planted F1 on the clean
-    weights; it is held while the weights are perturbed.
+    Weights are wrong by up to η (`eta`). The sequential rule is `sum`, or with `rule` = `best-clean` the aggregate with
+    the highest planted F1 on the clean weights; it is held while the weights are perturbed.
     """
     values: Values = {"clipped": []}
     k, m = cell["k"], cell["m"]
@@ -131,7 +134,7 @@ def _both_scores(found: Any, planted: Planted) -> dict[str, float]:
 
 
 def mechanism(cell: Cell, seeds: Iterable[int]) -> Values:
-    """Lifts in feature F1 and in combined F1 over the best aggregate by planted combined F1."""
+    """Lifts of joint selection in feature F1 and in combined F1 over the best aggregate by planted combined F1."""
     drawn = Mechanism(name=cell["mechanism"], k=cell["k"], shift=cell["shift"])
     values: Values = {"active": [], "combined": []}
     for seed in seeds:

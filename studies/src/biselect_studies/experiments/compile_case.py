@@ -88,7 +88,10 @@ COST_MEASURES = ("two_qubit_gates", "two_qubit_depth", "depth", "swaps")
 
 @by_seed
 def compile_dense(cell: Cell, seed: int) -> dict[str, float]:
-    """Resources of one cost (`dense`, `aligned`) or of the Y-frame; a seed fixes the start and the transpiler."""
+    """Resources of Qiskit on a `dense` cost or on hardware edges alone (`aligned`), or of the `y-frame` on the latter.
+
+    Everything else is equal; a seed fixes the start and the transpiler.
+    """
     name, depth, cost = cell["device"], cell["depth"], cell["cost"]
     place = patch(name, cell["width"], "trees")
     dense = dense_problem(place.n_samples, place.n_features)
@@ -101,7 +104,10 @@ def compile_dense(cell: Cell, seed: int) -> dict[str, float]:
 
 @by_seed
 def routing(cell: Cell, seed: int) -> dict[str, float]:
-    """Exact-budget mass both ways, and the SWAPs behind it; a seed fixes start, transpiler and shots."""
+    """Exact-budget mass of a dense cost on heavy-hex, read in the order of `physical` wires and `decoded`; its SWAPs.
+
+    A seed fixes start, transpiler and shots.
+    """
     depth = cell["depth"]
     problem = replace(dense_problem(cell["N"], cell["D"]), k=cell["k"], m=cell["m"])
     program = AnsatzSpec(problem, depth, "bilinear", "ring", "random", seed=seed).program(angles(depth))

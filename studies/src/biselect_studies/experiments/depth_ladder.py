@@ -92,7 +92,7 @@ def _readout(alphas: NDArray[np.float64], probabilities: NDArray[np.float64]) ->
 def parameterizations(cell: Cell, seed: int) -> dict[str, float]:
     """For each schedule α, the probability of the optimum, and how far its circuit is from its image in fully grouped.
 
-    That distance is the largest difference of a probability.
+    That distance is the largest difference of a probability. Each is trained from the angles of those it contains.
     """
     problem = instance(cell, seed)
     largest = Ansatz(problem, cell["p"], "fully-grouped", backend="compiled")
@@ -118,9 +118,10 @@ CONTROLS = ("type-preserving", "same-size")
 def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
     """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
 
-    Beside N, D, k, m, signal and mode a cell has `strength`, by which both marginals are multiplied.
+    The true split is by type: sample, feature and coupling terms. Beside N, D, k, m, signal and mode a cell has
+    `strength`, by which both marginals are multiplied.
     """
-    problem = _instance(cell, seed)
+    problem = _with_marginals(cell, seed)
     types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
     by_term = responses(problem, split_terms(problem, np.arange(len(types))))
     true = float(gains(by_term, types[None, :])[0])
@@ -152,7 +153,7 @@ def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np
     return np.sqrt(GROUPS) * np.linalg.norm(response, axis=1) - np.abs(response.sum(axis=1))
 
 
-def _instance(cell: Cell, seed: int) -> SelectionProblem:
+def _with_marginals(cell: Cell, seed: int) -> SelectionProblem:
     N, D, k, m = (cell[name] for name in "NDkm")
     noise = own_noise(cell, seed)
     W = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").weights
