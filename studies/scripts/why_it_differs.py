@@ -101,8 +101,7 @@ def ring() -> None:
     from biselect.hardware import compile_circuit
     from biselect.qaoa import AnsatzSpec
     from biselect.qaoa.mixers import mixer_classes
-    from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
-    from biselect_studies.experiments.compile_dense import NATIVE
+    from biselect_studies.experiments.compile_case import NATIVE, angles, dense_problem, device, patch, retained
 
     print("device, width, p, mixer, cut of 2Q count %, cut of 2Q depth %; paper: 42.3 to 82.6 and 54.5 to 84.8")
     for name in ("boston", "iqm-54"):

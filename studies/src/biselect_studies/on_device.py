@@ -147,7 +147,6 @@ class OnDevice:
         return stored
 
     def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> StoredRun:
-
         known = stored.manifest[ORIGIN]["threshold"]
         threshold = None if known is None else Threshold(**known)
         repeats, shots = circuit.size(self.on)

@@ -12,7 +12,7 @@ from biselect_studies.task import Cell
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, float]:
+def circuit(cell: Cell, seed: int) -> dict[str, float]:
     """Gate counts of a random problem with random angles, and the total variation to the simulator."""
     n, d, k, m = (cell[name] for name in "NDkm")
     rng = np.random.default_rng(seed)

@@ -20,7 +20,7 @@ from biselect_studies.task import Cell, Values
 LISTED = 1_000_000  # choices of a sector whose low-energy states are compared
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def coupling(cell: Cell, seeds: Iterable[int]) -> Values:
     """One problem a seed, on one patch."""
     patch = _patch(cell["device"], cell["N"], cell["D"])
     values: dict[str, list[Any]] = {}

@@ -48,7 +48,7 @@ class Trained:
     bundle: Bundle
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
     """Ideal and uniform hit rates; `hits` and the exact-budget `mass` of noisy shots, one repeat a seed.
 
     With `shots` nought it is the exact-budget mass without cross gates instead, by `ours` and by the `paper`'s path.

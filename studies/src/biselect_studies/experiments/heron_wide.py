@@ -23,7 +23,7 @@ SCHEDULE = "bilinear"
 CONTROL_SEED = 1  # of the random feasible start
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
     """One repeat a seed: energies of ideal shots, or with `noisy` the exact-budget mass under the noise model."""
     found = case("creditcard", cell["width"], 0)
     if cell["noisy"]:

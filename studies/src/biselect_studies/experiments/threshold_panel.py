@@ -23,7 +23,7 @@ EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keep
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, float | None]:
+def threshold_panel(cell: Cell, seed: int) -> dict[str, float | None]:
     """p_BK of every schedule by the `paper`'s search and by `ours`, of `mixing` alone and of `uniform` sampling.
 
     Also whether coordinate `ascent` hits, and whether the threshold is `optimal`. Ours may evaluate a third as often
