@@ -13,7 +13,7 @@ from biselect.solvers import (
     swap_sa,
     tabu,
 )
-from biselect.solvers.bounds import certified, score_bound
+from biselect.solvers.score_bound import certified, score_bound
 from biselect.solvers.neighbouring import neighbours
 from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names, solver_options
 

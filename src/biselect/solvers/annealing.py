@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.crew import Crew
+from biselect.solvers.thread_pool import ThreadPool
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
@@ -71,8 +71,8 @@ def anneal_lines(
 
     best: _Walk | None = None
     finished = 0
-    with Crew(workers) as crew:
-        for found in crew.map(walk, range(restarts)):
+    with ThreadPool(workers) as pool:
+        for found in pool.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from biselect.core import Rules, SelectionProblem
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.tame import tamed
+
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -44,7 +44,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
 
     start = coordinate_ascent(problem, Run(seed=run.seed, deadline=run.deadline))
     score = problem.score(start.samples, start.features)
-    problem = tamed(problem, score)
+    
     run.improved(0, -score)
     run.report(0.0, -score)
     n, d = problem.n_samples, problem.n_features

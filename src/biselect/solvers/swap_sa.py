@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.crew import Crew
+from biselect.solvers.thread_pool import ThreadPool
 from biselect.solvers.greedy import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
@@ -77,8 +77,8 @@ def swap_sa(
             return None
         return _walk(problem, run, seeds[index], start, temperatures, cumulative, bias, refine_every)
 
-    with Crew(workers) as crew:
-        for found in crew.map(walk, range(restarts)):
+    with ThreadPool(workers) as pool:
+        for found in pool.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:

@@ -1,0 +1,117 @@
+"""The averaging bound: strong where few of many lines are chosen.
+
+The sum of the k largest is convex. So the score of a choice F of m lines is at most the mean, over the sets T of t lines
+inside F, of what m/t times the sum of T scores. The largest such mean is bounded line by line: nested means of the
+largest values. The larger t, the better the bound and the more sets there are.
+
+Only rows that rise above τ count, with τ for all others; τ is so high that it costs the bound nothing, and then few
+rows are looked at in any one set.
+
+Rounding is outward: values that count lie above τ, so none of their terms is larger in size than what is added here.
+"""
+
+from __future__ import annotations
+
+import math
+from math import comb
+
+import numpy as np
+
+from biselect.solvers.one_sided import OneSided
+from biselect.solvers.registry import Run
+from biselect.solvers.thread_pool import ThreadPool, stop_flag
+
+MOST_SETS = 20_000_000  # in one table
+MOST_BLOCK = 1 << 26  # numbers that a thread may gather
+FLOOR_SHARE = 0.4  # of the gap left by smaller sets: where sets score less than that, it does not matter how much less
+CELLS_A_SECOND = 2e8
+ROWS_AT_ONCE = 1 << 18
+
+
+def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, workers: int | None) -> tuple[float, int]:
+    """The lowest bound there is time for, at most `bound`, and the size of the sets that gave it (0: none).
+
+    Args:
+        task: what is bounded.
+        run: the deadline.
+        floor: the score of a known choice.
+        bound: the best bound so far.
+        workers: threads at most; None for one per core.
+    """
+    best, size = bound, 0
+    for t in (2, 3, 4):
+        sets = comb(task.lines.shape[0], t)
+        seconds = task.lines.size / CELLS_A_SECOND
+        if t > task.choose or sets > MOST_SETS or run.deadline - Run.now() < seconds or best <= floor:
+            break
+        reached = _at(task, t, run, floor + (FLOOR_SHARE * (best - floor) if t > 2 else 0.0), workers)
+        if reached < best:
+            best, size = reached, t
+        if reached == math.inf:
+            break
+    return best, size
+
+
+def _at(task: OneSided, t: int, run: Run, floor: float, workers: int | None) -> float:
+    """The bound of sets of t lines; inf where the deadline struck first."""
+    from biselect.solvers.averaging_kernel import fill_sets, first_rows, nested_means  # loads numba
+
+    d, k, m = task.lines.shape[0], task.keep, task.choose
+    top_lines = float(np.sort(task.line_scores)[-m:].sum())
+    tau = (floor - top_lines) / k  # k·τ with the best line scores is at most the floor
+    factor = task.scale * m / t
+    reach = _reach(task, t, factor, run)
+    if reach is None:
+        return math.inf
+    binomial = np.array([[comb(j, size) for size in range(5)] for j in range(d + 1)], dtype=np.int64)
+    table = np.empty(comb(d, t))
+
+    with stop_flag(run) as stop, ThreadPool(workers) as pool:
+
+        def fill(a: int) -> bool:
+            if stop[0]:
+                return False
+            rows = first_rows(task.lines, factor, task.base, reach[t - 1], a, tau)
+            if rows.size * d > MOST_BLOCK:
+                return False
+            block = np.empty((d, rows.size))
+            for j in range(a, d):
+                np.multiply(task.lines[j, rows], factor, out=block[j])
+            fill_sets(block, task.base[rows], reach[:, rows], t, k, a, tau, binomial, table, stop)
+            return not stop[0]
+
+        if not all(pool.map(fill, range(d - t + 1))):
+            return math.inf
+        if task.line_scores.any():
+            table += _line_scores_of_sets(task, t, binomial)
+        mean = float(nested_means(table, binomial, d, m, t, stop))
+    size = abs(tau) + 2 * m * max(abs(task.highest[0]), 0.0) + 2 * task.largest_base
+    size += m * max(task.highest[2], -task.lowest[2]) / k
+    return mean + (k + m + 32) * float(np.finfo(np.float64).eps) * 4 * k * size + 1e-320
+
+
+def _reach(task: OneSided, t: int, factor: float, run: Run) -> np.ndarray[tuple[int, int], np.dtype[np.float64]] | None:
+    """[q, row], the sum of a row's q largest numbers m/t·λW, for q < t; None where the deadline struck first."""
+    n = task.base.size
+    reach = np.zeros((t, n))
+    for begin in range(0, n, ROWS_AT_ONCE):
+        if run.expired():
+            return None
+        rows = slice(begin, begin + ROWS_AT_ONCE)
+        largest = np.full((t, min(n - begin, ROWS_AT_ONCE)), -np.inf)
+        for line in task.lines:
+            new = line[rows].astype(np.float64)
+            for q in range(t - 1):
+                new, largest[q] = np.minimum(new, largest[q]), np.maximum(new, largest[q])
+        reach[1:, rows] = factor * np.cumsum(largest[: t - 1], axis=0)
+    return reach
+
+
+def _line_scores_of_sets(
+    task: OneSided, t: int, binomial: np.ndarray[tuple[int, int], np.dtype[np.int64]]
+) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """m/t times the line scores of every set, by its number."""
+    from biselect.core.sector import unrank
+
+    sets = unrank(np.arange(comb(task.lines.shape[0], t)), task.lines.shape[0], t)
+    return task.choose / t * task.line_scores[sets].sum(axis=1)
