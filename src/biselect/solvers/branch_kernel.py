@@ -107,6 +107,31 @@ def _child_bounds(reach: Any, rows: Any, sums: Any, count: int, tau: float, firs
 
 
 @njit(cache=True, nogil=True)
+def _few_left(means: Any, first: int, needed: float) -> bool:
+    """Whether less than a quarter of the columns from `first` on reach a value."""
+    count = 0
+    for j in range(first, means.size):
+        count += 1 if means[j] > needed else 0
+    return 4 * count < means.size - first
+
+
+@njit(cache=True, nogil=True)
+def _some_leaves(
+    weights: Any, rows: Any, sums: Any, count: int, tau: float, means: Any, enough: float, first: int, out: Any
+) -> None:
+    """The same as `_child_bounds` for the last column, where column first - 1 came before; -inf where that is closed."""
+    needed = enough - means[first - 1]
+    for j in range(first, means.size):
+        out[j] = -np.inf
+        if means[j] > needed:
+            total = 0.0
+            for q in range(count):
+                x = sums[q] + weights[rows[q], j] - tau
+                total += x if x > 0.0 else 0.0
+            out[j] = total
+
+
+@njit(cache=True, nogil=True)
 def _average(
     weights: Any, prices: Any, rows: Any, sums: Any, count: int, left: int, tau: float, first: int, means: Any, out: Any
 ) -> None:
@@ -128,7 +153,7 @@ def _average(
     largest = np.empty(left)
     held, beyond = 0, 0.0
     for j in range(d - 1, first - 1, -1):
-        value = means[j] + left * prices[j]
+        value = means[j] = means[j] + left * prices[j]
         if held == left - 1 and out[j] > -np.inf:
             out[j] = min(out[j], np.floor((value + beyond) / left))
         if held < left - 1:
@@ -240,7 +265,8 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
     for q in range(choose + 1):
         for j in range(d):
             bounds[q, j] = -np.inf
-    means = np.empty(d)
+    means = np.empty(d)  # of the last node with two columns to choose: what each of them can lead to
+    enough = 0.0  # two such columns lead to something only if theirs add up to more than this
     paid = np.zeros(choose + 1)
     counts = np.zeros(choose + 1, np.int64)
     following = np.zeros(choose, np.int64)
@@ -276,14 +302,30 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
         first, stop = following[depth], d - left + 1
         level = tau if left == 1 else max(tau, kth)
         children = bounds[depth]
-        _child_bounds(tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children)
-        still_open = 0
-        for j in range(first, stop):
-            x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
-            fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
-            children[j] = min(x, bound) if fits and x > closed else -np.inf
-            still_open += 1 if children[j] > closed else 0
+        still_open = stop - first
+        if left <= 3 and left > 1 and to_the_end:  # averaging alone: a child that it leaves open is bounded when it is entered
+            for j in range(first, stop):
+                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                children[j] = bound if fits else -np.inf
+        else:
+            if left == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
+                _some_leaves(tree.weights, rows[depth], sums[depth], counts[depth], tau, means, enough, first, children)
+            else:
+                _child_bounds(
+                    tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children
+                )
+            still_open = 0
+            for j in range(first, stop):
+                x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
+                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                children[j] = min(x, bound) if fits and x > closed else -np.inf
+                still_open += 1 if children[j] > closed else 0
         if left > 1 and still_open > 0:
+            level = tau
+            if counts[depth] > tree.keep:  # the best level for one column is good for the others
+                for q in range(counts[depth]):
+                    scratch[q] = sums[depth, q] + left * tree.weights[rows[depth, q], first]
+                level = max(tau, top_sum(scratch, counts[depth], tree.keep)[1])
             for j in range(first, stop):
                 children[j] -= tree.keep * level + paid[depth]
             _average(
@@ -291,6 +333,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
             )
             for j in range(first, stop):
                 children[j] += tree.keep * level + paid[depth]
+            enough = 2.0 * (closed - tree.keep * level - paid[depth])
         if not to_the_end:
             for j in range(first, stop):
                 if children[j] <= closed:

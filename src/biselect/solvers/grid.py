@@ -44,7 +44,8 @@ class Grid:
         """Numbers as whole units, rounded up, the lowest ones raised."""
         numbers = values.astype(np.float64)
         raised = np.maximum(numbers, self.lowest)
-        return np.maximum(np.ceil(np.ldexp(raised, -self.exponent)), raised > 0)  # positive ones must not vanish
+        whole = np.ceil(np.ldexp(raised, -self.exponent))
+        return np.where(raised > 0, np.maximum(whole, 1.0), whole)  # positive ones must not vanish
 
     def weights(self, task: OneSided, rows: NDArray[np.int64] | slice) -> NDArray[np.float64]:
         """λW of these rows, one contiguous row per line; one unit more where λ rounds the products."""
