@@ -16,13 +16,16 @@ import math
 from math import comb
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 MOST_SETS = 20_000_000  # in one table
-MOST_BLOCK = 1 << 26  # numbers that a thread may gather
+PAIR_CELLS = 2_000_000_000  # cells that pairs of lines are worth
+MOST_BLOCK = 1 << 26  # bytes that a thread may gather
+BLOCK_SHARE = 0.05  # of the table, where that is more
 FLOOR_SHARE = 0.4  # of the gap left by smaller sets: where sets score less than that, it does not matter how much less
 CELLS_A_SECOND = 2e8
 ROWS_AT_ONCE = 1 << 18
@@ -39,12 +42,16 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
         workers: threads at most; None for one per core.
     """
     best, size = bound, 0
+    d, n = task.lines.shape
     for t in (2, 3, 4):
-        sets = comb(task.lines.shape[0], t)
-        seconds = task.lines.size / CELLS_A_SECOND
-        if t > task.choose or sets > MOST_SETS or run.deadline - Run.now() < seconds or best <= floor:
+        if t == 2 < task.choose and n * comb(d, 2) > PAIR_CELLS:
+            continue  # larger sets have fewer rows that matter
+        if t > task.choose or comb(d, t) > MOST_SETS or best <= floor:
             break
-        reached = _at(task, t, run, floor + (FLOOR_SHARE * (best - floor) if t > 2 else 0.0), workers)
+        if run.deadline - Run.now() < 2 * n * d / CELLS_A_SECOND:  # what the first look at all rows takes
+            break
+        share = FLOOR_SHARE if t > 2 else 0.0
+        reached = _at(task, t, run, floor + share * (best - floor), best, workers)
         if reached < best:
             best, size = reached, t
         if reached == math.inf:
@@ -52,16 +59,23 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
     return best, size
 
 
-def _at(task: OneSided, t: int, run: Run, floor: float, workers: int | None) -> float:
-    """The bound of sets of t lines; inf where the deadline struck first."""
-    from biselect.solvers.averaging_kernel import fill_sets, first_rows, nested_means  # loads numba
+def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers: int | None) -> float:
+    """The bound of sets of t lines, no lower than `floor`; inf where the deadline struck or it would reach `ceiling`."""
+    from biselect.solvers.averaging_kernel import count_rows, fill_sets, first_rows, pair_means  # loads numba
 
     d, k, m = task.lines.shape[0], task.keep, task.choose
     top_lines = float(np.sort(task.line_scores)[-m:].sum())
-    tau = (floor - top_lines) / k  # k·τ with the best line scores is at most the floor
     factor = task.scale * m / t
     reach = _reach(task, t, factor, run)
     if reach is None:
+        return math.inf
+    most_rows = max(MOST_BLOCK, int(BLOCK_SHARE * task.lines.nbytes)) // (d * task.lines.itemsize)
+    for raised in np.linspace(floor, ceiling, 16)[:-1]:
+        tau = (float(raised) - top_lines) / k  # k·τ with the best line scores is at most the floor
+        counts = [count_rows(task.lines, factor, task.base, reach[t - 1], a, tau) for a in (0, d // 3, d // 2)]
+        if max(counts) <= 0.8 * most_rows or run.expired():
+            break
+    else:
         return math.inf
     binomial = np.array([[comb(j, size) for size in range(5)] for j in range(d + 1)], dtype=np.int64)
     table = np.empty(comb(d, t))
@@ -72,28 +86,32 @@ def _at(task: OneSided, t: int, run: Run, floor: float, workers: int | None) -> 
             if stop[0]:
                 return False
             rows = first_rows(task.lines, factor, task.base, reach[t - 1], a, tau)
-            if rows.size * d > MOST_BLOCK:
+            if rows.size > most_rows:
                 return False
-            block = np.empty((d, rows.size))
+            block = np.empty((d, rows.size), dtype=task.lines.dtype)
             for j in range(a, d):
-                np.multiply(task.lines[j, rows], factor, out=block[j])
-            fill_sets(block, task.base[rows], reach[:, rows], t, k, a, tau, binomial, table, stop)
+                block[j] = task.lines[j, rows]
+            fill_sets(block, factor, task.base[rows], reach[:, rows], t, k, a, tau, binomial, table, stop)
             return not stop[0]
 
         if not all(pool.map(fill, range(d - t + 1))):
             return math.inf
         if task.line_scores.any():
-            table += _line_scores_of_sets(task, t, binomial)
-        mean = float(nested_means(table, binomial, d, m, t, stop))
+            table += _line_scores_of_sets(task, t)
+        pairs = pair_means(table, binomial, d, m, t, stop)
+        if stop[0]:
+            return math.inf
+    by_line = np.sort(pairs, axis=1)[:, d - m + 1 :].mean(axis=1)
+    mean = float(np.sort(by_line)[d - m :].mean())
     size = abs(tau) + 2 * m * max(abs(task.highest[0]), 0.0) + 2 * task.largest_base
     size += m * max(task.highest[2], -task.lowest[2]) / k
     return mean + (k + m + 32) * float(np.finfo(np.float64).eps) * 4 * k * size + 1e-320
 
 
-def _reach(task: OneSided, t: int, factor: float, run: Run) -> np.ndarray[tuple[int, int], np.dtype[np.float64]] | None:
+def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.float32] | None:
     """[q, row], the sum of a row's q largest numbers m/t·λW, for q < t; None where the deadline struck first."""
     n = task.base.size
-    reach = np.zeros((t, n))
+    reach = np.zeros((t, n), dtype=np.float32)
     for begin in range(0, n, ROWS_AT_ONCE):
         if run.expired():
             return None
@@ -103,13 +121,14 @@ def _reach(task: OneSided, t: int, factor: float, run: Run) -> np.ndarray[tuple[
             new = line[rows].astype(np.float64)
             for q in range(t - 1):
                 new, largest[q] = np.minimum(new, largest[q]), np.maximum(new, largest[q])
-        reach[1:, rows] = factor * np.cumsum(largest[: t - 1], axis=0)
+        sums = (factor * np.cumsum(largest[: t - 1], axis=0)).astype(np.float32)
+        reach[1:, rows] = np.nextafter(np.nextafter(sums, np.float32(np.inf)), np.float32(np.inf))
     return reach
 
 
 def _line_scores_of_sets(
-    task: OneSided, t: int, binomial: np.ndarray[tuple[int, int], np.dtype[np.int64]]
-) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    task: OneSided, t: int
+) -> NDArray[np.float64]:
     """m/t times the line scores of every set, by its number."""
     from biselect.core.sector import unrank
 

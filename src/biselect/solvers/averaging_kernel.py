@@ -23,22 +23,24 @@ def _filled(values: Any, count: int, keep: int, tau: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _above(values: Any, line: Any, count: int, tau: float, out: Any) -> int:
+def _above(values: Any, line: Any, factor: float, count: int, tau: float, out: Any) -> int:
     """Sums above τ into `out`, and how many there are."""
     kept = 0
     for q in range(count):
-        x = values[q] + line[q]
+        x = values[q] + factor * line[q]
         out[kept] = x  # no branch: a value that is not kept is overwritten by the next
         kept += 1 if x > tau else 0
     return kept
 
 
 @njit(cache=True, nogil=True)
-def _narrow(values: Any, line: Any, reach: Any, count: int, tau: float, own: Any, sums: Any) -> int:
+def _narrow(
+    values: Any, line: Any, factor: float, reach: Any, count: int, tau: float, own: Any, sums: Any
+) -> int:
     """Positions and sums of the rows that can still rise above τ, and how many there are."""
     kept = 0
     for q in range(count):
-        x = values[q] + line[q]
+        x = values[q] + factor * line[q]
         own[kept] = q
         sums[kept] = x
         kept += 1 if x + reach[q] > tau else 0
@@ -54,12 +56,18 @@ def _gather(block: Any, first: int, own: Any, count: int, out: Any) -> None:
 
 
 @njit(cache=True, nogil=True)
-def first_rows(lines: Any, factor: float, base: Any, reach: Any, a: int, tau: float) -> Any:
-    """Rows that can rise above τ in a set with line a."""
+def count_rows(lines: Any, factor: float, base: Any, reach: Any, a: int, tau: float) -> int:
+    """How many rows can rise above τ in a set with line a."""
     count = 0
     for i in range(base.size):
         count += 1 if base[i] + factor * lines[a, i] + reach[i] > tau else 0
-    rows = np.empty(count, np.int64)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def first_rows(lines: Any, factor: float, base: Any, reach: Any, a: int, tau: float) -> Any:
+    """Those rows."""
+    rows = np.empty(count_rows(lines, factor, base, reach, a, tau), np.int64)
     count = 0
     for i in range(base.size):
         if base[i] + factor * lines[a, i] + reach[i] > tau:
@@ -70,42 +78,54 @@ def first_rows(lines: Any, factor: float, base: Any, reach: Any, a: int, tau: fl
 
 @njit(cache=True, nogil=True)
 def fill_sets(
-    block: Any, base: Any, reach: Any, size: int, keep: int, a: int, tau: float, binomial: Any, table: Any, stop: Any
+    block: Any,
+    factor: float,
+    base: Any,
+    reach: Any,
+    size: int,
+    keep: int,
+    a: int,
+    tau: float,
+    binomial: Any,
+    table: Any,
+    stop: Any,
 ) -> None:
     """What every set of `size` lines with a as its first scores at most, into `table`.
 
-    `block` holds each line times m / size over the rows that matter, `reach` [q, row] the sum of a row's q largest.
+    `block` holds the lines over the rows that matter, to be multiplied by `factor`, and `reach` [q, row] the sum of a
+    row's q largest.
     """
     d, width = block.shape
     own, sums = np.empty((2, width + 1), np.int64), np.empty((3, width + 1))
-    second, third = np.empty((d, width)), np.empty((d if size == 4 else 0, width))
+    second = np.empty((d if size > 2 else 0, width), block.dtype)
+    third = np.empty((d if size > 3 else 0, width), block.dtype)
     second_reach, third_reach = np.empty(width + 1), np.empty(width + 1)
     for q in range(width):
-        sums[0, q] = base[q] + block[a, q]
+        sums[0, q] = base[q] + factor * block[a, q]
     for b in range(a + 1, d):
         if stop[0]:
             return
         if size == 2:
-            count = _above(sums[0], block[b], width, tau, sums[1])
+            count = _above(sums[0], block[b], factor, width, tau, sums[1])
             table[binomial[a, 1] + binomial[b, 2]] = _filled(sums[1], count, keep, tau)
             continue
-        count = _narrow(sums[0], block[b], reach[size - 2], width, tau, own[0], sums[1])
+        count = _narrow(sums[0], block[b], factor, reach[size - 2], width, tau, own[0], sums[1])
         _gather(block, b + 1, own[0], count, second)
         if size == 4:
             for q in range(count):
                 second_reach[q] = reach[1, own[0, q]]
         for c in range(b + 1, d):
             if size == 3:
-                kept = _above(sums[1], second[c], count, tau, sums[2])
+                kept = _above(sums[1], second[c], factor, count, tau, sums[2])
                 table[binomial[a, 1] + binomial[b, 2] + binomial[c, 3]] = _filled(sums[2], kept, keep, tau)
                 continue
             if stop[0]:
                 return
-            kept = _narrow(sums[1], second[c], second_reach, count, tau, own[1], sums[2])
+            kept = _narrow(sums[1], second[c], factor, second_reach, count, tau, own[1], sums[2])
             _gather(second, c + 1, own[1], kept, third)
             number = binomial[a, 1] + binomial[b, 2] + binomial[c, 3]
             for e in range(c + 1, d):
-                last = _above(sums[2], third[e], kept, tau, third_reach)
+                last = _above(sums[2], third[e], factor, kept, tau, third_reach)
                 table[number + binomial[e, 4]] = _filled(third_reach, last, keep, tau)
 
 
@@ -115,27 +135,23 @@ def _mean_of_top(values: Any, count: int, keep: int) -> float:
 
 
 @njit(cache=True, nogil=True)
-def nested_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop: Any) -> float:
-    """The largest mean over the sets inside a choice of lines, bounded line by line."""
-    outer, inner, third, last = np.empty(d), np.empty(d), np.empty(d), np.empty(d)
+def pair_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop: Any) -> Any:
+    """[a, b]: the most that the mean over the sets with both lines can be, the others bounded line by line."""
+    pairs = np.full((d, d), -np.inf)
+    third, last = np.empty(d), np.empty(d)
     four = np.empty(4, np.int64)
-    for a in range(d):
-        held_b = 0
-        for b in range(d):
-            if b == a:
-                continue
+    for b in range(d):
+        for a in range(b):
             if stop[0]:
-                return np.inf
-            low, high = min(a, b), max(a, b)
+                return pairs
             if size == 2:
-                inner[held_b] = table[binomial[low, 1] + binomial[high, 2]]
-                held_b += 1
+                pairs[a, b] = pairs[b, a] = table[binomial[a, 1] + binomial[b, 2]]
                 continue
             held_c = 0
             for c in range(d):
                 if c == a or c == b:
                     continue
-                x, y, z = low, high, c
+                x, y, z = a, b, c
                 if z < y:
                     y, z = z, y
                     if y < x:
@@ -159,7 +175,5 @@ def nested_means(table: Any, binomial: Any, d: int, choose: int, size: int, stop
                     held += 1
                 third[held_c] = _mean_of_top(last, held, choose - 3)
                 held_c += 1
-            inner[held_b] = _mean_of_top(third, held_c, choose - 2)
-            held_b += 1
-        outer[a] = _mean_of_top(inner, held_b, choose - 1)
-    return _mean_of_top(outer, d, choose)
+            pairs[a, b] = pairs[b, a] = _mean_of_top(third, held_c, choose - 2)
+    return pairs

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.solvers.grid import lowest_useful
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 from biselect.solvers.response import top
@@ -66,7 +67,8 @@ def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, 
         workers: threads at most; None for one per core.
     """
     width = task.base.size
-    best = certify(task, -task.line_scores / task.keep, workers)
+    scores = np.maximum(task.line_scores, lowest_useful(task, floor))  # a price as high as a penalty helps nobody
+    best = certify(task, -scores / task.keep, workers)
     rows = top(best.row_values, min(width, WORKING_ROWS + task.keep))
     steps = 0
     for _ in range(rounds):

@@ -24,7 +24,7 @@ from biselect.solvers.grid import Grid, grid_for
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 from biselect.solvers.settle import Incumbent
-from biselect.solvers.thread_pool import ThreadPool
+from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:
     from biselect.solvers.branch_kernel import Tree
@@ -197,13 +197,13 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 def _best_first(
     tree: Tree, task: OneSided, raw: float, rest: Rest, best: Incumbent, run: Run, workers: int | None
 ) -> Search:
-    explore = _explorer(tree, task.choose, run)
     found = Search(bound=None, rest=rest)
     closed = rest.grid.floor(best.units)
     unsettled = -np.inf
     queue: list[Family] = []
     batch: list[tuple[float, tuple[int, ...]]] = [(raw, ())]
-    with ThreadPool(workers) as pool:
+    with ThreadPool(workers) as pool, stop_flag(run) as stop:
+        explore = _explorer(tree, task.choose, stop)
         while batch:
             answers = pool.map(partial(explore, closed), [node for _, node in batch])
             left_open: list[float] = []
@@ -278,7 +278,7 @@ class Explored:
     node_bounds: NDArray[np.float64]
 
 
-def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[float, tuple[int, ...]], Explored | None]:
+def _explorer(tree: Tree, choose: int, stop: NDArray[np.uint8]) -> Callable[[float, tuple[int, ...]], Explored | None]:
     """A function that opens one node, each thread with its own scratch space."""
     from biselect.solvers.branch_kernel import Space, explore
 
@@ -286,7 +286,7 @@ def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[float, tuple[int, 
     own = local()
 
     def open_node(closed: float, prefix: tuple[int, ...]) -> Explored | None:
-        if run.expired():
+        if stop[0]:
             return None
         left = choose - len(prefix)
         beyond = d - 1 - prefix[-1] if prefix else d
@@ -299,6 +299,7 @@ def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[float, tuple[int, 
                 depths=np.empty(MOST_NOTED, dtype=np.int16),
                 columns=np.empty(MOST_NOTED, dtype=np.int32),
                 bounds=np.empty(MOST_NOTED),
+                stop=stop,
             )
         space = own.space
         to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS

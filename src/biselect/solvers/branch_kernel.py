@@ -55,6 +55,7 @@ class Space(NamedTuple):
         rows: one line per depth: the rows that a node carries; `sums` their values.
         leaves: full choices that exact arithmetic must judge; `leaf_scores` what they score at most.
         depths: of the nodes opened in a dive, in preorder; `columns` their last column, `bounds` their bounds.
+        stop: turns to 1 when time is up.
     """
 
     rows: Any
@@ -64,6 +65,7 @@ class Space(NamedTuple):
     depths: Any
     columns: Any
     bounds: Any
+    stop: Any
 
 
 @njit(cache=True, nogil=True)
@@ -252,7 +254,7 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
 
     Nodes with a bound of at most `closed` are closed. Returns the bounds of the children (-inf for those that are
     closed), the nodes opened, how many of them are noted in `space` (-1 where they did not fit), and how many leaves
-    are (-1 where there are more than fit: then the subtree is not settled).
+    are (-1 where there are more than fit, or time was up: then the subtree is not settled).
     """
     n, d = tree.weights.shape
     choose = tree.price_reach.shape[0]
@@ -298,6 +300,8 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
     depth = base
     while depth >= base:
         # a node has just been entered: bound its children
+        if space.stop[0]:
+            return closed_children, opened, noted, -1
         left = choose - depth
         first, stop = following[depth], d - left + 1
         level = tau if left == 1 else max(tau, kth)

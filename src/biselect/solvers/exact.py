@@ -13,17 +13,18 @@ from biselect.core import SelectionProblem
 from biselect.core.exact_arithmetic import at_least
 from biselect.core.proof import Proof
 from biselect.solvers.annealing import anneal_lines
+from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
 from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import Screen, Visit, screen, visit
 from biselect.solvers.forced import without_forced
-from biselect.solvers.grid import exceeds, grid_for
+from biselect.solvers.grid import grid_for
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
-from biselect.solvers.score_bound import further_bounds
 from biselect.solvers.settle import Incumbent
+from biselect.solvers.spectral import spectral_bound
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
 SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
@@ -31,6 +32,7 @@ INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at s
 SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
+NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
 SEARCH_SHARE = 0.5  # of the time limit; what is left is for bounds, where the search was not done by then
 
 
@@ -59,7 +61,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     if not search:
         info["steps"].append("Lagrangian bound")
         root = root_bound(task, run, floor=best.floor, workers=workers)
-        return _unproven(best, root.score, run, info, workers)
+        return _answer(best, bound=-max(root.score, best.floor), info=info)
     return _branch(best, run, info, workers)
 
 
@@ -117,11 +119,13 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
     info["steps"].append("Lagrangian bound")
     info["bound_iterations"] = root.iterations
     run.report(0.1, -best.floor)
-    if exceeds(root.score, best.units) and not run.expired():
+    met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    if not met and not run.expired():
         if best.offer(_walk(best, root, run, workers)):
             run.improved(1, -best.floor)
         info["steps"].append("annealing")
         run.report(0.2, -best.floor)
+    spectral = spectral_bound(task, run)
     now, limit = Run.now(), run.deadline
     found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (limit - now)), workers)
     info["steps"].append("branch and bound")
@@ -132,15 +136,22 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
         if np.isfinite(found.bound):
             left_open = at_least(found.rest.grid.score(found.bound))
-            return _unproven(best, min(root.score, left_open), run, info, workers)
-    return _unproven(best, root.score, run, info, workers)
+            return _unproven(best, min(root.score, left_open), run, info, workers, spectral)
+    return _unproven(best, root.score, run, info, workers, spectral)
 
 
-def _unproven(best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
+def _unproven(
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float | None = None
+) -> Answer:
     """The incumbent, with the best of all bounds that there is time for."""
-    score, names = further_bounds(best, bound, run, workers)
-    info["steps"] += names
-    return _answer(best, bound=-score, info=info)
+    spectral = spectral_bound(best.task, run) if spectral is None else spectral
+    if spectral < bound:
+        bound = spectral
+        info["steps"].append("spectral bound")
+    if np.isfinite(bound) and not run.expired():
+        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
+        info["steps"] += [f"averaging bound, sets of {size}"] if size else []
+    return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
 def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64]:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.exact_arithmetic import SCORE_BITS, at_most, in_score_units
+from biselect.core.exact_arithmetic import SCORE_BITS, at_most
 from biselect.solvers.one_sided import OneSided
 
 BITS = 51  # what a unit's sums may need, of the 53 that float64 has
@@ -71,17 +71,20 @@ class Grid:
         return marginals and _is_power_of_two(task.scale) and same(given, lines)
 
 
+def lowest_useful(task: OneSided, floor: float) -> float:
+    """A number so low that no choice with a lower one scores `floor`, however good all the others are."""
+    counts = (task.keep * task.choose, task.keep, task.choose)
+    with np.errstate(over="ignore"):
+        most = sum(count * max(0.0, top) for count, top in zip(counts, task.highest, strict=True))
+        return max(floor - most - 0.01 * (abs(floor) + most) - 5e-324, -float(np.finfo(np.float64).max))
+
+
 def grid_for(task: OneSided, score: int, prices: NDArray[np.float64] | None = None) -> Grid:
     """The grid for looking for choices that score at least `score` (exact, in units of 2⁻²¹⁴⁸) at these prices."""
     k, m = task.keep, task.choose
     floor = at_most(score)
     highest, lowest = task.highest, task.lowest
-    with np.errstate(over="ignore"):
-        most = sum(
-            count * max(0.0, top) for count, top in zip((k * m, k, m), highest, strict=True)
-        )  # all that the best entries could give together
-        least_useful = floor - most - 0.01 * (abs(floor) + most) - 5e-324
-    least_useful = max(least_useful, -float(np.finfo(np.float64).max))
+    least_useful = lowest_useful(task, floor)
     sizes = [max(abs(top), abs(max(low, least_useful))) for top, low in zip(highest, lowest, strict=True)]
     largest = max([*sizes, abs(floor) / (k * m), 0.0 if prices is None else 2 * float(np.abs(prices).max())])
     needed = (4 * k * m * m + 4 * k + 4 * m).bit_length()  # averages multiply a line by m once more
@@ -94,7 +97,3 @@ def _is_power_of_two(scale: float) -> bool:
     """Whether products with this number are exact; below 1 they could vanish."""
     return 1.0 <= scale <= 2.0**500 and math.frexp(scale)[0] == 0.5
 
-
-def exceeds(bound: float, score: int) -> bool:
-    """Whether a bound, itself rounded up, lies above an exact score."""
-    return not math.isfinite(bound) or in_score_units(bound) > score

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
 from biselect.core import Selection, SelectionProblem
 from biselect.core.exact_arithmetic import at_most, in_score_units
 from biselect.solvers.averaging import averaging_bound
@@ -13,7 +11,6 @@ from biselect.solvers.bounds import root_bound
 from biselect.solvers.forced import without_forced
 from biselect.solvers.one_sided import by_features, by_samples
 from biselect.solvers.registry import Run
-from biselect.solvers.settle import Incumbent
 from biselect.solvers.spectral import spectral_bound
 
 
@@ -40,14 +37,3 @@ def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: i
     bound = min(root_bound(task, run, floor=floor, workers=workers).score, spectral_bound(task, run))
     return averaging_bound(task, run, floor=floor, bound=bound, workers=workers)[0]
 
-
-def further_bounds(best: Incumbent, bound: float, run: Run, workers: int | None) -> tuple[float, list[str]]:
-    """The lowest of a bound and of those that do not need a search, with their names where they helped."""
-    names = []
-    spectral = spectral_bound(best.task, run)
-    if spectral < bound:
-        bound, names = spectral, ["spectral bound"]
-    if not run.expired() and np.isfinite(bound):
-        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
-        names += [f"averaging bound, sets of {size}"] if size else []
-    return max(bound, best.floor), names
