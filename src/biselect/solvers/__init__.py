@@ -13,9 +13,9 @@ from biselect.solvers import (
     swap_sa,
     tabu,
 )
-from biselect.solvers.score_bound import certified, score_bound
 from biselect.solvers.neighbouring import neighbours
 from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names, solver_options
+from biselect.solvers.score_bound import certified, score_bound
 
 __all__ = [
     "Answer",

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.thread_pool import ThreadPool
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
+from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
 SLICE_CELLS = 20_000_000  # cells between two looks at the clock

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -108,10 +109,11 @@ def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers:
     return mean + (k + m + 32) * float(np.finfo(np.float64).eps) * 4 * k * size + 1e-320
 
 
-def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.float32] | None:
+def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.floating[Any]] | None:
     """[q, row], the sum of a row's q largest numbers m/t·λW, for q < t; None where the deadline struck first."""
     n = task.base.size
-    reach = np.zeros((t, n), dtype=np.float32)
+    dtype = task.lines.dtype
+    reach = np.zeros((t, n), dtype=dtype)
     for begin in range(0, n, ROWS_AT_ONCE):
         if run.expired():
             return None
@@ -121,14 +123,13 @@ def _reach(task: OneSided, t: int, factor: float, run: Run) -> NDArray[np.float3
             new = line[rows].astype(np.float64)
             for q in range(t - 1):
                 new, largest[q] = np.minimum(new, largest[q]), np.maximum(new, largest[q])
-        sums = (factor * np.cumsum(largest[: t - 1], axis=0)).astype(np.float32)
-        reach[1:, rows] = np.nextafter(np.nextafter(sums, np.float32(np.inf)), np.float32(np.inf))
+        with np.errstate(over="ignore"):
+            sums = (factor * np.cumsum(largest[: t - 1], axis=0)).astype(dtype)
+            reach[1:, rows] = np.nextafter(np.nextafter(sums, dtype.type(np.inf)), dtype.type(np.inf))
     return reach
 
 
-def _line_scores_of_sets(
-    task: OneSided, t: int
-) -> NDArray[np.float64]:
+def _line_scores_of_sets(task: OneSided, t: int) -> NDArray[np.float64]:
     """m/t times the line scores of every set, by its number."""
     from biselect.core.sector import unrank
 

@@ -34,9 +34,7 @@ def _above(values: Any, line: Any, factor: float, count: int, tau: float, out: A
 
 
 @njit(cache=True, nogil=True)
-def _narrow(
-    values: Any, line: Any, factor: float, reach: Any, count: int, tau: float, own: Any, sums: Any
-) -> int:
+def _narrow(values: Any, line: Any, factor: float, reach: Any, count: int, tau: float, own: Any, sums: Any) -> int:
     """Positions and sums of the rows that can still rise above τ, and how many there are."""
     kept = 0
     for q in range(count):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from math import comb
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray

@@ -307,7 +307,9 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any)
         level = tau if left == 1 else max(tau, kth)
         children = bounds[depth]
         still_open = stop - first
-        if left <= 3 and left > 1 and to_the_end:  # averaging alone: a child that it leaves open is bounded when it is entered
+        if (
+            left <= 3 and left > 1 and to_the_end
+        ):  # averaging alone: a child that it leaves open is bounded when it is entered
             for j in range(first, stop):
                 fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
                 children[j] = bound if fits else -np.inf

@@ -74,9 +74,7 @@ def _instant(task: OneSided, best: Incumbent) -> Screen | None:
     return sieve if task.subsets * (sieve.rows.size + SUBSET_CELLS) <= instant else None
 
 
-def _enumerate(
-    best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], workers: int | None
-) -> Answer | None:
+def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
     """The answer of enumeration; None where ties let too many subsets through the screen."""
     task = best.task
     seen = visit(task, run, sieve, floor=sieve.grid.floor(best.units))
@@ -125,7 +123,7 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             run.improved(1, -best.floor)
         info["steps"].append("annealing")
         run.report(0.2, -best.floor)
-    spectral = spectral_bound(task, run)
+    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None
     now, limit = Run.now(), run.deadline
     found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (limit - now)), workers)
     info["steps"].append("branch and bound")

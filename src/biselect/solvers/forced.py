@@ -7,7 +7,6 @@ hold among themselves is a constant. Items that are forced out, or whose group t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-
 from typing import Any
 
 import numpy as np
@@ -22,6 +21,7 @@ from biselect.core.exact_arithmetic import (
     number_units,
     sum_units,
 )
+from biselect.core.proof import Proof
 from biselect.solvers.response import best_response, limits_of
 
 
@@ -104,6 +104,15 @@ class Reduced:
                 best = best_response(order, missing, limits_of(_rules_left(rules, free), free.size))
                 chosen[side] = np.sort(np.concatenate([chosen[side], free[best]]))
         return chosen[0], chosen[1]
+
+
+    def only_proof(self) -> Proof:
+        """The proof of that: no line is left to choose."""
+        side = "samples" if len(self.whole.sample_rules.forced_in) == self.whole.k else "features"
+        free = self.free_samples if side == "samples" else self.free_features
+        return Proof(
+            lines=side, exponent=0, prices=[0] * int(free.size), tau=0, order=free.tolist(), closed=0.0, dives=None
+        )
 
 
 def without_forced(problem: SelectionProblem) -> Reduced:

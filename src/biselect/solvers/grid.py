@@ -96,4 +96,3 @@ def grid_for(task: OneSided, score: int, prices: NDArray[np.float64] | None = No
 def _is_power_of_two(scale: float) -> bool:
     """Whether products with this number are exact; below 1 they could vanish."""
     return 1.0 <= scale <= 2.0**500 and math.frexp(scale)[0] == 0.5
-

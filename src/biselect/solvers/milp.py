@@ -29,7 +29,6 @@ from biselect.solvers.grid import grid_for
 from biselect.solvers.one_sided import by_features
 from biselect.solvers.registry import Answer, Run
 
-
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 

@@ -175,7 +175,8 @@ def solve(
     reduced = without_forced(problem)
     if reduced.rest is None:
         samples, features = reduced.only_choice()
-        answer = Answer(samples=samples, features=features, proven=True, info={"method": "one side is forced"})
+        info, proof = {"method": "one side is forced"}, reduced.only_proof()
+        answer = Answer(samples=samples, features=features, proven=True, info=info, proof=proof)
         steps = [(0, problem.energy(samples, features))]
     else:
         run = Run(

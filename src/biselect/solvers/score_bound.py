@@ -36,4 +36,3 @@ def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: i
     task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
     bound = min(root_bound(task, run, floor=floor, workers=workers).score, spectral_bound(task, run))
     return averaging_bound(task, run, floor=floor, bound=bound, workers=workers)[0]
-

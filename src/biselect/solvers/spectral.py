@@ -43,7 +43,10 @@ def spectral_bound(task: OneSided, run: Run) -> float:
     exponent = math.frexp(size)[1]
     form = _centred(task, exponent)
     bound = form.constant + form.lowest() + 2 * MARGIN
-    return math.ldexp(bound, exponent)
+    try:
+        return math.ldexp(bound, exponent)
+    except OverflowError:
+        return math.inf
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -75,7 +78,10 @@ class _Form:
         limits = ((CLOSEST, 60.0), (-30.0, 30.0))
         ratio = math.log(self.line_length / self.row_length) / 2
         starts = (np.array([x, ratio]) for x in (-3.0, 1.0))
-        return min(float(minimize(self.at, x, method="Nelder-Mead", bounds=limits).fun) for x in starts)
+        return min(
+            float(minimize(self.at, x, method="Nelder-Mead", bounds=limits, options={"maxiter": 80}).fun)
+            for x in starts
+        )
 
 
 def _centred(task: OneSided, exponent: int) -> _Form:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.thread_pool import ThreadPool
 from biselect.solvers.greedy import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
+from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.1  # default temperatures, in spreads of what a swap changes
 SLICE_STEPS = 100_000  # proposals between two looks at the clock
