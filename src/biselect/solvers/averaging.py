@@ -51,8 +51,8 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
             break
         if run.deadline - Run.now() < 2 * n * d / CELLS_A_SECOND:  # what the first look at all rows takes
             break
-        share = FLOOR_SHARE if t > 2 else 0.0
-        reached = _at(task, t, run, floor + share * (best - floor), best, workers)
+        raised = floor + FLOOR_SHARE * (best - floor) if t > 2 and math.isfinite(best) else floor
+        reached = _at(task, t, run, raised, best, workers)
         if reached < best:
             best, size = reached, t
         if reached == math.inf:
@@ -71,7 +71,7 @@ def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers:
     if reach is None:
         return math.inf
     most_rows = max(MOST_BLOCK, int(BLOCK_SHARE * task.lines.nbytes)) // (d * task.lines.itemsize)
-    for raised in np.linspace(floor, ceiling, 16)[:-1]:
+    for raised in np.linspace(floor, ceiling, 16)[:-1] if math.isfinite(ceiling) else [floor]:
         tau = (float(raised) - top_lines) / k  # k·τ with the best line scores is at most the floor
         counts = [count_rows(task.lines, factor, task.base, reach[t - 1], a, tau) for a in (0, d // 3, d // 2)]
         if max(counts) <= 0.8 * most_rows or run.expired():

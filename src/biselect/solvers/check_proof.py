@@ -146,9 +146,11 @@ class Checker:
         features = Side(problem["feature_rules"], problem["d"], problem["m"], proof["features"])
         by_features, d = proof["lines"] == "features", problem["d"]
         self.rows, self.lines = (samples, features) if by_features else (features, samples)
-        self.row = lambda i: [  # λW of one row, everything times 2^bits
-            whole(x, cell_bits) * scale for x in (cells[i * d : (i + 1) * d] if by_features else cells[i::d])
-        ]
+        self.row = (
+            lambda i: [  # λW of one row, everything times 2^bits
+                whole(x, cell_bits) * scale for x in (cells[i * d : (i + 1) * d] if by_features else cells[i::d])
+            ]
+        )
         scores = [[whole(x, bits) for x in problem[side]] for side in ("ab" if by_features else "ba")]
         free, self.choose, self.keep = self.lines.free, self.lines.budget, self.rows.budget
         if len(proof["prices"]) != len(free) or not set(proof["order"]) <= set(free):

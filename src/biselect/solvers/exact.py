@@ -19,7 +19,7 @@ from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, 
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import Screen, Visit, screen, visit
 from biselect.solvers.forced import without_forced
-from biselect.solvers.grid import grid_for
+from biselect.solvers.grid import clamp_penalties, grid_for
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
@@ -125,6 +125,8 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
         run.report(0.2, -best.floor)
     spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None
     now, limit = Run.now(), run.deadline
+    if run.expired():
+        return _unproven(best, root.score, run, info, workers, spectral)
     found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (limit - now)), workers)
     info["steps"].append("branch and bound")
     info["nodes"] = found.nodes
@@ -164,6 +166,7 @@ def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray
     if steps < 1 or _most_lines(task, lines) < task.choose:
         return best.subset
     restarts = min(8, cells // (steps * width))
+    task = clamp_penalties(task, best.floor)
     smaller = replace(
         task,
         lines=task.lines if lines.size == task.lines.shape[0] else task.lines[lines],

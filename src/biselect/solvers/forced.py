@@ -105,7 +105,6 @@ class Reduced:
                 chosen[side] = np.sort(np.concatenate([chosen[side], free[best]]))
         return chosen[0], chosen[1]
 
-
     def only_proof(self) -> Proof:
         """The proof of that: no line is left to choose."""
         side = "samples" if len(self.whole.sample_rules.forced_in) == self.whole.k else "features"

@@ -12,7 +12,7 @@ raised to where that is only just so. Left as they are, they would make the unit
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,23 @@ def lowest_useful(task: OneSided, floor: float) -> float:
     with np.errstate(over="ignore"):
         most = sum(count * max(0.0, top) for count, top in zip(counts, task.highest, strict=True))
         return max(floor - most - 0.01 * (abs(floor) + most) - 5e-324, -float(np.finfo(np.float64).max))
+
+
+def clamp_penalties(task: OneSided, floor: float) -> OneSided:
+    """The task with its useless numbers raised, the same to anyone who looks for a score of at least `floor`.
+
+    Sums with -1e14 in them lose what all other numbers say. Weights are copied only where there is such a number.
+    """
+    lowest = lowest_useful(task, floor)
+    if min(task.lowest) >= lowest:
+        return task
+    wall = task.lines.dtype.type(lowest / task.scale if task.scale else lowest)
+    return replace(
+        task,
+        lines=np.maximum(task.lines, wall) if task.lowest[0] < lowest else task.lines,
+        base=np.maximum(task.base, lowest),
+        line_scores=np.maximum(task.line_scores, lowest),
+    )
 
 
 def grid_for(task: OneSided, score: int, prices: NDArray[np.float64] | None = None) -> Grid:
