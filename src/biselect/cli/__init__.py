@@ -8,7 +8,7 @@ from importlib.metadata import entry_points
 import typer
 
 from biselect._version import __version__
-from biselect.cli import certify, compile, demo, doctor, missing, monitor, report, run, select, solve, train
+from biselect.cli import certify, check, compile, demo, doctor, missing, monitor, report, run, select, solve, train
 from biselect.cli.console import fail
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
@@ -25,6 +25,7 @@ for command in (
     select.select,
     solve.solve,
     certify.certify,
+    check.check,
     monitor.monitor,
     train.train,
     run.run,

@@ -29,6 +29,7 @@ def answer(
     neighbours: tuple[int, int],
     as_json: bool,
     steps: Steps,
+    proof: bool = False,
 ) -> None:
     """Solve the problem, print the answer on stdout and write the folder if one is asked for.
 
@@ -43,6 +44,8 @@ def answer(
     rows, columns = neighbours
     if min(neighbours) < 0:
         raise InputError(f"--neighbours takes two numbers from 0 up, got {rows} {columns}")
+    if proof and folder is None:
+        raise InputError("--proof writes into the folder of --out; give that too")
     if folder is not None:
         check_folder(folder)  # before the work, not after it
     with steps.bar(f"Solving with {solver}") as progress:
@@ -59,6 +62,11 @@ def answer(
             steps.say("Neighbouring budgets left out: interrupted.", style="yellow")
     summary = summarise(selection, nearby)
     written = [] if folder is None else write_outputs(folder, selection, summary)
+    if proof and folder is not None and selection.proof is not None:
+        selection.save_proof(folder / "proof.json")
+        written.append(folder / "proof.json")
+    elif proof:
+        steps.say("No proof.json: the answer is not proven.", style="yellow")
     if as_json:
         sys.stdout.write(selection_json(summary))
     else:

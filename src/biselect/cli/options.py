@@ -29,6 +29,7 @@ Out = Annotated[
     Path | None,
     typer.Option(help="Folder for selection.json, explanation.csv, report.html and the problem.", show_default=False),
 ]
+Proof = Annotated[bool, typer.Option("--proof", help="Write proof.json into the folder too, for `biselect check`.")]
 Neighbours = Annotated[
     tuple[int, int],
     typer.Option(
