@@ -25,10 +25,13 @@ FAMILIES = {
     "lognormal": lambda rng: rng.lognormal(size=SIZE),
     "binary": lambda rng: rng.integers(0, 2, size=SIZE).astype(float),
     "Poisson": lambda rng: rng.poisson(1.0, size=SIZE).astype(float),
-    "row and column effects": lambda rng: rng.normal(size=(SIZE[0], 1)) + rng.normal(size=SIZE[1]) + rng.normal(size=SIZE),
+    "row and column effects": lambda rng: (
+        rng.normal(size=(SIZE[0], 1)) + rng.normal(size=SIZE[1]) + rng.normal(size=SIZE)
+    ),
     "rank one, lognormal": lambda rng: np.outer(rng.lognormal(size=SIZE[0]), rng.lognormal(size=SIZE[1])),
-    "rank one, lognormal, with noise": lambda rng: np.outer(rng.lognormal(size=SIZE[0]), rng.lognormal(size=SIZE[1]))
-    * rng.lognormal(sigma=0.3, size=SIZE),
+    "rank one, lognormal, with noise": lambda rng: (
+        np.outer(rng.lognormal(size=SIZE[0]), rng.lognormal(size=SIZE[1])) * rng.lognormal(sigma=0.3, size=SIZE)
+    ),
 }
 
 

@@ -163,6 +163,7 @@ def soak(seed, family):
 
 
 def main():
+    """Soak every family; 1 if anything was wrong."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("problems", type=int)
     parser.add_argument("--workers", type=int, default=1)

@@ -9,7 +9,7 @@ from biselect.qaoa.solver import _advice, _by_chance
 from biselect.qaoa.training import backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.circuit import energy_scale, rounding_slack
-from biselect.solvers import Run
+from biselect.solvers.registry import Run
 
 
 def scaled(problem, unit):

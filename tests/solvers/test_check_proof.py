@@ -70,7 +70,7 @@ def test_a_missing_node_is_refused_even_with_a_new_checksum(searched, tmp_path):
     assert len(nodes) > 20
     for missing in (0, len(nodes) // 2, len(nodes) - 1):
         forged = rewritten(searched, tmp_path / "proof.json", nodes=nodes[:missing] + nodes[missing + 1 :])
-        with pytest.raises(check_proof.ProofError, match="neither closed nor listed|do not belong"):
+        with pytest.raises(check_proof.ProofError, match=r"neither closed nor listed|do not belong"):
             check_proof.check(forged, searched / "problem.npz")
 
 

@@ -11,7 +11,7 @@ from biselect.errors import BiselectError, InputError
 
 
 def check(folder: Annotated[Path, typer.Argument(help="A folder written with --out and --proof.")]) -> None:
-    """Check FOLDER/proof.json against FOLDER/problem.npz, in exact arithmetic, by a program that shares no solver code."""
+    """Check FOLDER/proof.json against FOLDER/problem.npz in exact arithmetic, with none of the solver's code."""
     from biselect.solvers import check_proof
 
     for name in ("proof.json", "problem.npz"):

@@ -1,7 +1,7 @@
 """The averaging bound: strong where few of many lines are chosen.
 
-The sum of the k largest is convex. So the score of a choice F of m lines is at most the mean, over the sets T of t lines
-inside F, of what m/t times the sum of T scores. The largest such mean is bounded line by line: nested means of the
+The sum of the k largest is convex. So the score of a choice F of m lines is at most the mean, over the sets T of t
+lines inside F, of what m/t times the sum of T scores. The largest such mean is bounded line by line: nested means of the
 largest values. The larger t, the better the bound and the more sets there are.
 
 Only rows that rise above τ count, with τ for all others; τ is so high that it costs the bound nothing, and then few
@@ -61,7 +61,7 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
 
 
 def _at(task: OneSided, t: int, run: Run, floor: float, ceiling: float, workers: int | None) -> float:
-    """The bound of sets of t lines, no lower than `floor`; inf where the deadline struck or it would reach `ceiling`."""
+    """The bound of sets of t lines, no lower than `floor`; inf where time was up or it would reach `ceiling`."""
     from biselect.solvers.averaging_kernel import count_rows, fill_sets, first_rows, pair_means  # loads numba
 
     d, k, m = task.lines.shape[0], task.keep, task.choose

@@ -1,6 +1,7 @@
 """The compiled part of the averaging bound. Its slow twin, in the tests, looks at every row of every set.
 
-Sets of lines are numbered by their binomial coefficients: a < b < c < e has the number C(a, 1) + C(b, 2) + C(c, 3) + C(e, 4).
+Sets of lines are numbered by their binomial coefficients: a < b < c < e has the number C(a, 1) + C(b, 2) + C(c, 3) +
+C(e, 4).
 """
 
 from typing import Any

@@ -6,8 +6,8 @@ disagreement with multipliers β. For every β
     max score ≤ top-k_i [ base_i + top-m_j (λW_ij - β_j) ] + top-m_j (line score_j + k · β_j).
 
 The right side is convex in β; subgradient steps push it down. Only the heaviest rows are looked at in each step; a pass
-over all rows then certifies the β that was found, and says which rows to add. Group limits are left out: the bound holds
-without them, and so with them.
+over all rows then certifies the β that was found, and says which rows to add. Group limits are left out: the bound
+holds without them, and so with them.
 
 Rounding is outward. A sum of n float64 numbers is off by less than n·eps of the sum of their magnitudes; every row adds
 that much to its own value, so a number of -1e14 costs accuracy only in the rows that use it.

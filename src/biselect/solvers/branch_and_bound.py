@@ -2,8 +2,8 @@
 
 The root bound drops rows and lines that no better choice can use. What is left is put on a grid, where no sum is
 rounded, and searched best bound first; a subtree that is small enough is finished in one depth-first dive. Nodes are
-taken in rounds of fixed size that share one incumbent, so the search is the same for any number of threads. Full choices
-that the grid cannot tell from the best one are compared in exact arithmetic.
+taken in rounds of fixed size that share one incumbent, so the search is the same for any number of threads. Full
+choices that the grid cannot tell from the best one are compared in exact arithmetic.
 """
 
 from __future__ import annotations
@@ -267,7 +267,7 @@ def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tupl
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Explored:
-    """What opening a node showed: its open children's bounds, or the doubtful leaves and the nodes of a dive below it."""
+    """What opening a node showed: its open children's bounds, or the doubtful leaves and the nodes of a dive."""
 
     bounds: NDArray[np.float64]
     opened: int

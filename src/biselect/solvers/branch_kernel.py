@@ -1,12 +1,13 @@
 """The compiled part of branch and bound. Its slow twin is brute force in the tests.
 
 Rows are items of the side that responds, columns the lines that are branched on, in search order. A node has chosen
-`depth` columns, in ascending order, and needs `left` more. All numbers are whole units of a `Grid`, so nothing is rounded.
+`depth` columns, in ascending order, and needs `left` more. All numbers are whole units of a `Grid`, so nothing is
+rounded.
 
 Two bounds close nodes. For every τ, Σ of the k largest values ≤ kτ + Σ max(value - τ, 0), with each row's own best
-completion for its value. Rows that cannot rise above τ add nothing to the right side, at this node or below it, so a node
-carries only the others: a handful near the leaves. And, the right side being convex, what it is for `left` more columns is
-at most the mean, over those columns u, of what it is for `left` times u alone: the averaging bound.
+completion for its value. Rows that cannot rise above τ add nothing to the right side, at this node or below it, so a
+node carries only the others: a handful near the leaves. And, the right side being convex, what it is for `left` more
+columns is at most the mean, over those columns u, of what it is for `left` times u alone: the averaging bound.
 """
 
 from typing import Any, NamedTuple
@@ -121,7 +122,7 @@ def _few_left(means: Any, first: int, needed: float) -> bool:
 def _some_leaves(
     weights: Any, rows: Any, sums: Any, count: int, tau: float, means: Any, enough: float, first: int, out: Any
 ) -> None:
-    """The same as `_child_bounds` for the last column, where column first - 1 came before; -inf where that is closed."""
+    """The same as `_child_bounds` for the last column, after column first - 1; -inf where averaging closes it."""
     needed = enough - means[first - 1]
     for j in range(first, means.size):
         out[j] = -np.inf

@@ -1,9 +1,9 @@
 """Whole numbers in place of weights, so that no bound is rounded.
 
 All weights, marginals and prices are rounded up to multiples of one power of two, small enough that sums over a whole
-choice stay below 2⁵³ of them. Such sums are exact in float64 in any order: what is computed on the grid is an upper bound
-on the true score by construction, and exceeds it by `loss` units at most. Tables of whole numbers lie on the grid
-already and lose nothing.
+choice stay below 2⁵³ of them. Such sums are exact in float64 in any order: what is computed on the grid is an upper
+bound on the true score by construction, and exceeds it by `loss` units at most. Tables of whole numbers lie on the
+grid already and lose nothing.
 
 Numbers so low that no choice with one of them reaches a known score (cells of -1e14 that say "never together") are
 raised to where that is only just so. Left as they are, they would make the unit too coarse for everything else.
