@@ -1,8 +1,8 @@
 """The averaging bound: strong where few of many lines are chosen.
 
 The sum of the k largest is convex. So the score of a choice F of m lines is at most the mean, over the sets T of t
-lines inside F, of what m/t times the sum of T scores. The largest such mean is bounded line by line: nested means of the
-largest values. The larger t, the better the bound and the more sets there are.
+lines inside F, of what m/t times the sum of T scores. The largest such mean is bounded line by line: nested means of
+the largest values. The larger t, the better the bound and the more sets there are.
 
 Only rows that rise above τ count, with τ for all others; τ is so high that it costs the bound nothing, and then few
 rows are looked at in any one set.

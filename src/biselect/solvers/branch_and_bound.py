@@ -242,10 +242,15 @@ def _list(found: Search, node: tuple[int, ...], bound: float, seen: Explored) ->
     if found.listed is None or seen.depths is None or len(found.listed) + seen.depths.size > MOST_LISTED:
         found.listed = None
         return
-    own = np.array([len(node)], dtype=np.int16), np.array([node[-1] if node else -1], dtype=np.int32), np.array([bound])
-    parts = zip(own, (seen.depths, seen.columns, seen.node_bounds), strict=True)
-    depths, columns, bounds = (np.concatenate(part) for part in parts)
-    found.listed.append((node, depths, columns, bounds))
+    last = node[-1] if node else -1
+    found.listed.append(
+        (
+            node,
+            np.insert(seen.depths, 0, len(node)),
+            np.insert(seen.columns, 0, last),
+            np.insert(seen.node_bounds, 0, bound),
+        )
+    )
 
 
 def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tuple[int, ...]]]:

@@ -13,6 +13,7 @@ import json
 import sys
 import zipfile
 from array import array
+from collections.abc import Callable
 from typing import Any
 
 
@@ -50,7 +51,7 @@ def _npy(data: bytes) -> tuple[Any, Any]:
     end = begin + int.from_bytes(data[8:begin], "little")
     header = ast.literal_eval(data[begin:end].decode("latin1"))
     kind, shape = header["descr"], header["shape"]
-    numbers = array({"f4": "f", "f8": "d", "u1": "B"}[kind[1:]])
+    numbers: Any = array({"f4": "f", "f8": "d", "u1": "B"}[kind[1:]])
     numbers.frombytes(data[end:])
     if kind[0] in "<>" and (kind[0] == "<") != (sys.byteorder == "little"):
         numbers.byteswap()
@@ -58,7 +59,7 @@ def _npy(data: bytes) -> tuple[Any, Any]:
         numbers = array("d", numbers)
     if header["fortran_order"] and len(shape) == 2:
         rows, columns = shape
-        ordered = array("d", bytes(8 * len(numbers)))
+        ordered: Any = array("d", bytes(8 * len(numbers)))
         for j in range(columns):
             ordered[j::columns] = numbers[j * rows : (j + 1) * rows]
         numbers = ordered
@@ -146,7 +147,7 @@ class Checker:
         features = Side(problem["feature_rules"], problem["d"], problem["m"], proof["features"])
         by_features, d = proof["lines"] == "features", problem["d"]
         self.rows, self.lines = (samples, features) if by_features else (features, samples)
-        self.row = (
+        self.row: Callable[[int], list[int]] = (
             lambda i: [  # λW of one row, everything times 2^bits
                 whole(x, cell_bits) * scale for x in (cells[i * d : (i + 1) * d] if by_features else cells[i::d])
             ]

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,7 +83,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
         found = solved()
     nodes = found.get("mip_node_count")
-    info = {"status": str(found.message), "nodes": None if nodes is None else int(nodes)}
+    info: dict[str, Any] = {"status": str(found.message), "nodes": None if nodes is None else int(nodes)}
     samples, features = start.samples, start.features
     if found.x is not None:
         their_samples, their_features = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
