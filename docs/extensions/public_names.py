@@ -27,6 +27,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.calibrate.validity",
     "biselect.solvers",
     "biselect.solvers.interop",
+    "biselect.solvers.linear_text",
     "biselect.theory",
     "biselect.qaoa",
     "biselect.qaoa.training",

@@ -4,7 +4,7 @@ import biselect as bs
 from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa.wide_solver import by_wide_sampler
-from biselect.solvers import Run
+from biselect.solvers.registry import Run
 
 
 @pytest.fixture(scope="module")

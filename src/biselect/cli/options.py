@@ -30,6 +30,7 @@ Solver = Annotated[str, typer.Option(help="Who solves it: auto or exact for a pr
 TimeLimit = Annotated[float | None, may_be(help="Seconds after which the best found is returned, with a bound.")]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[Path | None, may_be(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
+Proof = Annotated[bool, typer.Option("--proof", help="Write proof.json into the folder too, for `biselect check`.")]
 Neighbours = Annotated[
     tuple[int, int],
     typer.Option(

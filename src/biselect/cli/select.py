@@ -10,6 +10,7 @@ import typer
 from biselect.cli import options
 from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps
+from biselect.errors import InputError
 
 
 def select(
@@ -54,6 +55,7 @@ def select(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    proof: options.Proof = False,
     neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -67,14 +69,16 @@ def select(
     from biselect.core.files import check_folder
     from biselect.reviews import review
 
-    for name in ("out", "as_json", "quiet"):
+    for name in ("out", "proof", "as_json", "quiet"):
         del given[name]
     for name in ("exclude", "show", "must", "never", "must_columns", "na_values"):
         given[name] = given[name] or ()
+    if proof and out is None:
+        raise InputError("--proof writes into the folder of --out; give that too")
     if out is not None:
         check_folder(out)  # before the work, not after it
     elif min(neighbours) >= 0:
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
     found = review(**given, command=this_command(), progress=steps.step)
-    answer(found, folder=out, as_json=as_json, steps=steps)
+    answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)
