@@ -112,6 +112,7 @@ def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
 
 def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     task = best.task
+    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None  # cheap, so before what takes all time
     rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
     root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
@@ -123,7 +124,6 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             run.improved(1, -best.floor)
         info["steps"].append("annealing")
         run.report(0.2, -best.floor)
-    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None
     now, limit = Run.now(), run.deadline
     if run.expired():
         return _unproven(best, root.score, run, info, workers, spectral)
