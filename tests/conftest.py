@@ -82,3 +82,40 @@ def ibm(monkeypatch):
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return SimpleNamespace(module=module, make=partial(module.AnsweringIbm, monkeypatch))
+
+
+@pytest.fixture
+def calibrated():
+    """A selection from a calibrated pool, with a hostile name in it, and its summary."""
+    import pandas as pd
+
+    import biselect as bs
+
+    rng = np.random.default_rng(0)
+    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")) for rows in (200, 30))
+    pool.loc[[4, 9], "c"] = 9.0
+    pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
+    pool["label"] = np.isin(np.arange(30), [4, 11])
+    review = bs.review(pool, reference, k=2, m=2, label_column="label", title="Test", command="biselect <p>")
+    return review.selection, {**review.summary, "view": None}
+
+
+@pytest.fixture
+def explored():
+    """A calibrated pool with its selection, neighbours, block and view; one name tries to leave its script."""
+    import pyarrow as pa
+
+    import biselect as bs
+    from biselect.review.view import shared_block
+
+    rng = np.random.default_rng(1)
+    reference, pool = rng.normal(size=(300, 6)), rng.normal(size=(40, 6))
+    reference[:, 5] = rng.random(300) < 0.002  # nearly constant
+    reference[0, 5] = 1.0
+    pool[[4, 9], 2] = 9.0
+    hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
+    names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
+    table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
+    review = bs.review(table, reference, k=3, m=2, id_column="name", neighbours=(1, 1))
+    block = shared_block(review.selection, review.neighbours)
+    return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]

@@ -90,15 +90,15 @@ def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
 
 
 def test_rows_that_tie_with_the_last_one_chosen_are_outliers_too():
-    tied = np.zeros((5, 4))
+    tied = np.zeros((7, 4))
     tied[:3, 0] = 50.0
     selector = JointSelector(k=2, m=1).fit(data(), pool=tied)
     assert selector.sample_support_.sum() == 2
-    assert selector.predict(tied).tolist() == [-1, -1, -1, 1, 1]
+    assert selector.predict(tied).tolist() == [-1, -1, -1, 1, 1, 1, 1]
 
 
 def test_clone_joblib_and_the_same_answer_for_any_number_of_jobs(tmp_path):
-    selector = JointSelector(k=3, m=2, calibration="conformal", n_jobs=1, random_state=4).fit(data(), pool=pool())
+    selector = JointSelector(k=3, m=2, map="conformal", n_jobs=1, random_state=4).fit(data(), pool=pool())
     joblib.dump(selector, tmp_path / "selector.joblib")
     loaded = joblib.load(tmp_path / "selector.joblib")
     np.testing.assert_array_equal(loaded.decision_function(pool()), selector.decision_function(pool()))
@@ -129,7 +129,7 @@ def test_grid_search_over_the_map_and_the_coupling_weight():
     X[::10, 1] += 6.0
     search = GridSearchCV(
         JointSelector(k=8, m=1),
-        {"calibration": ["ecdf", "conformal", "mad-z", "logistic"], "coupling_weight": [0.5, 2.0]},
+        {"map": ["ecdf", "conformal", "mad-z", "logistic"], "coupling_weight": [0.5, 2.0]},
         scoring=make_scorer(hits),
         cv=3,
         error_score="raise",
@@ -141,7 +141,7 @@ def test_grid_search_over_the_map_and_the_coupling_weight():
 def test_every_map_fits_through_the_estimators(name):
     y = np.arange(80) % 4 == 0
     assert TailCalibrator(map=name).fit(data(), y).transform(pool()).shape == (12, 3)
-    JointSelector(calibration=name).fit(data(), np.where(y, -1, 1))
+    JointSelector(map=name).fit(data(), np.where(y, -1, 1))
 
 
 def test_labels_are_read_in_both_ways_and_refused_otherwise():
@@ -165,3 +165,46 @@ def test_unusable_budgets_and_options_say_what_to_do():
     with pytest.raises(InputError, match="m"):
         JointSelector(k=1, m=9).fit(data())
     assert JointSelector(k=1, m=1, solver="greedy", n_jobs=2).fit(data()).selection_.solver == "greedy"
+
+
+def test_rules_by_position_and_by_name():
+    rows = pd.DataFrame(pool(), columns=NAMES, index=[f"r{i}" for i in range(12)])
+    reference = pd.DataFrame(data(), columns=NAMES)
+    free = JointSelector(k=2, m=1).fit(reference, pool=rows)
+    out, column = int(free.selection_.samples[0]), "c"
+    named = JointSelector(k=2, m=1, never=[f"r{out}"], must=["r1"], must_columns=[column]).fit(reference, pool=rows)
+    placed = JointSelector(k=2, m=1, never=[out], must=[1], must_columns=[2])
+    placed.fit(reference.to_numpy(), pool=rows.to_numpy())
+    assert out not in named.selection_.samples and 1 in named.selection_.samples
+    assert named.selection_.feature_names == [column]
+    np.testing.assert_array_equal(named.sample_support_, placed.sample_support_)
+    with pytest.raises(InputError, match=r"must=\['nobody'\]: there is no such row"):
+        JointSelector(k=2, m=1, must=["nobody"]).fit(reference, pool=rows)
+
+
+def test_a_row_that_had_to_be_chosen_sets_no_threshold():
+    scores = JointSelector(k=2, m=1).fit(data(), pool=pool()).score_samples(pool())
+    dullest = int(np.argmax(scores))
+    forced = JointSelector(k=3, m=1, must=[dullest]).fit(data(), pool=pool())
+    assert forced.sample_support_[dullest] and forced.predict(pool())[dullest] == 1
+    assert (forced.predict(pool()) == -1).sum() == 2
+
+
+def test_groups_limit_the_choice_in_fit_and_select():
+    groups = ["g"] * len(pool())
+    groups[0] = "h"
+    selector = JointSelector(k=2, m=1, at_most=1).fit(data(), pool=pool(), groups=groups)
+    assert 0 in selector.selection_.samples and 0 in selector.select(pool(), groups=groups).samples
+    with pytest.raises(InputError, match="at_most= and groups= go together"):
+        selector.select(pool())
+
+
+def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
+    X, rows = np.column_stack([data(), np.arange(len(data()))]), np.column_stack([pool(), 1e6 + np.arange(len(pool()))])
+    with pytest.warns(UserWarning, match="lies beyond the reference in 100 % of the pool"):
+        JointSelector(k=2, m=1).fit(X, pool=rows)
+
+
+def test_center_and_split_reach_the_calibrator():
+    calibrator = JointSelector(center="mean", split=0.5).fit(data()).calibrator_
+    assert (calibrator.center, calibrator.split) == ("mean", 0.5)

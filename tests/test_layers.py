@@ -21,8 +21,9 @@ LAYERS = [
     "simulate",
     "qaoa",
     "hardware",
-    "estimators",
     "report",
+    "review",
+    "estimators",
     "cli",
     "testing",
 ]

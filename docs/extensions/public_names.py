@@ -22,6 +22,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.core.metrics",
     "biselect.core.inference",
     "biselect.core.uniform",
+    "biselect.review",
     "biselect.calibrate",
     "biselect.calibrate.maps",
     "biselect.calibrate.marginals",
@@ -42,10 +43,8 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.hardware.execute",
     "biselect.hardware.noise",
     "biselect.data.tables",
-    "biselect.data.pools",
     "biselect.data.splits",
     "biselect.data.candidates",
-    "biselect.data.leaks",
     "biselect.data.planted",
     "biselect.data.synthetic",
     "biselect.data.aml.schema",
@@ -115,7 +114,8 @@ class PublicNames(SphinxDirective):
         if place not in MODULES:
             raise self.error(f"{place}: add it to MODULES, which says where names are described")
         module, known = import_module(place), homes()
-        lines, elsewhere = [f".. module:: {place}", ""], []
+        opening = "currentmodule" if place in known.values() else "module"  # biselect.review is a function as well
+        lines, elsewhere = [f".. {opening}:: {place}", ""], []
         for name in sorted(public_names(module), key=str.lower):
             thing = getattr(module, name)
             home = known[id(thing)]

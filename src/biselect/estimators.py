@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +19,9 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
+from biselect.review.inputs import row_labels
+from biselect.review.named_rules import NamedRules
+from biselect.review.warnings import beyond_findings
 from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
@@ -102,20 +107,27 @@ class TailCalibrator(TransformerMixin, _Checked):
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
-    """k samples and m features, chosen together against a reference.
+    """k samples and m features, chosen together against a reference; takes the options of `biselect.review`.
 
     `fit` calibrates on the reference and chooses once, from `pool` or from the reference itself: that fixes the
     columns `transform` keeps and the score from which `predict` calls a row an outlier, so both are the same for
     a row in any batch. `select` answers the exact question for a new pool: exactly k rows and m columns of it.
+    A column in which most of the pool lies beyond the reference, as a clock does, gives a UserWarning.
 
     Args:
         k: how many samples.
         m: how many features.
-        calibration: tail map, see `biselect.Calibrator`.
+        map: see `biselect.Calibrator`.
+        center: see `biselect.Calibrator`.
         cap: the largest weight.
+        missing: `error`, or `median` to fill NaN.
+        split: see `biselect.Calibrator`.
         marginals: see `biselect.calibrate.marginals`.
         coupling_weight: λ.
-        missing: `error`, or `median` to fill NaN.
+        must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
+        never: rows that must not be.
+        must_columns: columns that must be chosen: positions or names.
+        at_most: how many chosen rows may share a label of `groups`, an argument of `fit` and `select`.
         solver: one of `biselect.solver_names()`.
         time_limit: seconds for the solver.
         n_jobs: workers of solvers that take any; None for the solver's own choice, -1 for all cores.
@@ -138,11 +150,17 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self,
         k: int = 1,
         m: int = 1,
-        calibration: str = "ecdf",
+        map: str = "ecdf",
+        center: str = "median",
         cap: float = 10.0,
+        missing: str = "error",
+        split: float | None = None,
         marginals: str = "bounded",
         coupling_weight: float = 1.0,
-        missing: str = "error",
+        must: Sequence[int | str] = (),
+        never: Sequence[int | str] = (),
+        must_columns: Sequence[int | str] = (),
+        at_most: int | None = None,
         solver: str = "auto",
         time_limit: float | None = None,
         n_jobs: int | None = None,
@@ -150,36 +168,44 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     ):
         self.k = k
         self.m = m
-        self.calibration = calibration
+        self.map = map
+        self.center = center
         self.cap = cap
+        self.missing = missing
+        self.split = split
         self.marginals = marginals
         self.coupling_weight = coupling_weight
-        self.missing = missing
+        self.must = must
+        self.never = never
+        self.must_columns = must_columns
+        self.at_most = at_most
         self.solver = solver
         self.time_limit = time_limit
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, pool: Any = None) -> JointSelector:
+    def fit(self, X: Any, y: Any = None, pool: Any = None, groups: Any = None) -> JointSelector:
         """Calibrate on the reference X and choose from the pool, or from X where there is none.
 
-        y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map; all other maps ignore it.
+        y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map; all other maps ignore it. `groups`
+        holds one label per row to choose from, for `at_most`.
         """
+        named = X if pool is None else pool
         X = self._checked(X, reset=True)
         self._solver_seed = self._seed()
-        calibrator = Calibrator(self.calibration, cap=self.cap, missing=self.missing, seed=self._solver_seed)
-        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.calibration))
+        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, self._solver_seed)
+        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
         candidates = X if pool is None else self._checked(pool)
-        self.selection_ = self._choose(candidates)
+        self.selection_ = self._choose(candidates, row_labels(named), groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
         self.offset_ = self._offset(self._scores(candidates))
         return self
 
-    def select(self, pool: Any) -> Selection:
+    def select(self, pool: Any, groups: Any = None) -> Selection:
         """Exactly k rows and m columns of this pool; what `fit` chose stays as it is."""
         check_is_fitted(self)
-        return self._choose(self._checked(pool))
+        return self._choose(self._checked(pool), row_labels(pool), groups)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Minus what each row would add to the score, given the features that `fit` chose; low is unusual."""
@@ -194,16 +220,35 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: NDArray[np.float64]) -> Selection:
+    def _choose(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> Selection:
+        problem = self._problem(pool, names, groups)
+        for finding in beyond_findings(self.calibrator_, problem):
+            warnings.warn(finding.text, UserWarning, stacklevel=3)
         takes_workers = self.n_jobs is not None and "workers" in solver_options(self.solver)
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
-        return solve(self._problem(pool), self.solver, seed=self._solver_seed, time_limit=self.time_limit, **workers)
+        return solve(problem, self.solver, seed=self._solver_seed, time_limit=self.time_limit, **workers)
 
-    def _problem(self, pool: NDArray[np.float64]) -> SelectionProblem:
+    def _problem(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> SelectionProblem:
+        if (self.at_most is None) != (groups is None):
+            raise InputError("at_most= and groups= go together: groups=, in fit and select, holds one label per row")
+        columns = _names_in(self, None)
         problem = self.calibrator_.problem(
-            pool, self.k, self.m, marginals=self.marginals, coupling_weight=self.coupling_weight
+            pool,
+            self.k,
+            self.m,
+            marginals=self.marginals,
+            coupling_weight=self.coupling_weight,
+            sample_names=names,
         )
-        return replace(problem, feature_names=tuple(_names_in(self, None)[self.calibrator_.kept]))
+        rules = NamedRules(
+            must=_by_name(self.must, names),
+            never=_by_name(self.never, names),
+            must_columns=_by_name(self.must_columns, columns),
+            at_most=self.at_most,
+            per=None if groups is None else "group",
+        )
+        labels = None if groups is None else [None if label != label else str(label) for label in groups]
+        return rules.applied(replace(problem, feature_names=tuple(columns[self.calibrator_.kept])), labels)
 
     def _scores(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         W = self.calibrator_.weights(X)
@@ -211,8 +256,12 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         return -(alone + self.coupling_weight * W[:, self.selection_.features].sum(axis=1))
 
     def _offset(self, scores: NDArray[np.float64]) -> float:
-        """Halfway between the last row chosen and the first left out; a row that ties with the last one is in."""
-        last = scores[self.sample_support_].max()
+        """Halfway between the last row chosen and the first left out; a row that ties with the last one is in.
+
+        Rows that had to be chosen say nothing about the others, unless there are no others.
+        """
+        earned = np.setdiff1d(self.selection_.samples, self.selection_.problem.sample_rules.forced_in)
+        last = scores[earned if earned.size else self.selection_.samples].max()
         left_out = scores[scores > last]
         return float((last + left_out.min()) / 2) if left_out.size else float(np.nextafter(last, np.inf))
 
@@ -221,6 +270,16 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         mask = np.zeros(self.n_features_in_, dtype=bool)
         mask[self.calibrator_.kept[self.selection_.features]] = True
         return mask
+
+
+def _by_name(given: Sequence[int | str], names: Any) -> list[str]:
+    """Positions and names as names; what has no name goes by its position."""
+
+    def name(entry: int | str) -> str:
+        is_position = names is not None and not isinstance(entry, str) and 0 <= entry < len(names)
+        return str(names[entry] if is_position else entry)
+
+    return [name(entry) for entry in given]
 
 
 def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:

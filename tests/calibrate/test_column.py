@@ -1,13 +1,10 @@
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from biselect.calibrate import steps as steps_module
 from biselect.calibrate.column import exact_column
-from biselect.calibrate.sketch import SLOTS, RankSketch
-from biselect.calibrate.steps import Steps, apply_steps
 
 NUMBERS = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
 ENTRIES = arrays(np.float64, st.integers(1, 40), elements=NUMBERS)
@@ -31,73 +28,3 @@ def test_more_entries_of_one_value(entries, value, number):
         assert grown.below(x) == expected.below(x) and grown.at_most(x) == expected.at_most(x)
     assert grown.mean == pytest.approx(expected.mean, abs=1e-6)
     assert grown.deviation == pytest.approx(expected.deviation, abs=1e-3, rel=1e-6)
-
-
-@given(
-    seed=st.integers(0, 10_000),
-    kind=st.sampled_from(["normal", "ties", "sorted", "falling", "spike"]),
-    block=st.sampled_from([17, 64, 1000]),
-)
-@settings(deadline=None, max_examples=40)
-def test_a_sketch_is_within_its_stated_error_everywhere_and_exact_in_the_tails(seed, kind, block):
-    rng = np.random.default_rng(seed)
-    entries = {
-        "normal": lambda: rng.normal(size=20_000),
-        "ties": lambda: rng.integers(0, 6, size=20_000).astype(float),
-        "sorted": lambda: np.sort(rng.normal(size=20_000)),
-        "falling": lambda: -np.sort(rng.normal(size=20_000)),
-        "spike": lambda: np.where(rng.random(20_000) < 0.9, 0.0, rng.normal(size=20_000)),
-    }[kind]()
-    sketch = RankSketch(entries=SLOTS * 64)
-    for start in range(0, entries.size, block):
-        sketch.add(entries[start : start + block])
-    column = sketch.column()
-    exact = exact_column(entries)
-    assert column.size == 20_000 and 0 < column.rank_error <= 0.05 * 20_000
-    x = np.concatenate([exact.values[::37], exact.values[::37] + 1e-9, [-99.0, 99.0]])
-    assert np.abs(column.at_most(x) - exact.at_most(x)).max() <= column.rank_error
-    assert np.abs(column.below(x) - exact.below(x)).max() <= column.rank_error
-    ends = np.concatenate([exact.values[: sketch.tail], exact.values[-sketch.tail :]])
-    assert (column.below(ends[: sketch.tail]) == exact.below(ends[: sketch.tail])).all()
-    assert (column.at_most(ends[-sketch.tail :]) == exact.at_most(ends[-sketch.tail :])).all()
-    assert column.mean == pytest.approx(exact.mean, abs=1e-9)
-    assert column.deviation == pytest.approx(exact.deviation, rel=1e-9)
-    assert (np.diff(column.values) >= 0).all() and (np.diff(column.counts) >= 0).all()
-
-
-def test_a_sketch_is_exact_while_everything_fits():
-    entries = np.random.default_rng(0).normal(size=SLOTS * 64 - 65)
-    sketch = RankSketch(entries=SLOTS * 64)
-    sketch.add(entries)
-    assert sketch.column().rank_error == 0
-    np.testing.assert_array_equal(sketch.column().values, np.sort(entries))
-
-
-@given(
-    knots=arrays(np.float64, st.integers(1, 60), elements=NUMBERS),
-    x=arrays(np.float64, st.integers(1, 40), elements=st.one_of(NUMBERS, st.just(np.inf), st.just(-np.inf))),
-    inclusive=st.booleans(),
-    outlier=st.sampled_from([0.0, 1e308]),
-)
-@settings(deadline=None)
-def test_the_kernel_gives_the_same_levels_as_searchsorted(knots, x, inclusive, outlier):
-    from biselect.calibrate.steps_kernel import look_up
-
-    values = np.sort(np.append(knots, outlier))
-    steps = Steps(values=values, levels=np.arange(values.size + 1.0), inclusive=inclusive)
-    x = np.concatenate([x, values])
-    fast = np.empty(x.size)
-    look_up(x, values, steps.levels, inclusive, fast)
-    np.testing.assert_array_equal(fast, steps(x))
-
-
-def test_large_pools_go_through_the_kernel_with_the_same_answer(monkeypatch):
-    rng = np.random.default_rng(0)
-    steps = [
-        Steps(values=np.sort(rng.standard_cauchy(size=5000)), levels=rng.random(5001), inclusive=bool(j % 2))
-        for j in range(3)
-    ]
-    Z = rng.standard_cauchy(size=(2000, 3))
-    slow = apply_steps(steps, Z)
-    monkeypatch.setattr(steps_module, "KERNEL_CELLS", 0)
-    np.testing.assert_array_equal(apply_steps(steps, Z), slow)

@@ -59,10 +59,10 @@ def command(folder, *more, without=()):
         (["--delimiter"], "looks semicolon-separated (id;when;machine;"),
         (["--time-format"], "line 2 holds '01/03/2026 00:00'; write dates as 2026-03-28 18:55"),
         (["--time-format"], "or give --time-format, such as '%d/%m/%Y %H:%M'"),
-        (["--na-values"], "column 'noise' is not numeric (line 7 holds '-'; if that means missing: --na-values '-'"),
+        (["--na-values"], "column 'noise' is not numeric (line 7 holds '-'; if that means missing: --na-values -"),
         (["--missing"], "the reference has a missing value in column 'noise', line 7 (1 such entries"),
         (["--show"], "column 'machine' is not numeric (line 2 holds 'M0')"),
-        (["--show"], "--show, which only shows them"),
+        (["--show"], "--show only shows them beside the rows"),
     ],
 )
 def test_each_obstacle_is_named_with_its_line_and_its_option(run, messy, without, message):
@@ -77,16 +77,16 @@ def test_each_obstacle_is_named_with_its_line_and_its_option(run, messy, without
         (["--at-most", "1"], "--at-most and --per go together"),
         (["--per", "machine"], "--at-most and --per go together"),
         (["--at-most", "1", "--per", "place"], "the pool has no column 'place'"),
-        (["--must", "e3"], "--must 'e3': there is no such row of the pool; there are e60, e61"),
-        (["--never", "nobody"], "--never 'nobody': there is no such row"),
-        (["--must-column", "machine"], "--must-column 'machine': there is no such column in use; there are heat"),
+        (["--must", "e3"], "--must e3: there is no such row of the pool; there are e60, e61"),
+        (["--never", "nobody"], "--never nobody: there is no such row"),
+        (["--must-column", "machine"], "--must-column machine: there is no such column in use; there are heat"),
         (["--features", "heat,machine"], "'machine' of --show or --per is never a feature"),
         (["--delimiter", "ab"], "--delimiter must be one plain character"),
-        (["--time-format", "%Y"], "line 2 holds '01/03/2026 00:00', which is not --time-format '%Y'"),
+        (["--time-format", "%Y"], "line 2 holds '01/03/2026 00:00', which is not --time-format %Y"),
         (["--show", "colour"], "the pool has no column 'colour'"),
     ],
 )
-def test_wrong_wishes_are_refused_in_one_line(run, messy, more, message):
+def test_wrong_rules_are_refused_in_one_line(run, messy, more, message):
     outcome = run(*command(messy, *more))
     assert outcome.code == 2 and message in outcome.err and outcome.out == ""
 

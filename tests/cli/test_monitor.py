@@ -42,7 +42,7 @@ def test_a_steady_reference_passes_and_says_so(run, references):
 
 def test_a_moved_feature_crosses_the_threshold_and_is_named(run, references, tmp_path):
     arguments = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--json", "-q")
-    outcome = run(*arguments, "--out", tmp_path / "out", "--calibration", "laplace")
+    outcome = run(*arguments, "--out", tmp_path / "out", "--map", "laplace")
     assert outcome.code == 1
     answer = json.loads(outcome.out)
     assert answer["crossed"] and answer["map"] == "laplace" and len(answer["points"]) == 1
@@ -56,7 +56,7 @@ def test_a_moved_feature_crosses_the_threshold_and_is_named(run, references, tmp
     assert "d&lt;i&gt;" in page and "d<i>" not in page and "Threshold crossed" in page
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page
     assert run(*arguments, "--max-drift", "50").code == 0, "the threshold decides"
-    again = run(*arguments, "--out", tmp_path / "out", "--calibration", "laplace")
+    again = run(*arguments, "--out", tmp_path / "out", "--map", "laplace")
     assert again.out == outcome.out
 
 
@@ -121,9 +121,9 @@ def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        ((), "either --older OLD, or --window ROWS"),
+        ((), "either --older, or --window to compare"),
         (("--window", "500"), "no older window of 500 rows"),
-        (("--window", "50", "--calibration", "logistic"), "needs a map without labels, one of ecdf"),
+        (("--window", "50", "--map", "logistic"), "needs a map without labels, one of ecdf"),
         (("--window", "50", "--max-drift", "-1"), "--max-drift must not be negative"),
         (("--window", "50", "--features", "q"), "no column 'q'"),
         (("--window", "50", "--time-column", "t"), "same.parquet has no column 't'"),
@@ -146,11 +146,12 @@ def test_select_can_choose_the_map_and_says_why(run, tables):
     write(tables / "long.parquet", 600, 0.0)
     write(tables / "short.parquet", 20, 0.0, seed=3)
     base = ("select", tables / "short.parquet", "--reference", tables / "long.parquet", "-k", "2", "-m", "1")
-    outcome = run(*base, "--calibration", "auto", "--out", tables / "out")
+    outcome = run(*base, "--map", "auto", "--out", tables / "out")
     assert outcome.code == 0 and "the least of 8 maps" in outcome.err.replace("\n", " ")
     report = json.loads((tables / "out" / "report.json").read_text())
     chosen = report["calibration"]["map"]
-    assert chosen in map_names(supervised=False) and any(f"map {chosen}:" in note for note in report["notes"])
+    assert chosen in map_names(supervised=False)
+    assert any(f"map {chosen}:" in found["text"] for found in report["warnings"])
 
 
 @pytest.mark.browser

@@ -14,6 +14,8 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
+from biselect.review import reviewing
+
 BASE = ("--id-column", "id", "-k", "2", "-m", "2")
 
 
@@ -108,7 +110,7 @@ def edit(tables, **columns):
         ({}, ["-k", "0"], "k = 0 is out of range: with 12 samples, k may be 1 to 12"),
         ({}, ["-k", "13"], "k may be 1 to 12"),
         ({}, ["-m", "5"], "m = 5 is out of range: with 4 features"),
-        ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'). Leave out with --exclude 'y'"),
+        ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'). Leave out with --exclude y"),
         ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
         ({"y": [None] + [1.0] * 11}, [], "--missing median"),
         ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
@@ -117,7 +119,7 @@ def edit(tables, **columns):
         ({}, ["--id-column", "nobody"], "no column 'nobody'"),
         ({}, ["--features", "x,nothing"], "no column 'nothing'"),
         ({}, ["--solver", "magic"], "no solver 'magic'"),
-        ({}, ["--calibration", "magic"], "no calibration map 'magic'"),
+        ({}, ["--map", "magic"], "no calibration map 'magic'"),
         ({}, ["--marginals", "magic"], "marginals must be one of"),
         ({}, ["--cap", "-1"], "cap"),
         ({}, ["--time-limit", "-1"], "time_limit"),
@@ -230,7 +232,7 @@ def test_all_unusable_columns_are_named_at_once(run, tables):
     assert outcome.code == 2
     assert "column 'x' is not numeric (row 0 holds 'a')" in outcome.err
     assert "column 'y' holds times (2024-01-02); name it with --time-column" in outcome.err
-    assert "--exclude 'x,y'" in outcome.err
+    assert "--exclude x,y" in outcome.err
 
 
 def test_columns_that_look_like_an_id_or_are_not_used_are_pointed_out(run, tables):
@@ -318,7 +320,7 @@ def test_an_interrupt_among_the_neighbours_keeps_the_answer(run, tables, monkeyp
         assert options["time_limit"] == 3
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("biselect.solvers.neighbours", interrupted)
+    monkeypatch.setattr(reviewing, "solve_neighbours", interrupted)
     outcome = run(*command(tables, "--out", tables / "out", "--time-limit", "3"))
     assert outcome.code == 0 and "left out: interrupted" in outcome.err
     assert len(json.loads((tables / "out" / "report.json").read_text())["view"]["budgets"]) == 1

@@ -1,6 +1,7 @@
 """Tables of any make (NumPy, pandas, polars, Arrow, nested lists) as one float matrix with names."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import narwhals as nw
@@ -10,11 +11,29 @@ from numpy.typing import NDArray
 from biselect.errors import InputError
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class NamedMatrix:
+    """A table that was read once: `as_matrix` gives it back as it is.
+
+    Attributes:
+        values: N × D floats.
+        names: one per column.
+    """
+
+    values: NDArray[np.float64]
+    names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 def as_matrix(table: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
     """The table as N × D floats, and its column names where it has any.
 
     Booleans and integers become floats, missing entries NaN; text, dates and nested values are refused by name.
     """
+    if isinstance(table, NamedMatrix):
+        return table.values, table.names
     try:
         frame = nw.from_native(table, eager_only=True, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -37,6 +56,8 @@ def as_matrix(table: Any) -> tuple[NDArray[np.float64], tuple[str, ...] | None]:
 
 def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:
     """Some rows of a table, of the same make."""
+    if isinstance(table, NamedMatrix):
+        return NamedMatrix(values=table.values[rows], names=table.names)
     frame = nw.from_native(table, eager_only=True, pass_through=True)
     return frame[rows, :].to_native() if isinstance(frame, nw.DataFrame) else np.asarray(table)[rows]
 
@@ -59,7 +80,7 @@ def refuse_unusable(
         raise InputError(
             f"{where} has {kind} in column {columns[column]!r}, {place_of(int(row))} "
             f"({int(unusable.sum())} such entries in all); drop those rows or columns"
-            + ("" if missing == "median" else ", or fill missing values: missing='median' (--missing median)")
+            + ("" if missing == "median" else ", or fill missing values with missing='median'")
         )
 
 

@@ -6,6 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import conventions
 from biselect.errors import InputError
 
+__all__ = ["angle_bound", "coupling_bound", "ecdf_band", "tail_band"]
+
 
 def ecdf_band(n: int, delta: float) -> float:
     """ε + 1/(n+1): with probability 1 - δ no smoothed, clipped rank estimate F̂(z) is further from F(z).
@@ -27,25 +29,6 @@ def ecdf_band(n: int, delta: float) -> float:
 def tail_band(n: int, delta: float) -> float:
     """How far a two-sided tail probability 2·min(F̂, 1 - F̂) can be from its ideal value: twice the band of F̂."""
     return 2 * ecdf_band(n, delta)
-
-
-def super_uniform_excess(p_values: ArrayLike) -> float:
-    """Sup over α of share(p ≤ α) - α: not above 0 but for sampling noise where the p-values are valid.
-
-    >>> super_uniform_excess([0.5, 1.0])
-    0.0
-    >>> super_uniform_excess([0.1, 0.2])
-    0.8
-    """
-    p = np.sort(np.asarray(p_values, dtype=np.float64))
-    if p.size == 0:
-        raise InputError("there are no p-values to judge")
-    return float((np.arange(1, p.size + 1) / p.size - p).max())
-
-
-def super_uniform_noise(count: int, delta: float) -> float:
-    """The excess that `count` independent valid p-values stay below with probability 1 - δ (one-sided DKW)."""
-    return float(np.sqrt(np.log(1 / delta) / (2 * count)))
 
 
 def coupling_bound(cap: float, coupling_weight: float = 1.0) -> float:

@@ -6,10 +6,12 @@ import sys
 from importlib.metadata import entry_points
 
 import typer
+from typer.main import get_command
 
 from biselect._version import __version__
 from biselect.cli import certify, compile, demo, doctor, missing, monitor, report, run, select, solve, train
 from biselect.cli.console import fail
+from biselect.cli.flags import flags_of, in_flags
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
 INTERRUPTED = 130
@@ -63,12 +65,10 @@ def main() -> None:
             app()
         finally:
             _flush_stdout()
-    except InputError as error:
-        fail(str(error), code=2)
-    except InfeasibleError as error:
-        fail(str(error), code=3)
     except BiselectError as error:
-        fail(str(error), code=1)
+        code = 2 if isinstance(error, InputError) else 3 if isinstance(error, InfeasibleError) else 1
+        running = get_command(app).commands.get(sys.argv[1]) if len(sys.argv) > 1 else None  # type: ignore[attr-defined]
+        fail(in_flags(str(error), flags_of(running)), code)
     except OSError as error:
         fail(f"cannot go on: {error.strerror or error}", code=1)
     except SystemExit as stop:

@@ -10,14 +10,9 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, out
-from biselect.cli.solve import read_problem
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from biselect.core import SelectionProblem
     from biselect.theory import Certificate, Estimate
 
 
@@ -25,15 +20,11 @@ def certify(
     problem: Annotated[
         Path, typer.Argument(help="A problem (.npz or .json), a table of weights, or with --reference a pool.")
     ],
-    k: Annotated[int | None, typer.Option("-k", help="How many samples to choose.", show_default=False)] = None,
-    m: Annotated[int | None, typer.Option("-m", help="How many features to choose.", show_default=False)] = None,
-    reference: Annotated[
-        Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)
-    ] = None,
-    id_column: Annotated[
-        str | None, typer.Option(help="Column that names the rows; never a feature.", show_default=False)
-    ] = None,
-    exclude: Annotated[list[str] | None, typer.Option(help="Columns to leave out; repeat.", show_default=False)] = None,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    reference: options.Reference = None,
+    id_column: options.IdColumn = None,
+    exclude: options.Exclude = None,
     marginals: options.Marginals = "bounded",
     signal: Annotated[
         float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)
@@ -56,6 +47,10 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
+    from biselect.calibrate import Calibrator
+    from biselect.data.pools import Roles
+    from biselect.data.problem_files import read_problem
+    from biselect.review.inputs import open_pool
     from biselect.solvers import solve
     from biselect.theory import Assumptions, estimate
     from biselect.theory import certify as certify_problem
@@ -63,12 +58,16 @@ def certify(
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):
         if reference is None:
-            loaded, background = read_problem(problem, k, m, id_column, exclude or []), None
+            loaded, background = read_problem(problem, k, m, id_column, exclude or ()), None
         else:
             if k is None or m is None:
                 raise InputError("a pool has no budgets; give both -k and -m")
-            loaded, background = _calibrated(problem, reference, k, m, id_column, exclude or [], marginals)
-    with steps.bar("Finding the best block") as progress:
+            rows = open_pool(problem, reference, Roles(id_column=id_column, exclude=exclude or ()))
+            normal, pool = rows.matrices
+            calibrator = Calibrator().fit(normal)
+            loaded = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
+            background = calibrator.weights(normal)
+    with steps.step("Finding the best block") as progress:
         found = solve(loaded, seed=seed, time_limit=time_limit, progress=progress)
     seen = estimate(loaded, found.samples, found.features, delta=delta, background=background, correlation=correlation)
     certificate = certify_problem(
@@ -94,21 +93,6 @@ def certify(
         )
     else:
         _show(certificate, words)
-
-
-def _calibrated(
-    pool: Path, reference: Path, k: int, m: int, id_column: str | None, exclude: list[str], marginals: str
-) -> tuple[SelectionProblem, NDArray[np.float64]]:
-    """The problem of a pool, and the weights that the reference itself gets."""
-    from biselect.calibrate import Calibrator
-    from biselect.data.pools import Roles, from_two_tables
-    from biselect.data.tables import read_table
-
-    roles = Roles(id_column=id_column, exclude=exclude)
-    rows = from_two_tables(read_table(reference), read_table(pool), roles)
-    calibrator = Calibrator().fit(rows.reference)
-    problem = calibrator.problem(rows.candidates, k, m, marginals=marginals, sample_names=rows.sample_names)
-    return problem, calibrator.weights(rows.reference)
 
 
 def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_sigma: bool) -> list[str]:

@@ -11,7 +11,6 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, out, printable
-from biselect.cli.solve import read_problem
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -75,6 +74,7 @@ def compile_(
     The manifest holds what is needed to read the measured bits: layouts, placement, mask, and the hashes of all files.
     """
     from biselect.core.files import check_folder
+    from biselect.data.problem_files import read_problem
     from biselect.hardware.bundle import compile_problem
     from biselect.report.circuit import NAMES, write_circuit
 

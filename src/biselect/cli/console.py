@@ -38,16 +38,8 @@ class Steps:
         self.console: Console = Console(stderr=True, quiet=quiet, highlight=False)
 
     @contextmanager
-    def step(self, name: str) -> Iterator[None]:
-        """A step without measurable progress."""
-        start = time.perf_counter()
-        with self.console.status(printable(name)):
-            yield
-        self._done(name, start)
-
-    @contextmanager
-    def bar(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
-        """A step that reports its progress; gives the callback that solvers take.
+    def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
+        """A step of the work; gives the callback that solvers take, which may be left alone.
 
         Args:
             name: of the step.
@@ -60,13 +52,12 @@ class Steps:
         shown = (label, BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
         if self.console.is_terminal:
             with Progress(*shown, console=self.console, transient=True) as progress:
-                task = progress.add_task(name, total=1.0, best="")
-                yield lambda done, energy: progress.update(task, completed=done, best=f"{shown_as} {-energy:.6g}")
+                task = progress.add_task(printable(name).plain, total=None, best="")  # it pulses until somebody reports
+                yield lambda done, energy: progress.update(
+                    task, total=1.0, completed=done, best=f"{shown_as} {-energy:.6g}"
+                )
         else:
             yield lambda done, energy: None
-        self._done(name, start)
-
-    def _done(self, name: str, start: float) -> None:
         self.say(f"{name}: {time.perf_counter() - start:.2f} s")
 
     def say(self, text: str, style: str = "dim") -> None:

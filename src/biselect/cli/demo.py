@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
+from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps
-from biselect.cli.select import select_from
+
+TITLE = "Ten card transactions to review, and the four columns that show why"
 
 
 def demo(
@@ -23,26 +25,22 @@ def demo(
 
     The reference is 13,145 earlier transactions of the same table. The labels are shown, never used.
     """
-    from biselect.data.demo import demo_pool
+    from biselect.core.files import check_folder
+    from biselect.data.demo import ROLES, demo_tables
+    from biselect.review import review
 
+    check_folder(out)  # before the work, not after it
     steps = Steps(quiet)
-    with steps.step("Reading the excerpt of the Credit Card table"):
-        pool = demo_pool()
-    select_from(
-        pool,
+    found = review(
+        *demo_tables(),
         k=10,
         m=4,
-        title="Ten card transactions to review, and the four columns that show why",
-        files=[],
-        settings={},
-        objective={"marginals": marginals},
-        time_column="Time",
-        solver="auto",
-        time_limit=None,
+        **ROLES,
+        marginals=marginals,
         seed=seed,
-        folder=out,
-        neighbours=options.NEIGHBOURS,
-        as_json=as_json,
-        steps=steps,
+        title=TITLE,
+        command=this_command(),
+        progress=steps.step,
     )
+    answer(found, folder=out, as_json=as_json, steps=steps)
     steps.say(f"Open {out / 'report.html'} in a browser.", style="bold")

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import reproduce
+from biselect.cli.answer import this_command
 from biselect.cli.console import Steps, out, printable
-from biselect.errors import InputError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-    from biselect.calibrate.sweeps import Point
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
@@ -53,7 +46,7 @@ def monitor(
     id_column: options.IdColumn = None,
     features: options.Features = None,
     exclude: options.Exclude = None,
-    calibration: Annotated[str, typer.Option(help="The map in use; the others are shown beside it.")] = "ecdf",
+    map: Annotated[str, typer.Option(help="The map in use; the others are shown beside it.")] = "ecdf",
     cap: options.Cap = 10.0,
     marginals: options.Marginals = "bounded",
     coupling_weight: options.CouplingWeight = 1.0,
@@ -72,150 +65,27 @@ def monitor(
     with its newest window (--window). Exit codes: 0 within the threshold, 1 threshold crossed or a feature gone
     constant, 2 bad input.
     """
-    from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
-    from biselect.calibrate.sweeps import Point
-    from biselect.core.files import check_folder
-    from biselect.report.monitor import summarise_monitor
-    from biselect.solvers import solve
+    given = dict(locals())  # all but what only the command line knows goes to the library as it is
+    from biselect.core.files import check_folder, write_folder
+    from biselect.report import render_monitor
+    from biselect.review import monitor_drift
 
-    steps = Steps(quiet)
-    known_maps = map_names(supervised=False)
-    if (older is None) == (window is None):
-        raise InputError("give either --older OLD, or --window ROWS to compare windows of TABLE")
-    if step is not None and window is None:
-        raise InputError("--step goes with --window")
-    if calibration not in known_maps:
-        known = ", ".join(known_maps)
-        raise InputError(f"--calibration {calibration}: monitoring needs a map without labels, one of {known}")
-    if not max_drift >= 0:
-        raise InputError(f"--max-drift must not be negative, got {max_drift:g}")
+    for name in ("folder", "as_json", "quiet"):
+        del given[name]
     if folder is not None:
         check_folder(folder, NAMES)  # before the work, not after it
-
-    files = [path for path in (table, older, pool) if path is not None]
-    with steps.step(f"Reading {' and '.join(path.name for path in files)}"):
-        special = {"id_column": id_column, "label_column": label_column, "time_column": time_column}
-        newest, previous, candidates, times = _read(table, older, pool, special, time_format, features, exclude)
-    if candidates is None:
-        candidates, newest, times = _draw(newest, times, window, pool_rows, seed)
-    question = Question(
-        pool=candidates,
-        k=k,
-        m=m,
-        select=partial(solve, solver=solver, seed=seed),
-        coupling_weight=coupling_weight,
-        marginals=marginals,
-    )
-    maps = [calibration, *(name for name in known_maps if name != calibration)]
-    make = partial(Calibrator, cap=cap, missing=missing, seed=seed)
-    with steps.step(f"Measuring the drift of {len(maps)} maps"):
-        if window is not None:
-            points = lag_sweep(newest, question, window=window, step=step, maps=maps, calibrator=make)
-        else:
-            drifts = compare(previous, newest, question, maps=maps, calibrator=make)
-            points = [Point(start=0, end=len(previous), drifts=drifts)]
-    summary = summarise_monitor(
-        points,
-        title=f"Does the calibration still hold? {table.name}",
-        when=_labels(times, points) if window is not None else [],
-        max_drift=max_drift,
-        fail_on_change=fail_on_change,
-        budgets={"k": k, "m": m, "samples": len(candidates)},
-        reproduce=reproduce(seed, files),
-    )
-    _answer(summary, folder, as_json, steps)
-    if summary["crossed"]:
-        raise typer.Exit(CROSSED)
-
-
-def _read(
-    table: Path,
-    older: Path | None,
-    pool: Path | None,
-    special: dict[str, str | None],
-    time_format: str | None,
-    features: list[str] | None,
-    exclude: list[str] | None,
-) -> tuple[pa.Table, Any, Any, list[Any] | None]:
-    """Feature columns of the newer table, the older one and the pool, and the times of the newer one."""
-    from biselect.data.pools import Roles
-    from biselect.data.tables import numeric, read_table, require_columns
-
-    newest, times = _in_time(read_table(table), special["time_column"], time_format, table.name)
-    known = newest.column_names
-    roles = Roles(
-        id_column=special["id_column"],
-        label_column=special["label_column"],
-        time_column=special["time_column"],
-        features=options.listed(features, known) or None,
-        exclude=options.listed(exclude, known),
-    )
-    columns = roles.feature_columns(newest)
-
-    def others(path: Path | None) -> pa.Table | None:
-        if path is None:
-            return None
-        content = read_table(path)
-        require_columns(content, columns, path.name)
-        return numeric(content, columns, path.name)
-
-    return numeric(newest, columns, table.name), others(older), others(pool), times
-
-
-def _in_time(
-    table: pa.Table, time_column: str | None, time_format: str | None, where: str
-) -> tuple[pa.Table, list[Any] | None]:
-    """The table in the order of its time column, and the times; as it is where there is no such column."""
-    if time_column is None:
-        return table, None
-    import pyarrow.compute as pc
-
-    from biselect.data.places import place
-    from biselect.data.tables import require_columns
-    from biselect.data.times import as_times
-
-    require_columns(table, [time_column], where)
-    times = as_times(table[time_column], time_column, time_format=time_format, place_of=partial(place, table))
-    order = pc.sort_indices(times)  # stable
-    return table.take(order), times.take(order).to_pylist()
-
-
-def _draw(
-    table: pa.Table, times: list[Any] | None, window: int | None, rows: int, seed: int
-) -> tuple[pa.Table, pa.Table, list[Any] | None]:
-    """A pool from the newest rows, and the table and its times without them."""
-    import numpy as np
-
-    from biselect.calibrate import draw_pool
-
-    start = 0 if window is None else max(0, len(table) - window)
-    drawn, rest = draw_pool(np.arange(start, len(table)), rows, seed)
-    kept = np.concatenate([np.arange(start), rest])
-    return table.take(drawn), table.take(kept), None if times is None else [times[row] for row in kept]
-
-
-def _labels(times: list[Any] | None, points: list[Point]) -> list[str]:
-    """Where each older window ends: its last time, or its last row."""
-    if times is None:
-        return [f"row {point.end:,}" for point in points]
-    ends = [times[point.end - 1] for point in points]
-    return [str(int(end) if isinstance(end, float) and end.is_integer() else end) for end in ends]
-
-
-def _answer(summary: dict[str, Any], folder: Path | None, as_json: bool, steps: Steps) -> None:
-    from biselect.core.files import write_file
-    from biselect.report.monitor import render_monitor
-
+    steps = Steps(quiet)
+    summary = monitor_drift(**{**given, "exclude": exclude or ()}, command=this_command(), progress=steps.step)
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name, content in zip(NAMES, (text, render_monitor(summary)), strict=True):
-            write_file(folder / name, content)
-            steps.say(f"wrote {folder / name}")
+        for path in write_folder(folder, dict(zip(NAMES, (text, render_monitor(summary)), strict=True))):
+            steps.say(f"wrote {path}")
     if as_json:
         sys.stdout.write(text)
     else:
         show(summary)
+    if summary["crossed"]:
+        raise typer.Exit(CROSSED)
 
 
 def show(summary: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """Options that several commands share."""
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -16,6 +15,7 @@ MOfTable = Annotated[int | None, typer.Option("-m", help="How many features to c
 RowNames = Annotated[
     str | None, typer.Option("--id-column", help="Column of a weight table that names its rows.", show_default=False)
 ]
+Reference = Annotated[Path | None, typer.Option("--reference", "-r", help="Table of normal rows.", show_default=False)]
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[
     str,
@@ -70,7 +70,12 @@ Per = Annotated[
 ]
 Must = Annotated[list[str] | None, typer.Option(help="Rows that must be chosen, by id.", show_default=False)]
 Never = Annotated[list[str] | None, typer.Option(help="Rows that must not be chosen, by id.", show_default=False)]
-MustColumn = Annotated[list[str] | None, typer.Option(help="Columns that must be chosen.", show_default=False)]
+MustColumns = Annotated[
+    list[str] | None, typer.Option("--must-column", help="Columns that must be chosen.", show_default=False)
+]
+Map = Annotated[
+    str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
+]
 IdColumn = Annotated[
     str | None, typer.Option(help="Column that names the rows; otherwise their position.", show_default=False)
 ]
@@ -86,10 +91,3 @@ Exclude = Annotated[
 Cap = Annotated[float, typer.Option(help="Largest weight, w_max.")]
 CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")]
 Missing = Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")]
-
-
-def listed(given: list[str] | None, known: Iterable[str]) -> list[str]:
-    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole."""
-    columns = set(known)
-    parts = [[entry] if entry in columns else entry.split(",") for entry in given or []]
-    return [name.strip() for part in parts for name in part if name.strip()]

@@ -25,13 +25,13 @@ def report(
 
     source = folder / "report.json"
     try:
-        page = render_html(json.loads(source.read_text(encoding="utf-8")))
+        summary = json.loads(source.read_text(encoding="utf-8"))
+        page = render_html(summary)
     except FileNotFoundError:
         raise InputError(f"{source}: no such file; give a folder that was written with --out") from None
     except (OSError, ValueError) as error:
         raise InputError(f"{source}: cannot be read as a report: {error}") from error
     write_file(out or folder / "report.html", page)
-    summary = json.loads(source.read_text(encoding="utf-8"))
     if as_json:
         typer.echo(json.dumps(summary, indent=1, ensure_ascii=False))
     else:

@@ -11,7 +11,6 @@ import typer
 from biselect.cli import options
 from biselect.cli.compile import PATHS, REGISTERS, SURROGATES, TARGETS, read_angles, read_start
 from biselect.cli.console import Steps, out, printable
-from biselect.cli.solve import read_problem
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -94,6 +93,7 @@ def train(
 
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
+    from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.checkpoint import OtherTrainingError
@@ -114,7 +114,7 @@ def train(
     starts = {} if first is None else {"starts": [getattr(first, "angles", first)]}
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
-        with steps.bar(name, shown_as="objective (higher is better)") as progress:
+        with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=strategy,
                 objective=_parts(objective),

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError
 
+__all__ = ["Candidates", "balanced", "ranked", "reservoir", "unbalanced"]
+
 BLOCK = 65_536
 WIDEN = 5  # r: a ranked pool is drawn from the r·N rows that stage 1 ranks first
 Rng = np.random.Generator

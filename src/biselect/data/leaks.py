@@ -1,9 +1,8 @@
-"""Leaks: features that know the label, or the future."""
+"""Leaks: features that know the label."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,20 +31,3 @@ def refuse_label_copies(X: NDArray[np.float64], names: Sequence[str], labels: Ar
             raise InputError(
                 f"feature {name!r} separates the label without exception; leave it out, or the study measures nothing"
             )
-
-
-def looks_ahead(features: Callable[[Any], dict[str, NDArray[Any]]], table: Any, altered: Any, rows: int) -> list[str]:
-    """Features of the first rows that change when only later rows do: they look ahead.
-
-    Args:
-        features: columns by name from a table.
-        table: rows in the order of time.
-        altered: the same first `rows` rows, anything after them.
-        rows: how many rows come before the change.
-    """
-    before, after = features(table), features(altered)
-    return [
-        name
-        for name, column in before.items()
-        if not np.array_equal(column[:rows], after[name][:rows], equal_nan=np.issubdtype(column.dtype, np.floating))
-    ]

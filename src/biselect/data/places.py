@@ -16,7 +16,7 @@ def remember(table: pa.Table, path: str, delimiter: str) -> pa.Table:
     return table.replace_schema_metadata({SOURCE: json.dumps([path, delimiter])})
 
 
-def place(table: pa.Table, row: int) -> str:
+def line_of_row(table: pa.Table, row: int) -> str:
     """The line of the file in which a row begins; for other files than CSV its position, from 0.
 
     The file is read again: values may hold line breaks, and lines may be empty.

@@ -21,6 +21,8 @@ Size = tuple[int, int, int, int]
 
 DEPTH_SIZE: Size = (14, 10, 3, 3)
 PANEL_SIZE: Size = (12, 8, 3, 5)
+__all__ = ["depth_problem", "panel_problem", "planted_problem"]
+
 PANEL_COUPLINGS = 10
 PANEL_DEGREE = 2
 

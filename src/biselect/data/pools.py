@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.calibrate.frames import as_matrix, refuse_unusable
-from biselect.data.places import place
+from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
+from biselect.data.places import line_of_row
 from biselect.data.tables import Place, flags, numeric, require_columns, texts
 from biselect.data.times import as_times, rows_until
 from biselect.errors import InputError
@@ -49,13 +49,20 @@ class Pool:
     reference_place: Place
     place: Place
 
+    @cached_property
+    def matrices(self) -> tuple[NamedMatrix, NamedMatrix]:
+        """Reference and candidates as floats, converted once."""
+        reference, candidates = (
+            NamedMatrix(values=as_matrix(table)[0], names=tuple(table.column_names))
+            for table in (self.reference, self.candidates)
+        )
+        return reference, candidates
+
     def refuse_unusable(self, missing: str) -> None:
         """Say where in the files the first entry is that calibration could not use."""
-        for where, table, place_of in (
-            ("the reference", self.reference, self.reference_place),
-            ("the pool", self.candidates, self.place),
-        ):
-            refuse_unusable(as_matrix(table)[0], table.column_names, where=where, missing=missing, place_of=place_of)
+        places = {"the reference": self.reference_place, "the pool": self.place}
+        for (where, place_of), matrix in zip(places.items(), self.matrices, strict=True):
+            refuse_unusable(matrix.values, matrix.names, where=where, missing=missing, place_of=place_of)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,14 +97,14 @@ class Roles:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
             if taken := [name for name in self.features if name == self.per or name in self.show]:
-                raise InputError(f"column {taken[0]!r} of --show or --per is never a feature; take it from --features")
+                raise InputError(f"column {taken[0]!r} of show= or per= is never a feature; take it from features=")
             chosen = [name for name in self.features if name not in self.exclude]
         else:
             chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
         if not chosen:
-            raise InputError("no feature columns are left; check --features and --exclude")
+            raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
-            raise InputError("a feature is named more than once in --features")
+            raise InputError("a feature is named more than once in features=")
         return chosen
 
 
@@ -119,18 +126,18 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
     times = as_times(
-        table[roles.time_column], roles.time_column, time_format=roles.time_format, place_of=partial(place, table)
+        table[roles.time_column], roles.time_column, time_format=roles.time_format, place_of=partial(line_of_row, table)
     )
     order = pc.sort_indices(times)  # stable
     rows = order.to_numpy()
     cut = rows_until(times.take(order), reference_until, roles.time_format)
     if cut == 0 or cut == len(rows):
         side = "no row is" if cut == 0 else "every row is"
-        raise InputError(f"--reference-until {reference_until}: {side} that early; both sides need rows")
+        raise InputError(f"reference_until={reference_until!r}: {side} that early; both sides need rows")
     later = rows[cut:]
     if pool_last is not None:
         if not 1 <= pool_last <= later.size:
-            raise InputError(f"--pool-last must be 1 to {later.size}, the rows after the reference; got {pool_last}")
+            raise InputError(f"pool_last= must be 1 to {later.size}, the rows after the reference; got {pool_last}")
         later = later[-pool_last:]
     return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles)
 
@@ -152,7 +159,7 @@ class Part:
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""
-        return place(self.file, int(self.rows[row]))
+        return line_of_row(self.file, int(self.rows[row]))
 
     def times(self, roles: Roles) -> tuple[str, str] | None:
         """First and last time, where the time column can be read; without a split nothing depends on it."""

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 
+__all__ = ["TimeSplit", "split_rows"]
+
 
 @dataclass(frozen=True, kw_only=True)
 class TimeSplit:

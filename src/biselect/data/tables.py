@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -14,8 +14,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.data.places import place, remember
+from biselect.data.places import line_of_row, remember
 from biselect.errors import InputError
+
+__all__ = ["CsvForm", "read_table"]
 
 Place = Callable[[int], str]  # where a row stands in its file
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
@@ -78,7 +80,7 @@ def _read_csv(path: Path, form: CsvForm) -> pa.Table:
 
     delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise InputError(f"--delimiter must be one plain character, such as ';', got {delimiter!r}")
+        raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
     _refuse_semicolons(path, delimiter)
     nulls = [*csv.ConvertOptions().null_values, *form.na_values]
     table = csv.read_csv(
@@ -97,8 +99,7 @@ def _refuse_semicolons(path: Path, delimiter: str) -> None:
         header = stream.read(HEAD).split(b"\n")[0].decode(errors="replace")
     if ";" in header and delimiter not in header:
         raise InputError(
-            f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give --delimiter ';' to select, or save it "
-            "with commas"
+            f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give delimiter=';', or save it with commas"
         )
 
 
@@ -132,6 +133,18 @@ _READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
 ]
 
 
+def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
+    """Names given one by one or separated by commas; a name that holds a comma itself is known as a whole.
+
+    >>> names_in(["a,b", "c,d"], known=["a", "b", "c,d"])
+    ['a', 'b', 'c,d']
+    """
+    columns = set(known)
+    entries = [given] if isinstance(given, str) else [str(entry) for entry in given or ()]
+    parts = [[entry] if entry in columns else entry.split(",") for entry in entries]
+    return [name.strip() for part in parts for name in part if name.strip()]
+
+
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
     absent = [name for name in names if name not in table.column_names]
@@ -142,13 +155,12 @@ def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
     """These columns as float64, missing entries as NaN; what is not numeric is refused, all of it at once."""
-    reasons = {name: reason for name in names if (reason := _not_numeric(table[name], partial(place, table)))}
+    reasons = {name: reason for name in names if (reason := _not_numeric(table[name], partial(line_of_row, table)))}
     if reasons:
         listed = "; ".join(f"column {name!r} {reason}" for name, reason in reasons.items())
-        out = ",".join(reasons)
         raise InputError(
-            f"{where}: {listed}. Leave out with --exclude {out!r} (select also has --show, which only shows them), "
-            "or choose columns with --features"
+            f"{where}: {listed}. Leave out with exclude={list(reasons)} (show= only shows them beside the rows), "
+            "or choose columns with features="
         )
     columns = {name: pc.cast(table[name], pa.float64(), safe=False) for name in names}
     return pa.table({name: pc.fill_null(column, float("nan")) for name, column in columns.items()})
@@ -160,14 +172,14 @@ def _not_numeric(column: pa.ChunkedArray, place_of: Place) -> str | None:
     if pa.types.is_null(kind):
         return "is empty"
     if pa.types.is_temporal(kind):
-        return f"holds times ({column[0]}); name it with --time-column if it orders the rows"
+        return f"holds times ({column[0]}); name it with time_column= if it orders the rows"
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
     return None if any(test(kind) for test in is_number) else f"is not numeric ({_example(column, place_of)})"
 
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
     """A column as text, for names; missing and repeated entries are refused."""
-    found = place_of or partial(place, table)
+    found = place_of or partial(line_of_row, table)
     values = table[name].to_pylist()
     if None in values:
         raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
@@ -204,7 +216,7 @@ def _example(column: pa.ChunkedArray, place_of: Place) -> str:
     if isinstance(value, str) and re.fullmatch(r"[+-]?\d+,\d+", value.strip()):
         return f"{shown}; write decimals with a point"
     if len(strange) < len(values) - column.null_count and all(values[row] == value for row in strange):
-        return f"{shown}; if that means missing: --na-values {text} in select"
+        return f"{shown}; if that means missing: na_values=[{text}]"
     return shown
 
 

@@ -57,7 +57,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | Non
         except ValueError:
             share = Fraction(0)
         if not 0 < share < 1:
-            raise InputError(f"--reference-until {until}: a share must lie between 0% and 100%")
+            raise InputError(f"reference_until={until!r}: a share must lie between 0% and 100%")
         return int(share * len(sorted_times))
     kind = sorted_times.type
     try:
@@ -67,7 +67,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | Non
             early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
     except (ValueError, pa.ArrowException) as error:
         raise InputError(
-            f"--reference-until {until}: not a value of the time column ({kind}), nor a share like 60% ({error})"
+            f"reference_until={until!r}: not a value of the time column ({kind}), nor a share like 60% ({error})"
         ) from error
     return int(pc.sum(early).as_py())
 
@@ -94,14 +94,14 @@ def _parsed(column: pa.ChunkedArray, name: str, place_of: Callable[[int], str]) 
     row = next(row for row, value in enumerate(values) if not is_iso(value, kind))
     raise InputError(
         f"time column {name!r} is no ISO date: {place_of(row)} holds {values[row]!r}; write dates as 2026-03-28 18:55, "
-        "all with an offset or all without, or give --time-format, such as '%d/%m/%Y %H:%M'"
+        "all with an offset or all without, or give time_format=, such as '%d/%m/%Y %H:%M'"
     )
 
 
 def _formatted(column: pa.ChunkedArray, name: str, time_format: str, place_of: Callable[[int], str]) -> pa.ChunkedArray:
     """Text of a given form as timestamps; with offsets as UTC. Each form of a moment is read once."""
     if pa.types.is_temporal(column.type):
-        raise InputError(f"time column {name!r} holds times already ({column[0]}); leave --time-format out")
+        raise InputError(f"time column {name!r} holds times already ({column[0]}); leave time_format= out")
     known: dict[str, datetime | None] = {"": None}
     moments: list[datetime | None] = []
     for row, value in enumerate(column.to_pylist()):
@@ -111,7 +111,7 @@ def _formatted(column: pa.ChunkedArray, name: str, time_format: str, place_of: C
                 known[text] = datetime.strptime(text, time_format)
             except ValueError as error:
                 raise InputError(
-                    f"time column {name!r}: {place_of(row)} holds {text!r}, which is not --time-format {time_format!r} "
+                    f"time column {name!r}: {place_of(row)} holds {text!r}, which is not time_format={time_format!r} "
                     f"({error})"
                 ) from error
         moments.append(known[text])

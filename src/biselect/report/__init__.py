@@ -1,8 +1,6 @@
-"""The answer for people: computed to plain data first, then rendered."""
+"""Plain data to pages and files; nothing is computed here."""
 
-from biselect.report.files import write_outputs
+from biselect.report.monitor import render_monitor
 from biselect.report.render import render_html
-from biselect.report.summary import summarise
-from biselect.report.view import explore, shared_block
 
-__all__ = ["explore", "render_html", "shared_block", "summarise", "write_outputs"]
+__all__ = ["render_html", "render_monitor"]

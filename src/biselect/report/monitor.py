@@ -1,81 +1,20 @@
-"""The drift of a calibration: plain data first, then one self-contained page with a plot over time."""
+"""The drift of a calibration as one self-contained page with a plot over time."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from math import floor, log10
 from typing import Any
 
-from biselect._version import __version__
-from biselect.calibrate.sweeps import Point
 from biselect.report.render import render_page
 
 FORMAT = "biselect-monitor-1"
-PAIR = "Older against newer reference"
 MOST_FEATURES = 40  # rows of the picture of features; the rest is in the JSON
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 300, 46, 34, 14, 14  # of the plot
 
 
-def summarise_monitor(
-    points: Sequence[Point],
-    *,
-    title: str,
-    when: Sequence[str],
-    max_drift: float,
-    fail_on_change: bool,
-    budgets: Mapping[str, int],
-    reproduce: Mapping[str, Any],
-) -> dict[str, Any]:
-    """Everything the page and a scheduler need.
-
-    Args:
-        points: oldest first; the first drift of each is that of the map in use.
-        title: what the reader sees first.
-        when: where each window ends, in words; empty for a single pair of references.
-        max_drift: the threshold, in spreads of the weights.
-        fail_on_change: whether a changed selection counts as crossing.
-        budgets: k, m and the size of the pool.
-        reproduce: command, seed and inputs.
-    """
-    watched = [point.drifts[0] for point in points]
-    worst = max(range(len(points)), key=lambda at: watched[at].relative)
-    over = [at for at, drift in enumerate(watched) if drift.relative > max_drift]
-    changed = [at for at, drift in enumerate(watched) if drift.changes_selection]
-    lost = sorted({name for drift in watched for name in drift.lost})
-    crossed = bool(over) or bool(lost) or (fail_on_change and bool(changed))
-    rows = [
-        {
-            "start": point.start,
-            "end": point.end,
-            "when": when[at] if when else None,
-            "drifts": [drift.to_dict() for drift in point.drifts],
-        }
-        for at, point in enumerate(points)
-    ]
-    least = min(points[worst].drifts, key=lambda drift: drift.relative)
-    return {
-        "format": FORMAT,
-        "version": __version__,
-        "title": title,
-        "map": watched[0].map,
-        "max_drift": max_drift,
-        "fail_on_change": fail_on_change,
-        "crossed": crossed,
-        "lost_features": lost,
-        "verdict": _verdict(watched[worst].map, watched[worst].relative, max_drift, len(changed), len(points), crossed),
-        "steadiest_map": least.map,
-        "budgets": dict(budgets),
-        "worst": {
-            "words": f"Reference up to {when[worst]} against the newest" if when else "Older against newer reference",
-            **rows[worst],
-        },
-        "points": rows,
-        "reproduce": dict(reproduce),
-    }
-
-
 def render_monitor(summary: Mapping[str, Any]) -> str:
-    """The page of a summary made by `summarise_monitor`."""
+    """The page of a summary made by `biselect.review.monitor_drift`."""
     plot = _plot(summary) if len(summary.get("points", ())) > 1 else None
     carpet = _carpet(summary) if "points" in summary else None
     return render_page("monitor.html", summary, FORMAT, plot=plot, carpet=carpet, eaten=eaten)
@@ -90,16 +29,6 @@ def eaten(share: float | None) -> str:
     if share is None:
         return "all"
     return f"{100 * share:.0f} %" if share < 10 else f"{share:,.0f} ×"
-
-
-def _verdict(name: str, relative: float, max_drift: float, changed: int, points: int, crossed: bool) -> str:
-    """One line for a person."""
-    moved = f"the {name} weights drift by up to {relative:.2f} of their spread (threshold {max_drift:g})"
-    if points == 1:
-        chosen = "the selection would change" if changed else "the selection stays the same"
-    else:
-        chosen = f"the selection would change for {changed} of {points} older windows"
-    return f"{'Threshold crossed' if crossed else 'Within the threshold'}: {moved}; {chosen}."
 
 
 def _plot(summary: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,11 +9,12 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, Te
 from markupsafe import Markup
 
 from biselect.errors import InputError
-from biselect.report.summary import FORMAT
+
+FORMAT = "biselect-report-4"  # of the plain data that this version renders
 
 
 def render_html(summary: Mapping[str, Any]) -> str:
-    """The page of a summary made by `summarise`."""
+    """The page of a summary such as `Review.summary`."""
     return render_page("report.html", summary, FORMAT)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator, map_names
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
-from biselect.data.aml.groups import laundering_groups
+from biselect.data.aml.laundering_groups import laundering_groups
 from biselect.data.aml.schema import find_transactions, load_transactions
 from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import TimeSplit, split_rows

@@ -8,7 +8,6 @@ pl = pytest.importorskip("polars")
 from biselect.data.aml.features import DAY, HOUR, KINDS, MEANINGS, NEVER, WEEK, causal_features  # noqa: E402
 from biselect.data.aml.generator import Market  # noqa: E402
 from biselect.data.aml.schema import Transactions  # noqa: E402
-from biselect.data.leaks import looks_ahead  # noqa: E402
 
 
 def small(rows=300, seed=0, accounts=12, minutes=12 * DAY):
@@ -132,7 +131,7 @@ def altered(table, rows):
     return Transactions(frame=frame, source="altered", generated=True)
 
 
-def test_no_feature_looks_ahead_and_planted_leaks_are_found():
+def test_no_feature_looks_ahead_and_planted_leaks_are_found(looks_ahead):
     table, rows = small(rows=400), 200
     future = altered(table, rows)
     assert looks_ahead(columns, table, future, rows) == []

@@ -7,7 +7,7 @@ import pytest
 pl = pytest.importorskip("polars")
 
 from biselect.data.aml.generator import CONTACTS, FORMATS, Market  # noqa: E402
-from biselect.data.aml.groups import laundering_groups  # noqa: E402
+from biselect.data.aml.laundering_groups import laundering_groups  # noqa: E402
 from biselect.data.aml.patterns import PATTERNS  # noqa: E402
 from biselect.data.aml.schema import COLUMNS, coded, find_transactions, is_published, load_transactions  # noqa: E402
 from biselect.errors import InputError, MissingDataError  # noqa: E402

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, Protocol
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ class Reference:
     labels: NDArray[np.bool_] | None = None
 
 
-class TailMap(Protocol):
+class TailMap(ABC):
     """From residuals to scores that grow with extremeness; each cell depends on itself and the reference alone.
 
     Attributes:
@@ -38,12 +39,14 @@ class TailMap(Protocol):
         needs_labels: whether the map is supervised.
     """
 
-    takes_ranks: ClassVar[bool]
-    split: ClassVar[float]
-    needs_labels: ClassVar[bool]
+    takes_ranks: ClassVar[bool] = False
+    split: ClassVar[float] = 0.0
+    needs_labels: ClassVar[bool] = False
 
+    @abstractmethod
     def fit(self, reference: Reference) -> None:
         """Learn from the reference."""
 
+    @abstractmethod
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual before it is cut to [0, w_max]: -log p where the map has a probability."""

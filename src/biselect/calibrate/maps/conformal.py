@@ -6,12 +6,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate.column import Column
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.scale import fit_scale
 from biselect.calibrate.steps import Steps, apply_steps
 
 
-class ConformalMap:
+class ConformalMap(TailMap):
     """-log p with p = (1 + #{calibration scores ≥ score}) / (n + 1); a tie counts against the anomaly.
 
     The score |z - median| / MAD is fit on rows that take no part in the ranking, which makes p super-uniform
@@ -20,7 +20,6 @@ class ConformalMap:
 
     takes_ranks: ClassVar[bool] = True
     split: ClassVar[float] = 0.5
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Fit the score on one window, rank the other."""

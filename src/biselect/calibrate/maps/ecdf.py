@@ -6,16 +6,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate.column import Column
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.steps import Steps, apply_steps
 
 
-class EcdfMap:
+class EcdfMap(TailMap):
     """-log 2·min(F̂, 1 - F̂), F̂ read off the ranks of the reference."""
 
     takes_ranks: ClassVar[bool] = True
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Tabulate the score of every rank."""

@@ -6,14 +6,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.scale import fit_scale
 from biselect.errors import InputError
 
 RIDGE = 1.0  # on the slopes; keeps them finite where one feature separates the classes
 
 
-class LogisticMap:
+class LogisticMap(TailMap):
     """How far a value raises the log-odds of an anomaly above their base rate, never below it.
 
     One logistic regression per feature on log(1 + |z|) of either side of the median, with slopes of at least
@@ -21,8 +21,6 @@ class LogisticMap:
     wild normals from flattening the slope. Fit it on rows from before the period it is used in.
     """
 
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
     needs_labels: ClassVar[bool] = True
 
     def fit(self, reference: Reference) -> None:

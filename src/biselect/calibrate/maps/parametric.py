@@ -1,25 +1,19 @@
 """`gaussian`, `laplace` and `student-t`: two-sided tails of a fitted distribution."""
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
 from biselect.calibrate.column import Column
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.scale import fit_scale
 
 DEGREES_OF_FREEDOM = np.geomspace(1.0, 200.0, 400)  # Cauchy to all but Gaussian
 BODY, TAIL = 0.5, 0.95  # the quantiles of |z| whose ratio tells how heavy a tail is
 
 
-class GaussianMap:
+class GaussianMap(TailMap):
     """-log P(|N(mean, deviation)| is further out)."""
-
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Fit mean and standard deviation."""
@@ -30,12 +24,8 @@ class GaussianMap:
         return -(np.log(2) + special.log_ndtr(-np.abs(self.scale.residuals(Z))))
 
 
-class LaplaceMap:
+class LaplaceMap(TailMap):
     """-log P(|Laplace(median, mean absolute deviation)| is further out): the distance itself."""
-
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Fit by maximum likelihood."""
@@ -49,12 +39,8 @@ class LaplaceMap:
         return np.abs(Z - self.location) / self.spread
 
 
-class StudentTMap:
+class StudentTMap(TailMap):
     """-log P(|t| is further out), degrees of freedom and scale matched to the median and the 95 % quantile of |z|."""
-
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Match two quantiles; a spike at the median gives the heaviest tail on offer."""

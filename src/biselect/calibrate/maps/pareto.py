@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate.column import Column
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.maps.ecdf import smoothed_cdf, tail_steps
 from biselect.calibrate.steps import apply_steps
 
@@ -31,12 +31,10 @@ class Tail:
         return decay - np.log(2 * self.p)
 
 
-class ParetoMap:
+class ParetoMap(TailMap):
     """Peaks over threshold, so that values beyond the reference's reach can still be told apart."""
 
     takes_ranks: ClassVar[bool] = True
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
 
     def fit(self, reference: Reference) -> None:
         """Fit both tails on one window; the body and the thresholds' own ranks come from the other."""

@@ -5,16 +5,13 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.maps.base import Reference
+from biselect.calibrate.maps.base import Reference, TailMap
 from biselect.calibrate.scale import fit_scale
 
 
-class AbsoluteZMap:
+class AbsoluteZMap(TailMap):
     """|x - mean| / standard deviation."""
 
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
     center: ClassVar[str] = "mean"
 
     def fit(self, reference: Reference) -> None:

@@ -20,9 +20,7 @@ NEVER = 30 * DAY  # what "since the last one" says where there is none, and at m
 LARGEST_SIZE = 8.0  # in logarithms: about 3,000 times the typical amount
 UNITS = 1000  # of the typical amount: sizes are added as whole numbers, so sums are exact in any order
 LOG_UNITS = 1_000_000
-KINDS = (
-    16  # added to all counts where one is added to each kind's; how many kinds there will be is not the past's to know
-)
+KINDS = 16  # added to the sum of counts where 1 is added to each; a fixed guess, as later kinds are not known yet
 
 MEANINGS = {
     "amount": "log of the amount paid over the typical amount of its currency so far",

@@ -14,6 +14,8 @@ from biselect.errors import InputError, MissingDataError, MissingDependencyError
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["Transactions", "find_transactions", "load_transactions"]
+
 FOLDER = "BISELECT_DATA"
 VARIANTS = tuple(f"{rate}-{size}" for rate in ("HI", "LI") for size in ("Small", "Medium", "Large"))
 COLUMNS = (

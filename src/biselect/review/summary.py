@@ -11,14 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect._version import __version__
-from biselect.calibrate import CalibrationFacts
 from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
-from biselect.report.evidence import Evidence
-from biselect.report.rules import rules_in_words
+from biselect.report.render import FORMAT
+from biselect.review.evidence import CalibratedPool
+from biselect.review.named_rules import rules_in_words
+from biselect.review.warnings import Finding
 
-FORMAT = "biselect-report-3"
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
 NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
@@ -29,17 +29,9 @@ def summarise(
     *,
     title: str,
     reproduce: Mapping[str, Any],
-    evidence: Sequence[Sequence[Evidence]] | None = None,
-    calibration: CalibrationFacts | None = None,
-    cap: float | None = None,
-    filled_pool: int = 0,
-    labels: NDArray[np.bool_] | None = None,
-    notes: Sequence[str] = (),
-    warnings: Sequence[str] = (),
-    tables: Mapping[str, Any] | None = None,
-    shown: Mapping[str, Sequence[str]] | None = None,
-    per: str | None = None,
+    warnings: Sequence[Finding] = (),
     view: Mapping[str, Any] | None = None,
+    table: CalibratedPool | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -47,17 +39,9 @@ def summarise(
         selection: the answer.
         title: what the reader sees first.
         reproduce: command, seed and inputs that give this answer again.
-        evidence: for each chosen cell how extreme it is; None for a problem that no table stands behind.
-        calibration: facts about the reference.
-        cap: w_max, to say how much of the pool is clipped.
-        filled_pool: missing entries of the pool that the median replaced.
-        labels: known positives among the samples; shown, never used.
-        notes: what else the reader must know.
-        warnings: what could mislead a reader who missed it.
-        tables: rows and times of reference and pool, and the columns left out.
-        shown: columns to show beside the chosen rows, one text for each sample.
-        per: what the groups of the sample rules were made from.
+        warnings: what the reader must know beside the answer.
         view: the interactive part, from `explore`.
+        table: what stands behind the problem; None for a problem of weights.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
@@ -67,10 +51,10 @@ def summarise(
         "version": __version__,
         "selection": selection.to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
-        "rules": (rules := rules_in_words(problem, per)),
+        "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
         "choices": _count_in_words(problem.sector.size) if rules is None else None,
         "parts": _shares(parts),
-        "rows": _rows(selection, why, evidence, labels, shown or {}),
+        "rows": _rows(selection, why, table),
         "columns": [
             {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
             for j in np.argsort(-why.feature_values, kind="stable")
@@ -78,24 +62,19 @@ def summarise(
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
         "heatmap": _heatmap(selection, why),
-        "calibration": None if calibration is None else _calibration(calibration, selection, cap, filled_pool),
-        "labels": None if labels is None else _label_facts(selection, labels),
-        "notes": list(notes),
-        "warnings": [*warnings, *_filled_in_words(evidence)],
-        "tables": tables,
+        "calibration": None if table is None else _calibration(table, selection),
+        "labels": None if table is None or table.pool.labels is None else _label_facts(selection, table.pool.labels),
+        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
+        "tables": None if table is None else _tables(table),
         "view": view,
         "reproduce": {**reproduce, "problem_hash": problem.digest},
     }
 
 
-def _rows(
-    selection: Selection,
-    why: Explanation,
-    evidence: Sequence[Sequence[Evidence]] | None,
-    labels: NDArray[np.bool_] | None,
-    shown_columns: Mapping[str, Sequence[str]],
-) -> list[dict[str, Any]]:
+def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) -> list[dict[str, Any]]:
     """The chosen rows, strongest first; within a row the strongest feature first."""
+    evidence = None if table is None else table.evidence(selection.samples, selection.features)
+    labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
     rows = []
     for position in np.argsort(-why.sample_values, kind="stable"):
         row_cells = []
@@ -115,22 +94,10 @@ def _rows(
                 "marginal": float(why.sample_marginals[position]),
                 "cells": row_cells,
                 "label": None if labels is None else bool(labels[index]),
-                "shown": {name: texts[index] for name, texts in shown_columns.items()},
+                "shown": {name: texts[index] for name, texts in beside.items()},
             }
         )
     return rows
-
-
-def _filled_in_words(evidence: Sequence[Sequence[Evidence]] | None) -> list[str]:
-    """How much of the chosen block was never measured."""
-    cells = [cell for row in evidence or () for cell in row]
-    filled = sum(cell.absent for cell in cells)
-    if not filled:
-        return []
-    return [
-        f"{filled} of the {len(cells)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "
-        "reference median stands in, marked as filled."
-    ]
 
 
 def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
@@ -180,7 +147,8 @@ def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
 
 
-def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | None, filled_pool: int) -> dict[str, Any]:
+def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
+    calibrator, facts = table.calibrator, table.calibrator.facts
     weights = selection.problem.coupling
     chosen = weights[np.ix_(selection.samples, selection.features)]
     top = facts.largest_weight
@@ -189,12 +157,21 @@ def _calibration(facts: CalibrationFacts, selection: Selection, cap: float | Non
         **asdict(facts),
         "constant": list(facts.constant),
         "zero_mad": list(facts.zero_mad),
-        "cap": cap,
-        "filled_pool": filled_pool,
+        "cap": calibrator.cap,
+        "filled_pool": int(calibrator.absent(table.pool.matrices[1]).sum()),
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
         "clipped_block": float((chosen >= top).mean()),
     }
+
+
+def _tables(table: CalibratedPool) -> dict[str, Any]:
+    """Which rows were the reference and which the pool, and which columns were left out."""
+    pool = table.pool
+    return {
+        name: {"rows": len(matrix), "times": list(pool.times[name]) if name in pool.times else None}
+        for name, matrix in zip(("reference", "pool"), pool.matrices, strict=True)
+    } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
 
 
 def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, Any]:

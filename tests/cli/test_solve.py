@@ -1,20 +1,10 @@
 import json
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
-import biselect
 from biselect.core import SelectionProblem
-
-
-def test_the_demo_proves_its_answer_and_writes_the_report(run, tmp_path):
-    outcome = run("demo", "--out", tmp_path / "demo", "--json")
-    answer = json.loads(outcome.out)
-    assert outcome.code == 0
-    assert answer["proven_optimal"] and len(answer["samples"]) == 10 and len(answer["features"]) == 4
-    assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
+from biselect.review import reviewing
 
 
 def test_a_table_without_names_loses_no_row(run, tmp_path):
@@ -63,48 +53,12 @@ def test_solve_refuses_what_is_no_problem(run, tmp_path, name, content, message)
     assert "no such file" in run("solve", tmp_path / f"absent-{name}").err or name == "p.txt"
 
 
-def test_report_needs_a_folder_we_wrote(run, tmp_path):
-    assert run("report", tmp_path).code == 2
-    (tmp_path / "report.json").write_text("{}")
-    assert "not a summary of this version" in run("report", tmp_path).err
-    (tmp_path / "report.json").write_text("[")
-    assert "cannot be read as a report" in run("report", tmp_path).err
-
-
-def test_doctor_finds_everything_in_order(run, monkeypatch, tmp_path):
-    monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
-    facts = json.loads(run("doctor", "--json").out)
-    assert facts["ok"] and all(facts["core"].values())
-    assert facts["data"]["note"] == "no Credit Card table in that folder"
-    shown = run("doctor")
-    assert shown.code == 0 and "exact solver" in shown.out
-
-
-def test_doctor_says_what_is_broken(run, monkeypatch):
-    import numba
-
-    def broken(*_):
-        raise RuntimeError("no compiler here")
-
-    monkeypatch.setattr(numba, "njit", broken)
-    outcome = run("doctor")
-    assert outcome.code == 1
-    assert "no compiler here" in outcome.out
-
-
-def test_version_and_help(run):
-    assert run("--version").out.strip() == biselect.__version__
-    assert "select" in run("--help").out
-    module = subprocess.run([sys.executable, "-m", "biselect", "--version"], capture_output=True, text=True, check=True)
-    assert module.stdout.strip() == biselect.__version__
-
-
 def test_an_infeasible_problem_is_exit_code_3(run, monkeypatch, tmp_path):
     from biselect.errors import InfeasibleError
 
     def refuse(*_, **__):
         raise InfeasibleError("nothing fits")
 
-    monkeypatch.setattr("biselect.cli.solve.read_problem", refuse)
+    monkeypatch.setattr(reviewing, "read_problem", refuse)
     outcome = run("solve", tmp_path / "p.npz")
     assert outcome.code == 3 and "nothing fits" in outcome.err

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import Selection, SelectionProblem
-from biselect.errors import InfeasibleError, InputError
-from biselect.report.evidence import Evidence
-from biselect.solvers import solve
+from biselect.core import Selection
+from biselect.review.evidence import CalibratedPool, histograms
+from biselect.review.one_more import one_more
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
 NEAR_ROWS = 20  # rows that no budget chose, shown beside the chosen ones
@@ -49,27 +48,22 @@ def shared_block(selection: Selection, nearby: Sequence[Selection]) -> Block:
     return Block(samples=np.concatenate([chosen, others])[:most], features=features)
 
 
-def explore(
-    selection: Selection,
-    nearby: Sequence[Selection],
-    block: Block,
-    *,
-    evidence: Sequence[Sequence[Evidence]] | None = None,
-    histograms: Sequence[dict[str, Any]] | None = None,
-    labels: NDArray[np.bool_] | None = None,
-    shown: Mapping[str, Sequence[str]] | None = None,
-) -> dict[str, Any]:
+def explore(selection: Selection, nearby: Sequence[Selection], table: CalibratedPool | None = None) -> dict[str, Any]:
     """Budgets, rows, columns and cells of the interactive page.
 
     Args:
         selection: the report's answer, one of `nearby`.
         nearby: from `biselect.solvers.neighbours`.
-        block: from `shared_block`.
-        evidence: for each cell of the block how extreme it is.
-        histograms: for each column of the block the reference behind it.
-        labels: known positives among the samples.
-        shown: columns to show beside the rows, one text for each sample.
+        table: what stands behind the problem; None for a problem of weights.
     """
+    block = shared_block(selection, nearby)
+    evidence = None if table is None else table.evidence(block.samples, block.features)
+    bins = None if table is None else histograms(block.features, table.calibrator)
+    labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
+
+    def each_cell(what: str) -> list[list[Any]] | None:
+        return None if evidence is None else [[getattr(cell, what) for cell in row] for row in evidence]
+
     problem = selection.problem
     cells = problem.coupling_weight * problem.coupling[np.ix_(block.samples, block.features)].astype(np.float64)
     by_budget = {(near.problem.k, near.problem.m): near for near in nearby}
@@ -81,20 +75,20 @@ def explore(
                 "name": problem.sample_name(i),
                 "own": float(problem.sample_scores[i]),
                 "label": None if labels is None else bool(labels[i]),
-                "shown": [[name, texts[i]] for name, texts in (shown or {}).items()],
+                "shown": [[name, texts[i]] for name, texts in beside.items()],
             }
             for i in block.samples.tolist()
         ],
         "columns": [
-            {"name": problem.feature_name(j), "histogram": None if histograms is None else histograms[position]}
+            {"name": problem.feature_name(j), "histogram": None if bins is None else bins[position]}
             for position, j in enumerate(block.features.tolist())
         ],
         "adds": cells.tolist(),
-        "values": None if evidence is None else [[cell.value for cell in row] for row in evidence],
-        "filled": None if evidence is None else [[cell.absent for cell in row] for row in evidence],
-        "words": None if evidence is None else [[cell.words for cell in row] for row in evidence],
-        "below": None if evidence is None else [[cell.below for cell in row] for row in evidence],
-        "above": None if evidence is None else [[cell.above for cell in row] for row in evidence],
+        "values": each_cell("value"),
+        "filled": each_cell("absent"),
+        "words": each_cell("words"),
+        "below": each_cell("below"),
+        "above": each_cell("above"),
     }
 
 
@@ -108,32 +102,6 @@ def _budget(near: Selection, by_budget: dict[tuple[int, int], Selection], block:
         "gap": near.gap if np.isfinite(near.gap) else None,
         "rows": np.flatnonzero(np.isin(block.samples, near.samples)).tolist(),
         "columns": np.flatnonzero(np.isin(block.features, near.features)).tolist(),
-        "one_more_row": _one_more(near, by_budget.get((k + 1, m)), "row"),
-        "one_more_column": _one_more(near, by_budget.get((k, m + 1)), "column"),
+        "one_more_row": one_more(near, by_budget.get((k + 1, m)), "row"),
+        "one_more_column": one_more(near, by_budget.get((k, m + 1)), "column"),
     }
-
-
-def _one_more(near: Selection, larger: Selection | None, side: str) -> dict[str, Any] | None:
-    """What a budget larger by one adds to the score.
-
-    Exact where both answers are proven. Where nobody solved the larger budget, at least what the best response to the
-    side that stays adds. Where a proof is missing, about that.
-    """
-    if larger is not None:
-        kind = "exactly" if near.proven_optimal and larger.proven_optimal else "about"
-        return {"adds": larger.score - near.score, "kind": kind}
-    try:
-        response = solve(_other_side_held(near, side))
-    except (InputError, InfeasibleError):  # nothing is left to choose
-        return None
-    return {"adds": response.score - near.score, "kind": "at least" if near.proven_optimal else "about"}
-
-
-def _other_side_held(near: Selection, side: str) -> SelectionProblem:
-    """The problem with one more row while the columns stay, or one more column while the rows stay."""
-    problem = near.problem
-    if side == "row":
-        rules = replace(problem.feature_rules, forced_in=tuple(near.features))
-        return replace(problem, k=problem.k + 1, feature_rules=rules)
-    rules = replace(problem.sample_rules, forced_in=tuple(near.samples))
-    return replace(problem, m=problem.m + 1, sample_rules=rules)

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import rows_of
+from biselect.data.pools import Pool
 
 BINS = 30  # of a reference histogram
 TAIL = 0.005  # share of the reference beyond its bins, on either side
@@ -74,9 +76,9 @@ def gather_evidence(
     samples: NDArray[np.int64], features: NDArray[np.int64], calibrator: Calibrator, pool: Any
 ) -> list[list[Evidence]]:
     """Evidence for each cell of a block of the pool."""
-    block = np.ix_(samples, features)
-    values, absent = calibrator.values(pool), calibrator.absent(pool)[block]
-    counts = calibrator.reference_counts(calibrator.scale.residuals(values[samples]))
+    part, block = rows_of(pool, samples), np.ix_(np.arange(samples.size), features)
+    values, absent = calibrator.values(part), calibrator.absent(part)[block]
+    counts = calibrator.reference_counts(calibrator.scale.residuals(values))
     below, above = (side[:, features] for side in counts)
     values, rows = values[block], calibrator.facts.reference_rows
     return [
@@ -118,3 +120,24 @@ def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict
         }
         for j in features
     ]
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class CalibratedPool:
+    """The tables behind a problem, and the calibration between them.
+
+    Attributes:
+        pool: reference and candidates.
+        calibrator: fitted on the reference.
+        time_column: which column holds the times that `pool` knows.
+        per: the column that the groups of the sample rules were made from.
+    """
+
+    pool: Pool
+    calibrator: Calibrator
+    time_column: str | None = None
+    per: str | None = None
+
+    def evidence(self, samples: NDArray[np.int64], features: NDArray[np.int64]) -> list[list[Evidence]]:
+        """Evidence for each cell of a block."""
+        return gather_evidence(samples, features, self.calibrator, self.pool.matrices[1])

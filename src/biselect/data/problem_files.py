@@ -1,0 +1,78 @@
+"""Selection problems from files: stored problems, JSON, and tables of weights."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.data.tables import CSV_ENDINGS, CsvForm, names_in, numeric, read_table, require_columns, texts
+from biselect.errors import InputError
+
+
+def read_problem(
+    path: str | Path,
+    k: int | None = None,
+    m: int | None = None,
+    id_column: str | None = None,
+    exclude: str | Sequence[str] = (),
+) -> SelectionProblem:
+    """A problem from any file that can hold one.
+
+    Args:
+        path: `.npz` from `SelectionProblem.save`, `.json` with the problem's fields, or a table of weights (.csv,
+            .parquet, .arrow, .jsonl) with one row a sample and one column a feature.
+        k: how many samples; replaces what the file says, and a table says nothing.
+        m: how many features, likewise.
+        id_column: the column of a table that names its rows.
+        exclude: columns of a table to leave out.
+    """
+    path = Path(path)
+    budgets: dict[str, Any] = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
+    if path.suffix.lower() == ".npz":
+        stored = SelectionProblem.load(path)
+        return replace(stored, **budgets) if budgets else stored
+    if path.suffix.lower() == ".json":
+        try:
+            content = json.loads(path.read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, ValueError) as error:
+            raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+        return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
+    table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
+    if k is None or m is None:
+        raise InputError(f"{path}: a table of weights has no budgets; give both k= and m=")
+    left_out = names_in(exclude, table.column_names)
+    require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
+    names = [name for name in table.column_names if name not in {id_column, *left_out}]
+    if path.name.lower().endswith(CSV_ENDINGS):  # other files tell names from weights
+        _refuse_weights_for_names(names, path)
+    weights = numeric(table, names, str(path))
+    return SelectionProblem(
+        coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),
+        sample_names=None if id_column is None else tuple(texts(table, id_column, str(path))),
+        feature_names=tuple(names),
+        k=k,
+        m=m,
+    )
+
+
+def _refuse_weights_for_names(names: list[str], path: Path) -> None:
+    """A first row of numbers is taken for weights, unless it counts on, as 0, 1, 2 or 2019, 2020 do."""
+    try:
+        numbers = [float(name) for name in names]
+    except ValueError:
+        return
+    counts = all(name.isdigit() for name in names) and all(there - here == 1 for here, there in pairwise(numbers))
+    if names and not counts:
+        raise InputError(
+            f"{path}: the first row holds numbers only ({', '.join(names[:3])}, …), and it would be lost as names; "
+            "give every column a name in a first row of its own"
+        )

@@ -1,0 +1,152 @@
+"""What `review` takes as a table, frames of any library, arrays and files, as Arrow tables and then as a pool."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields, replace
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
+from biselect.data.tables import CSV_ENDINGS, PLAIN, CsvForm, names_in, read_table
+from biselect.errors import InputError
+
+
+def open_pool(
+    pool: Any,
+    reference: Any,
+    roles: Roles,
+    *,
+    reference_until: Any = None,
+    pool_last: int | None = None,
+    delimiter: str | None = None,
+    na_values: str | Iterable[str] = (),
+) -> Pool:
+    """Reference and pool from two tables, or from one that is split in time.
+
+    Args:
+        pool: rows to choose from, a table or a path.
+        reference: normal rows; None to split `pool`.
+        roles: of the columns; its lists may hold names separated by commas.
+        reference_until: the last time of the reference, or its share of the rows such as `60%`.
+        pool_last: keep only this many of the latest rows.
+        delimiter: of CSV files.
+        na_values: what means missing in CSV files.
+    """
+    if (reference is None) == (reference_until is None):
+        raise InputError("give either reference=, or time_column= and reference_until= to split the pool in time")
+    if reference is not None and pool_last is not None:
+        raise InputError("pool_last= goes with reference_until=")
+    if reference is None and roles.time_column is None:
+        raise InputError("reference_until= needs time_column=")
+    if roles.time_format is not None and roles.time_column is None:
+        raise InputError("time_format= goes with time_column=")
+    sources = [source for source in (pool, reference) if source is not None]
+    names = [path.name.lower() for path in paths_of(sources)]
+    if (delimiter or na_values) and not any(name.endswith(CSV_ENDINGS) for name in names):
+        raise InputError("delimiter= and na_values= are for CSV files; other tables say it themselves")
+    as_text = {roles.id_column, roles.per, *names_in(roles.show, roles.show), *names_in(roles.show, ())}
+    as_text -= {roles.time_column, roles.label_column}
+    if roles.time_format is not None:
+        as_text.add(roles.time_column)
+    form = CsvForm(
+        delimiter=delimiter,
+        na_values=names_in(na_values, ()),
+        text_columns=sorted(name for name in as_text if name is not None),
+    )
+    tables = [as_table(source, form) for source in sources]
+    if roles.id_column is None and (ids := row_labels(pool)) is not None:
+        name = getattr(pool.index, "name", None) or "index"
+        while name in tables[0].column_names:
+            name = f"{name}_"
+        tables[0], roles = tables[0].append_column(str(name), pa.array(ids)), replace(roles, id_column=str(name))
+    known = {name for table in tables for name in table.column_names}
+    roles = replace(
+        roles,
+        features=names_in(roles.features, known) or None,
+        exclude=names_in(roles.exclude, known),
+        show=names_in(roles.show, known),
+    )
+    if reference is not None:
+        return from_two_tables(tables[1], tables[0], roles)
+    return split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+
+
+def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
+    """A path, a frame or an array as an Arrow table; columns of an array are named by their position."""
+    if isinstance(source, str | Path):
+        return read_table(source, form)
+    try:
+        frame = nw.from_native(source, pass_through=True)
+        if isinstance(frame, nw.LazyFrame):
+            frame = frame.collect()
+        if isinstance(frame, nw.DataFrame):
+            return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
+        values = np.asarray(source, dtype=np.float64)
+    except (nw.exceptions.DuplicateError, pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"the table cannot be read: {error}") from error
+    if values.ndim != 2:
+        raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
+    return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
+
+
+def row_labels(source: Any) -> list[str] | None:
+    """The row labels of a pandas frame that names its rows, as text."""
+    if not nw.dependencies.is_pandas_dataframe(source):
+        return None
+    labels = source.index
+    plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
+    return None if plain else [str(label) for label in labels]
+
+
+def library_of(source: Any) -> str:
+    """The frame library in which answers about this table are given: its own, pandas or else Arrow for all others."""
+    frame = nw.from_native(source, pass_through=True)
+    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return str(frame.implementation)
+    return "pandas" if find_spec("pandas") else "pyarrow"
+
+
+def paths_of(sources: Iterable[Any]) -> list[Path]:
+    """Those tables that are files."""
+    return [Path(source) for source in sources if isinstance(source, str | Path)]
+
+
+def provenance(command: str, seed: int, sources: Iterable[Any]) -> dict[str, Any]:
+    """What it takes to get the same answer again."""
+    return {
+        "command": command,
+        "seed": seed,
+        "inputs": [{"name": path.name, "sha256": _sha256(path)} for path in paths_of(sources)],
+    }
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+    """The call as Python, without what it left at its default; tables by the name of their parameter."""
+    written = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        value = given[name]
+        if value is parameter.default or name in ("title", "command", "progress"):
+            continue
+        if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
+            written.append(repr(str(value)) if isinstance(value, str | Path) else name)
+        elif value != parameter.default:
+            written.append(f"{name}={value!r}")
+    return f"biselect.{function.__name__}({', '.join(written)})"
+
+
+def roles_from(given: Mapping[str, Any]) -> Roles:
+    """The column roles among the options of a call."""
+    return Roles(**{field.name: given[field.name] for field in fields(Roles) if field.name in given})

@@ -1,0 +1,116 @@
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+import biselect as bs
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.report import render_html
+from biselect.review.summary import summarise
+
+REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
+
+
+@pytest.fixture
+def plain():
+    problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3) - 3, k=2, m=1)
+    selection = bs.solve(problem)
+    return selection, summarise(selection, title="Plain", reproduce=REPRODUCE)
+
+
+def test_the_page_says_the_answer_and_escapes_every_name(calibrated):
+    _, summary = calibrated
+    page = render_html(summary)
+    assert "Proven optimal." in page
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "higher than all 200 reference rows" in page
+    assert "F1@k is <strong>0.500</strong>" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import", page)  # self-contained: nothing to fetch
+
+
+def test_a_problem_without_a_table_gets_a_page_too(plain):
+    selection, summary = plain
+    page = render_html(summary)
+    assert "reference rows" not in page and "Calibration" not in page and "known labels" not in page
+    assert str(selection.sample_names[0]) in page
+
+
+@pytest.mark.parametrize(("solver", "words"), [("random", "gives no bound"), ("auto", "none scores higher than")])
+def test_the_verdict_says_what_was_proven(solver, words):
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
+    assert words in render_html(summarise(bs.solve(problem, solver), title="t", reproduce=REPRODUCE))
+
+
+def test_an_open_gap_is_shown():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((300, 200)), k=30, m=30)
+    summary = summarise(bs.solve(problem, time_limit=1), title="t", reproduce=REPRODUCE)
+    assert "could be missing" in render_html(summary)
+    assert summary["heatmap"]["not_drawn"] == {"chosen": 0, "rows": 270 - 12, "columns": 170 - 30}
+
+
+def test_everything_chosen_leaves_nothing_out():
+    problem = SelectionProblem(coupling=np.ones((3, 2)), k=3, m=2)
+    page = render_html(summarise(bs.solve(problem), title="t", reproduce=REPRODUCE))
+    assert "No sample is left out" in page and "No feature is left out" in page
+
+
+def test_an_objective_ruled_by_feature_scores_is_flagged():
+    problem = SelectionProblem(coupling=np.ones((3, 3)), feature_scores=[100, 1, 1], k=1, m=1)
+    assert "Beware" in render_html(summarise(bs.solve(problem), title="t", reproduce=REPRODUCE))
+
+
+def test_an_answer_that_could_be_improved_says_so():
+    problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
+    summary = summarise(bs.solve(problem, "random", draws=1), title="t", reproduce=REPRODUCE)
+    assert summary["near_samples"][0]["cost"] < 0
+    assert re.search(r'<td class="n">-[0-9.]+</td><td class="n">-[0-9.]+ %</td>', render_html(summary))
+
+
+def test_a_damaged_summary_is_refused(plain):
+    damaged = {key: value for key, value in plain[1].items() if key != "rows"}
+    with pytest.raises(InputError, match="damaged"):
+        render_html(damaged)
+
+
+def test_names_cannot_leave_the_data(explored):
+    *_, selection, _, _, view = explored
+    assert any("\u2028" in row["name"] for row in view["rows"])
+    page = render_html(summarise(selection, title="t", reproduce=REPRODUCE, view=view))
+    scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
+    assert [attributes for attributes, _ in scripts] == [' type="application/json" id="view"', ""]
+    assert json.loads(scripts[0][1]) == view
+    assert not set(scripts[0][1]) & {"<", ">", "&", "\u2028", "\u2029"}
+    digest = base64.b64encode(hashlib.sha256(scripts[1][1].encode()).digest()).decode()
+    assert f"script-src 'sha256-{digest}'" in page and "default-src 'none'" in page
+    assert not re.search(r"(src|href)\s*=|url\(|@import", page)
+
+
+def test_a_page_without_a_view_allows_no_script():
+    selection = bs.solve(SelectionProblem(coupling=np.eye(3), k=1, m=1))
+    page = render_html(summarise(selection, title="t", reproduce=REPRODUCE))
+    assert "script-src 'none'" in page and "<script" not in page
+
+
+def test_numbers_that_json_has_not_are_refused(explored):
+    *_, selection, _, _, view = explored
+    view["adds"][0][0] = float("nan")
+    with pytest.raises(InputError, match="damaged"):
+        render_html(summarise(selection, title="t", reproduce=REPRODUCE, view=view))
+
+
+def test_the_report_computes_nothing():
+    import ast
+    from pathlib import Path
+
+    from biselect import report
+
+    modules = {"answer_files", "monitor", "render", "style", "__init__"}
+    for name in modules:
+        tree = ast.parse((Path(report.__file__).parent / f"{name}.py").read_text())
+        taken = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        assert not {module for module in taken if re.match(r"biselect\.(calibrate|solvers|theory|data|review)", module)}

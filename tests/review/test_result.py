@@ -1,0 +1,38 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import biselect as bs
+
+
+@pytest.fixture
+def review():
+    rng = np.random.default_rng(0)
+    pool = pd.DataFrame(rng.normal(size=(15, 4)), columns=["a", "adds", "c", "d"], index=[f"r{i}" for i in range(15)])
+    pool.loc["r4", ["a", "adds"]] = 9.0
+    pool.loc["r9", "a"], pool.loc["r9", "adds"] = 8.0, np.nan
+    pool["site"] = "north"
+    reference = pd.DataFrame(rng.normal(size=(80, 4)), columns=["a", "adds", "c", "d"])
+    return bs.review(pool, reference, k=2, m=2, show=["site"], missing="median", must=["r9"], must_columns=["adds"])
+
+
+def test_the_frame_holds_values_what_rows_add_and_why(review):
+    frame = review.to_frame()
+    assert list(frame.columns) == ["sample", "site", "a", "adds*", "adds", "reason"]
+    assert frame["sample"].tolist() == ["r4", "r9"] and frame["a"].tolist() == [9.0, 8.0]
+    assert frame["adds*"][0] == 9.0 and np.isnan(frame["adds*"][1])  # never measured
+    assert frame["adds"].tolist() == [row["value"] for row in review.summary["rows"]]
+    assert frame["reason"][1] == "a: higher than all 80 reference rows"
+
+
+def test_a_problem_of_weights_shows_what_cells_add():
+    frame = bs.review_problem(bs.SelectionProblem(coupling=[[1.0, 5.0], [0.0, 2.0]], k=1, m=1)).to_frame()
+    assert frame.to_dict("list") == {"sample": ["0"], "1": [5.0], "adds": [5.0], "reason": ["1: 5"]}
+
+
+def test_a_review_is_written_whole_and_reads_as_one_line(review, tmp_path):
+    names = {path.name for path in review.save(tmp_path / "out")}
+    assert names == {"selection.json", "explanation.csv", "report.json", "report.html", "run.json", "problem.npz"}
+    assert (tmp_path / "out" / "report.html").read_text() == review.report()
+    assert "summary" not in repr(review) and "calibrator" not in repr(review)
+    assert [finding.kind for finding in review.warnings] == ["filled"]
