@@ -8,13 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate.frames import NamedMatrix
+from biselect.errors import InputError
+
 DRIFT = ("recentre", "keep")
 QUARTILES = (0.25, 0.5, 0.75)
 SMALLEST_SHIFT = 0.05  # in quartile ranges of the reference; less is no drift that anybody would act on
 SMALLEST_STRETCH = 1.05  # the same for the quartile range itself
-ERRORS = 4.0  # standard errors that a difference must exceed: by chance in one column of 15,000
-MEDIAN_ERROR, RANGE_ERROR = 0.93, 1.17  # standard errors of median and quartile range, in ranges, times √rows
-FEWEST_ROWS = 50  # of a pool whose quartiles say anything
+CHANCE = 1e-3  # that any column of two samples of one population is called moved
+FEWEST_ROWS = 50  # of a table whose quartiles say anything
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,7 +35,7 @@ class MovedColumn:
 
 
 def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> list[MovedColumn]:
-    """The columns that moved or widened by more than chance explains.
+    """The columns that moved or widened, as far as a Kolmogorov–Smirnov test (Bonferroni over the columns) can tell.
 
     Quartiles do not see a few unusual rows, so what is looked for does not count as drift. Columns of which more than
     half is one value are left alone: their quartile range is zero and nothing could be scaled by it.
@@ -42,20 +44,21 @@ def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> 
         reference: rows × columns; NaN for a missing cell.
         pool: the same columns.
     """
+    from scipy.stats import ks_2samp
+
     if min(len(reference), len(pool)) < FEWEST_ROWS:
         return []
     before, now = (_quartiles(table) for table in (reference, pool))
     spread, range_now = before[2] - before[0], now[2] - now[0]
     usable = np.flatnonzero((spread > 0) & (range_now > 0))
-    noise = np.sqrt(1 / len(reference) + 1 / len(pool))
     moved = []
     for j in usable.tolist():
         shift = float((now[1, j] - before[1, j]) / spread[j])
         stretch = float(range_now[j] / spread[j])
-        error = noise * max(1.0, stretch)
-        shifted = abs(shift) > max(SMALLEST_SHIFT, ERRORS * MEDIAN_ERROR * error)
-        stretched = abs(np.log(stretch)) > max(np.log(SMALLEST_STRETCH), ERRORS * RANGE_ERROR * noise)
-        if shifted or stretched:
+        if abs(shift) < SMALLEST_SHIFT and abs(np.log(stretch)) < np.log(SMALLEST_STRETCH):
+            continue
+        older, newer = (column[~np.isnan(column)] for column in (reference[:, j], pool[:, j]))
+        if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
             moved.append(MovedColumn(position=j, shift=shift, stretch=stretch))
     return moved
 
@@ -72,6 +75,18 @@ def recentred(
     content = pool.copy()
     content[:, columns] = (pool[:, columns] - now[1]) * ((before[2] - before[0]) / (now[2] - now[0])) + before[1]
     return content
+
+
+def move_back(
+    reference: NamedMatrix, pool: NamedMatrix, drift: str
+) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
+    """The pool as it is to be weighed, and the columns that moved; `drift` is one of DRIFT."""
+    if drift not in DRIFT:
+        raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
+    moved = tuple(moved_columns(reference.values, pool.values))
+    if not moved or drift == "keep":
+        return pool, moved
+    return NamedMatrix(values=recentred(reference.values, pool.values, moved), names=pool.names), moved
 
 
 def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:
