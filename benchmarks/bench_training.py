@@ -23,10 +23,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.core.metrics import bootstrap_interval
 from biselect.data.planted import depth_problem, panel_problem
 from biselect.qaoa import Ansatz
 from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
+from biselect_studies.inference import bootstrap_interval
 from biselect_studies.threshold_tables import TRIVIAL
 
 SCHEDULES = ("layerwise", "fully-grouped")

@@ -22,7 +22,7 @@ LAYERS = [
     "qaoa",
     "hardware",
     "report",
-    "review",
+    "reviews",
     "estimators",
     "cli",
     "testing",

@@ -9,9 +9,9 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
-from biselect.cli import app
+from biselect.cli import whole_app
 
-COMMANDS: dict[str, Any] = get_command(app).commands
+COMMANDS: dict[str, Any] = get_command(whole_app()).commands
 
 
 def usage(name: str, parameters: list[Any]) -> str:

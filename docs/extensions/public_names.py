@@ -20,9 +20,8 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect",
     "biselect.core",
     "biselect.core.metrics",
-    "biselect.core.inference",
     "biselect.core.uniform",
-    "biselect.review",
+    "biselect.reviews",
     "biselect.calibrate",
     "biselect.calibrate.maps",
     "biselect.calibrate.marginals",
@@ -114,8 +113,7 @@ class PublicNames(SphinxDirective):
         if place not in MODULES:
             raise self.error(f"{place}: add it to MODULES, which says where names are described")
         module, known = import_module(place), homes()
-        opening = "currentmodule" if place in known.values() else "module"  # biselect.review is a function as well
-        lines, elsewhere = [f".. {opening}:: {place}", ""], []
+        lines, elsewhere = [f".. module:: {place}", ""], []
         for name in sorted(public_names(module), key=str.lower):
             thing = getattr(module, name)
             home = known[id(thing)]

@@ -8,8 +8,8 @@ from .core import groups_by as groups_by
 from .data.problem_files import read_problem as read_problem
 from .estimators import JointSelector as JointSelector
 from .estimators import TailCalibrator as TailCalibrator
-from .review import Review as Review
-from .review import review as review
-from .review import review_problem as review_problem
+from .reviews import Review as Review
+from .reviews import review as review
+from .reviews import review_problem as review_problem
 from .solvers import solve as solve
 from .solvers import solver_names as solver_names

@@ -19,9 +19,9 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect.review.inputs import row_labels
-from biselect.review.named_rules import NamedRules
-from biselect.review.warnings import beyond_findings
+from biselect.reviews.inputs import row_labels
+from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.warnings import beyond_findings
 from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
@@ -141,7 +141,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
     >>> selector = JointSelector(k=2, m=1).fit(reference)
-    >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9]])
+    >>> selection = selector.select([[0, 0, 0, 9], [0, 0, 0, 0], [0, 0, 0, -9], [0, 0, 0, 1]])
     >>> selection.samples.tolist(), selection.features.tolist()
     ([0, 2], [3])
     """

@@ -63,7 +63,7 @@ def _local(ansatz, start, threshold, seed) -> float:
 
 def eight() -> None:
     """How far eight instances fix a geometric mean (table cgxy_fully_grouped_qpu_replay_p3)."""
-    from biselect_studies.cgxy_fully_grouped_qpu_replay_p3 import PAPER
+    from biselect_studies.threshold_tables import PAPER
 
     rng = np.random.default_rng(0)
     print("schedule, geometric mean of the paper's eight, and 95 % of it when these are drawn again")
@@ -202,30 +202,29 @@ def box() -> None:
 
     from biselect.qaoa.ansatz import Ansatz
     from biselect_studies.experiments.depth_ladder import SHOTS, instance
-    from biselect_studies.qaoa_sparse_exact_14_10_readout import MODES, SIGNALS, SIZE
+    from biselect_studies.optimised_14_10 import ladders
 
     found = []
-    for signal in SIGNALS:
-        for mode in MODES:
-            for seed in range(3):
-                problem = instance({**SIZE, "signal": signal, "mode": mode}, seed)
-                before, row = np.zeros((0, 4)), []
-                for depth in range(1, 9):
-                    ansatz = Ansatz(problem, depth, backend="compiled")
-                    rng = np.random.default_rng([seed, depth])
-                    layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
-                    starts = [np.vstack([before, layer]).ravel() for layer in layers]
-                    ends = [
-                        minimize(
-                            ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
-                        )
-                        for start in starts
-                    ]
-                    best = min(ends, key=lambda end: end.fun)
-                    before = ansatz.schedule.expand(best.x)
-                    seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
-                    row.append((ansatz.approximation(best.x), 100 * seen))
-                found.append(row)
+    for cell in ladders(False):
+        for seed in range(3):
+            problem = instance(cell, seed)
+            before, row = np.zeros((0, 4)), []
+            for depth in range(1, 9):
+                ansatz = Ansatz(problem, depth, backend="compiled")
+                rng = np.random.default_rng([seed, depth])
+                layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
+                starts = [np.vstack([before, layer]).ravel() for layer in layers]
+                ends = [
+                    minimize(
+                        ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
+                    )
+                    for start in starts
+                ]
+                best = min(ends, key=lambda end: end.fun)
+                before = ansatz.schedule.expand(best.x)
+                seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
+                row.append((ansatz.approximation(best.x), 100 * seen))
+            found.append(row)
     alpha, seen = np.mean(found, axis=0).T
     print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
     print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
@@ -237,7 +236,7 @@ def short() -> None:
     from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train
     from biselect_studies.experiments.depth_ladder import instance
-    from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
 
     print("p, search, quartiles of recovery %; paper: 17.7, 30.3, 46.2 at p = 1 and 19.3, 36.4, 61.4 at p = 2")
     for depth in (1, 2):
@@ -269,7 +268,7 @@ def family() -> None:
     from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train
     from biselect_studies.experiments.depth_ladder import own_noise
-    from biselect_studies.qaoa_calibration_grouped_multiangle import MODES, SIGNALS, SIZES
+    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
 
     print("W, size, quartiles of recovery at p = 1 %, mean lift in energy; paper: 17.7, 30.3, 46.2 and 0.374")
     for absolute in (False, True):

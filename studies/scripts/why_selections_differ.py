@@ -67,23 +67,21 @@ def slices() -> None:
 
     Reads `reproduction/cells`, where `biselect reproduce` of that study leaves them.
     """
-    from biselect_studies import creditcard_table as table
     from biselect_studies import joint_vs_sequential_real_creditcard_protocol_stress as stress
     from biselect_studies.runner import collect
+    from biselect_studies.slices import HEURISTICS
 
-    records = collect(stress.tasks(False), Path("reproduction/cells"))
+    records = collect(stress.GRID.tasks(False), Path("reproduction/cells"))
     rng = np.random.default_rng(0)
-    for title, cell, count, printed in (
-        ("unbalanced", stress.unbalanced(20), 20, -0.025),
-        ("40/20/40", stress.cut((40, 20, 40), 20), 10, 0.167),
-    ):
-        values = stress.read(records, cell)
-        methods = np.array([values[name] for name in table.HEURISTICS])
+    for title in (stress.UNBALANCED, "Balanced, 40/20/40"):
+        _, count, paper = stress.PROTOCOLS[title]
+        values, printed = records.of(stress.cell(title, 20)), paper[20]
+        methods = np.array([values[name] for name in HEURISTICS])
         rival = values[stress.RIVAL]
         picks = np.array([rng.choice(len(rival), count, replace=False) for _ in range(20_000)])
         best = methods[:, picks].mean(axis=2).max(axis=0) - rival[picks].mean(axis=1)
         below, above = (best <= printed + 5e-4).mean(), (best >= printed - 5e-4).mean()
-        gains = ", ".join(f"{name} {values[name].mean() - rival.mean():+.3f}" for name in table.HEURISTICS)
+        gains = ", ".join(f"{name} {values[name].mean() - rival.mean():+.3f}" for name in HEURISTICS)
         print(
             f"{title}: at or below {printed} in {100 * below:.1f} %, at or above in {100 * above:.1f} %; all: {gains}"
         )
@@ -93,13 +91,13 @@ def proxies() -> None:
     """The proxy grid by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
     from biselect.data import mechanisms
     from biselect_studies.experiments.mechanism import work
-    from biselect_studies.synthetic_mechanism_stable import GRID
+    from biselect_studies.synthetic_mechanism_stable import PROXIES
 
     print("loading of a proxy, share of spikes in the pool, mean lift by Abs. z and MAD z; paper: 0.025 and 0.060")
     for loading, spikes in ((0.8, 0.10), (0.6, 0.10), (0.95, 0.10), (0.8, 0.07), (0.8, 0.05)):
         mechanisms.PROXY_LOADING, mechanisms.POOL_SPIKES = loading, spikes
         lifts = [
-            np.mean([work({**cell, "center": center}, range(50))["combined"] for cell in GRID])
+            np.mean([work({**cell, "center": center}, range(50))["combined"] for cell in PROXIES])
             for center in ("mean", "median")
         ]
         print(loading, spikes, *np.round(lifts, 3), flush=True)

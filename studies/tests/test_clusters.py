@@ -54,5 +54,5 @@ def test_a_missing_extra_is_named(tmp_path, monkeypatch):
 
     monkeypatch.setattr(backends, "import_module", absent)
     for on in ("dask://localhost:1", "ray"):
-        with pytest.raises(MissingDependencyError, match=r"biselect\[cluster\]"):
+        with pytest.raises(MissingDependencyError, match=r"biselect-studies\[cluster\]"):
             run(TASKS, tmp_path, on=on)

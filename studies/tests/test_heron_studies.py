@@ -12,21 +12,18 @@ from biselect.hardware.execute.circuit_files import circuit_contents, load_circu
 from biselect.hardware.execute.sector_state import sector_state
 from biselect.hardware.noise import LABEL
 from biselect.qaoa import Ansatz
-from biselect_studies import cgxy_fixed_angle_condition_details as details
-from biselect_studies import creditcard_bilinear_cg_best_known_replay as replay
-from biselect_studies import hardware_run_summary as summary
-from biselect_studies import panel_on_chip as chip
-from biselect_studies import wide_conditions
+from biselect_studies import replay_tables, wide_tables
 from biselect_studies.experiments import heron_replay, heron_wide
 from biselect_studies.experiments.heron_case import SIZES, case
 from biselect_studies.heron_tables import beside
+from biselect_studies.runner import Records
 
 SMALL = 13
 
 
 def records(tasks, values):
     """Every cell of the tasks with made-up values."""
-    return {task.cell: {name: np.array(value) for name, value in values.items()} for task in tasks}
+    return Records({task.cell: {name: np.array(value) for name, value in values.items()} for task in tasks})
 
 
 REPLAY = {
@@ -49,12 +46,14 @@ WIDE = {
 
 
 @pytest.mark.parametrize(
-    "study, values, rows", [(replay, REPLAY, 6), (details, WIDE, 11), (summary, WIDE, 5)], ids=["20", "wide", "summary"]
+    "study, values, rows",
+    [(replay_tables.STUDY, REPLAY, 6), (wide_tables.BY_CONDITION, WIDE, 11), (wide_tables.BY_WIDTH, WIDE, 5)],
+    ids=["20", "wide", "summary"],
 )
 @pytest.mark.parametrize("quick", [True, False])
 def test_tables_say_that_they_are_not_hardware(study, values, rows, quick):
-    tasks = study.STUDY.tasks(quick)
-    found = study.STUDY.summarise(records(tasks, values), quick)
+    tasks = study.tasks(quick)
+    found = study.summarise(records(tasks, values), quick)
     assert any(LABEL in note for note in found.notes)
     assert {entry.verdict for entry in found.cells} <= {"-", "not compared"}
     assert len({entry.row for entry in found.cells}) == (1 if quick else rows)
@@ -62,23 +61,25 @@ def test_tables_say_that_they_are_not_hardware(study, values, rows, quick):
 
 
 def test_gaps_are_of_the_best_repeat():
-    tasks = wide_conditions.tasks(False)
-    made = records(tasks, WIDE)
-    condition = (64, 2, "warm")
-    assert wide_conditions.dense_gap(made, condition, False) == pytest.approx(10.0)
-    assert wide_conditions.sparse_gap(made, condition, False) == pytest.approx(2.0)
-    found = summary.summarise(made, False)
-    assert found.find("64 qubits, p = 2", summary.CLOSED).ours == pytest.approx(0.0)  # warm is no better here
-    assert found.find("64 qubits, p = 2", summary.RATIO).ours == pytest.approx(500.0)
+    made = records(wide_tables.tasks(False), WIDE)
+    figures = wide_tables.simulated(made, (64, 2, "warm"), False)
+    assert figures["dense gap"] == pytest.approx(10.0)
+    assert figures["band-1 gap"] == pytest.approx(2.0)
+    found = wide_tables.BY_WIDTH.summarise(made, False)
+    closed, ratio = (
+        found.find("64 qubits, p = 2", wide_tables.COLUMNS[name]) for name in ("warm gap closed %", "exact/chance")
+    )
+    assert closed.ours == pytest.approx(0.0)  # warm is no better here
+    assert ratio.ours == pytest.approx(500.0)
 
 
 def test_the_chips_rows_are_ordered_by_the_ideal_rate_on_both_sides():
-    made = {
-        task.cell: {"ideal": np.full(4, dict(task.cell)["instance"] / 100), "hits": np.arange(4), "mass": np.ones(4)}
-        for task in chip.tasks(False)
-    }
-    found = chip.entries(made, False)
-    ideal = [entry for entry in found if entry.column == chip.COLUMNS[0]]
+    made = Records()
+    for cell in replay_tables.planted_cells(False):
+        ideal = np.full(4, cell["instance"] / 100)
+        made[tuple(sorted(cell.items()))] = {"ideal": ideal, "hits": np.arange(4), "mass": np.ones(4)}
+    found = replay_tables.planted_entries(made, False)
+    ideal = [entry for entry in found if entry.column == replay_tables.PLANTED_COLUMNS[0]]
     assert [entry.ours for entry in ideal] == sorted((entry.ours for entry in ideal), reverse=True)
     assert [entry.paper for entry in ideal] == sorted((entry.paper for entry in ideal), reverse=True)
 
@@ -118,16 +119,16 @@ def test_what_is_trained_is_what_is_compiled(trained):
 def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     """A device's runs start from files: they must hold the very circuit, with its mixer in the order it was made in."""
     found = trained.case
-    made = heron_replay.prepare(
+    bundle, threshold = heron_replay.prepare(
         {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear"}, found.target
     )
-    for name, content in circuit_contents(made.bundle).items():
+    for name, content in circuit_contents(bundle).items():
         (tmp_path / name).write_bytes(content)
     stored = load_circuit(tmp_path)
     ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
     ideal = np.abs(ansatz.state(trained.angles)) ** 2
     assert 0.5 * np.abs(np.abs(sector_state(stored.compiled.program)) ** 2 - ideal).sum() < 1e-9
-    assert made.threshold == trained.threshold and stored.problem.digest == found.problem.digest
+    assert threshold == trained.threshold and stored.problem.digest == found.problem.digest
 
 
 def test_noisy_repeats_are_fixed_by_their_seeds():
@@ -143,5 +144,5 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
 def test_warm_starts_at_36_qubits_beat_random_ones():
     """The three conditions of one width, ideally: a warm start's best is the lowest."""
     base = {"width": 36, "p": 3, "noisy": False, "shots": 1024}
-    best = {name: heron_wide.work({**base, "condition": name}, [0])["best"][0] for name in wide_conditions.CONDITIONS}
+    best = {name: heron_wide.work({**base, "condition": name}, [0])["best"][0] for name in wide_tables.CONDITIONS}
     assert best["warm"] <= min(best["fixed"], best["random"])

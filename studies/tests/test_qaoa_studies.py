@@ -76,7 +76,7 @@ def test_the_threshold_is_fixed_by_the_instance_alone_and_reached_by_some_choice
 
 
 def test_gate_counts_are_pairs_and_edges():
-    assert penalty.gate_ratio((4, 4, 2, 2)) == pytest.approx(28 / 24)
+    assert penalty.gate_ratio(4, 4) == pytest.approx(28 / 24)
 
 
 @pytest.mark.slow

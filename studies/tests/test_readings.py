@@ -41,7 +41,7 @@ def test_every_study_says_what_it_chose_and_no_note_says_it_again(name):
 
 
 def test_experiments_that_readings_quote_exist(monkeypatch):
-    script = Path(__file__).parents[2] / "scripts" / "why_it_differs.py"
+    script = Path(__file__).parents[1] / "scripts" / "why_it_differs.py"
     monkeypatch.syspath_prepend(script.parent)
     experiments = runpy.run_path(str(script))["EXPERIMENTS"]
     quoted = {shown for name in study_names() for reading in load(name).readings for shown in reading.shown_by}

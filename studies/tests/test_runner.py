@@ -39,35 +39,38 @@ def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
 
 
 FILES = {
-    "__init__.py": "",
-    "work.py": "from biselect.parts import one\nfrom biselect_studies.task import Cell\n"
+    "biselect/__init__.py": "",
+    "biselect/named.py": "from biselect.lazy import something\n",
+    "biselect/other.py": "x = 1\n",
+    "biselect/parts/__init__.py": "from biselect.parts.deep import thing as one\n",
+    "biselect/parts/deep.py": "thing = 1\n",
+    "biselect/lazy/__init__.py": "import lazy_loader\n",
+    "biselect/lazy/handed_on.py": "something = 1\n",
+    "biselect/late.py": '"""Says."""\nfrom biselect.inner.data import table\ndef f():\n    """Does."""\n    return 1\n',
+    "biselect/inner/__init__.py": "from biselect.other import x\n",
+    "biselect/inner/data.py": "from importlib.resources import files\ntable = 1\n",
+    "biselect_studies/__init__.py": "",
+    "biselect_studies/work.py": "from biselect.parts import one\nfrom biselect_studies.task import Cell\n"
     "def run():\n    import biselect.late\nx = 'biselect.named:solver'\n",
-    "named.py": "from biselect.lazy import something\n",
-    "other.py": "x = 1\n",
-    "parts/__init__.py": "from biselect.parts.deep import thing as one\n",
-    "parts/deep.py": "thing = 1\n",
-    "lazy/__init__.py": "def __getattr__(name): ...\n",
-    "lazy/handed_on.py": "something = 1\n",
-    "late.py": '"""Says."""\nfrom biselect.inner.data import table\ndef f():\n    """Does."""\n    return 1\n',
-    "inner/__init__.py": "from biselect.other import x\n",
-    "inner/data.py": "from importlib.resources import files\ntable = 1\n",
-    "studies/task.py": "from biselect.other import x\n",
+    "biselect_studies/task.py": "from biselect.other import x\n",
 }
-
-
-DATA = {"inner/tables/one.parquet": "PAR1", "inner/kernel.cu": "// none"}
+DATA = {
+    "biselect/inner/tables/one.parquet": "PAR1",
+    "biselect/inner/kernel.cu": "// none",
+}
+STUB = {"biselect/lazy/__init__.pyi": "from .handed_on import something as something\n"}
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A small package of its own, and the digest of its module `work`."""
+    """Small packages in place of the two, and the digest of a module `work` of the second."""
     from biselect_studies import sources
 
-    for name, text in {**FILES, **DATA, "parts/notes.txt": ""}.items():
-        (tmp_path / "biselect" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "biselect" / name).write_text(text)
-    monkeypatch.setattr(sources, "ROOT", tmp_path / "biselect")
-    return tmp_path / "biselect", lambda: sources.digest.__wrapped__("biselect.work")
+    for name, text in {**FILES, **DATA, **STUB, "biselect/parts/notes.txt": ""}.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(sources, "ROOTS", {name: tmp_path / name for name in ("biselect", "biselect_studies")})
+    return tmp_path, lambda: sources.digest.__wrapped__("biselect_studies.work")
 
 
 @pytest.mark.parametrize("changed", sorted(FILES))
@@ -77,7 +80,7 @@ def test_a_result_is_kept_under_all_the_code_that_can_make_it(changed, package):
     before = digest()
     assert digest() == before
     (root / changed).write_text(FILES[changed] + "changed = 1\n")
-    assert (digest() == before) == (changed in ("other.py", "studies/task.py"))
+    assert (digest() == before) == (changed in ("biselect/other.py", "biselect_studies/task.py"))
 
 
 @pytest.mark.parametrize("changed", sorted(DATA))
@@ -87,9 +90,9 @@ def test_tables_and_kernels_beside_the_code_that_reads_them_count_as_code(change
     (root / changed).write_text(DATA[changed] + " ")
     assert digest() != before
     (root / changed).write_text(DATA[changed])
-    (root / "parts/notes.txt").write_text("nobody reads files there")
-    (root / "inner/__pycache__").mkdir()
-    (root / "inner/__pycache__/kernel.nbi").write_text("compiled since")
+    (root / "biselect/parts/notes.txt").write_text("nobody reads files there")
+    (root / "biselect/inner/__pycache__").mkdir()
+    (root / "biselect/inner/__pycache__/kernel.nbi").write_text("compiled since")
     assert digest() == before
 
 
@@ -99,7 +102,7 @@ def test_comments_docstrings_and_layout_change_nothing(package):
     for name, text in FILES.items():
         (root / name).write_text("# said\n\n" + text.replace("Says", "Says more").replace("Does", "Does more"))
     assert digest() == before
-    (root / "late.py").write_text(FILES["late.py"].replace("return 1", "return 2"))
+    (root / "biselect/late.py").write_text(FILES["biselect/late.py"].replace("return 1", "return 2"))
     assert digest() != before
 
 

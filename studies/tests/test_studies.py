@@ -95,7 +95,7 @@ def test_paired_differences_overlap_the_papers(full_sweep):
 def test_joint_figures_at_an_error_of_one_are_the_papers(tmp_path):
     cells = [c for c in robustness.cells() if (c["noise"], c["eta"], c["rule"]) == (0.5, 1.0, "best-clean")]
     wanted = {tuple(sorted(cell.items())) for cell in cells}
-    tasks = [task for task in robustness.tasks(False) if task.cell in wanted]
+    tasks = [task for task in robustness.GRID.tasks(False) if task.cell in wanted]
     run(tasks, tmp_path)
     (values,) = collect(tasks, tmp_path).values()
     for name, paper in robustness.PAPER.items():

@@ -14,7 +14,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 
-from biselect.review import reviewing
+from biselect.reviews import reviewing
 
 BASE = ("--id-column", "id", "-k", "2", "-m", "2")
 

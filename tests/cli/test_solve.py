@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.review import reviewing
+from biselect.reviews import reviewing
 
 
 def test_a_table_without_names_loses_no_row(run, tmp_path):

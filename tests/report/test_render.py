@@ -10,7 +10,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.report import render_html
-from biselect.review.summary import summarise
+from biselect.reviews.summary import summarise
 
 REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
 

@@ -3,6 +3,7 @@
 import io
 import os
 import sys
+from functools import cache
 from importlib.metadata import entry_points
 
 import typer
@@ -36,12 +37,6 @@ for command in (
 ):
     app.command()(command)
 app.command("compile")(compile.compile_)
-for extra in sorted(entry_points(group="biselect.commands"), key=lambda found: found.name):  # of packages beside this
-    app.command(extra.name)(extra.load())
-if not any(command.name == "reproduce" for command in app.registered_commands):
-    app.command("reproduce", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-        missing.reproduce
-    )
 
 
 def _show_version(wanted: bool) -> None:
@@ -57,12 +52,23 @@ def _options(
     pass
 
 
+@cache
+def whole_app() -> typer.Typer:
+    """The commands with those of other packages, which import parts of this one and must find them whole."""
+    for extra in sorted(entry_points(group="biselect.commands"), key=lambda found: found.name):
+        app.command(extra.name)(extra.load())
+    if not any(command.name == "reproduce" for command in app.registered_commands):
+        anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+        app.command("reproduce", context_settings=anything)(missing.reproduce)
+    return app
+
+
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
     try:
         try:
-            app()
+            whole_app()()
         finally:
             _flush_stdout()
     except BiselectError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from biselect.cli.console import Steps, out, printable
 
 if TYPE_CHECKING:
-    from biselect.review import Review
+    from biselect.reviews import Review
 
 SHOWN_ROWS = 30
 
@@ -41,7 +41,7 @@ def show(summary: dict[str, Any]) -> None:
     """The answer as tables for a terminal."""
     from rich.table import Table
 
-    from biselect.review.result import strongest_reason
+    from biselect.reviews.result import strongest_reason
 
     console, selection, budgets = out(), summary["selection"], summary["budgets"]
     console.print(printable(f"Look at these {budgets['m']}: " + ", ".join(selection["features"])), style="bold")

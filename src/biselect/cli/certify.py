@@ -50,7 +50,7 @@ def certify(
     from biselect.calibrate import Calibrator
     from biselect.data.pools import Roles
     from biselect.data.problem_files import read_problem
-    from biselect.review.inputs import open_pool
+    from biselect.reviews.inputs import open_pool
     from biselect.solvers import solve
     from biselect.theory import Assumptions, estimate
     from biselect.theory import certify as certify_problem

@@ -27,7 +27,7 @@ def demo(
     """
     from biselect.core.files import check_folder
     from biselect.data.demo import ROLES, demo_tables
-    from biselect.review import review
+    from biselect.reviews import review
 
     check_folder(out)  # before the work, not after it
     steps = Steps(quiet)

@@ -68,7 +68,7 @@ def monitor(
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
     from biselect.core.files import check_folder, write_folder
     from biselect.report import render_monitor
-    from biselect.review import monitor_drift
+    from biselect.reviews import monitor_drift
 
     for name in ("folder", "as_json", "quiet"):
         del given[name]

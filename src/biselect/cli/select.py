@@ -65,7 +65,7 @@ def select(
     """
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
     from biselect.core.files import check_folder
-    from biselect.review import review
+    from biselect.reviews import review
 
     for name in ("out", "as_json", "quiet"):
         del given[name]

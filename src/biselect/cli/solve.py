@@ -28,7 +28,7 @@ def solve(
     then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
     """
     from biselect.core.files import check_folder
-    from biselect.review import review_problem
+    from biselect.reviews import review_problem
 
     if out is not None:
         check_folder(out)  # before the work, not after it

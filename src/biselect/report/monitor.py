@@ -14,7 +14,7 @@ WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 300, 46, 34, 14, 14  # of the plo
 
 
 def render_monitor(summary: Mapping[str, Any]) -> str:
-    """The page of a summary made by `biselect.review.monitor_drift`."""
+    """The page of a summary made by `biselect.reviews.monitor_drift`."""
     plot = _plot(summary) if len(summary.get("points", ())) > 1 else None
     carpet = _carpet(summary) if "points" in summary else None
     return render_page("monitor.html", summary, FORMAT, plot=plot, carpet=carpet, eaten=eaten)

@@ -11,8 +11,8 @@ from numba import njit
 
 from biselect.simulate.simd import add, load, mul, muladd, mulsub, splat, store
 
-# Numba finds cached code by a function's file, name and line, and that code names our classes. Who renames or moves a
-# class that kernels take must shift the lines of the kernels too, or an old cache cannot be read.
+# Numba looks up cached code by a function's name and line, and what it finds there names our classes. Whoever renames
+# or moves a class that kernels take must shift the lines of the kernels too, or an old cache cannot be read.
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
 INNER = {**COMPILED, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}  # called from compiled code only
 INLINE = {**INNER, "forceinline": True}

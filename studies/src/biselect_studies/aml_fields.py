@@ -17,7 +17,7 @@ from biselect.data.leaks import refuse_label_copies
 from biselect.data.splits import TimeSplit, split_rows
 from biselect.data.stage1 import LogisticTrigger, risk, robust_z, windows
 from biselect.errors import MissingDataError
-from biselect_studies.detectors import DETECTORS, Scorer, fitted
+from biselect_studies.baselines import DETECTORS, Scorer, fitted
 
 GENERATED = "generated"
 VARIANT = "HI-Small"
@@ -80,6 +80,12 @@ class Scene:
     def detector(self, name: str) -> Scorer:
         """A label-free detector, fit on some of the rows that label-free scorers see; it scores a pool at a time."""
         return _detector(self, name)
+
+    def score(self, method: str, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Scores of a pool's rows by `trigger`, `budgeted` or `detector:NAME`."""
+        if method in ("trigger", "budgeted"):
+            return getattr(self, method).scores(rows)
+        return self.detector(method.removeprefix("detector:"))(rows)
 
     @property
     def latest(self) -> slice:

@@ -8,13 +8,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from biselect.core.inference import Comparison
 from biselect.data.aml.schema import PUBLISHED, find_transactions, is_published
 from biselect_studies.aml_fields import GENERATED, VARIANT, source
-from biselect_studies.results import Entry, Findings, judge
+from biselect_studies.results import Entry, Findings
 
 FULL, QUICK = 2_900_000, 500_000  # generated transactions: 29 test windows, as in the paper, and 5
-PAPER_SLICES, SLICES, BLOCK = 25, 200, 100
 
 
 def origin(quick: bool) -> dict[str, Any]:
@@ -23,11 +21,6 @@ def origin(quick: bool) -> dict[str, Any]:
     if name == GENERATED:
         return {"source": name, "transactions": QUICK if quick else FULL}
     return {"source": name, "transactions": 0, "file": _fingerprint(find_transactions(VARIANT))}
-
-
-def slices(quick: bool) -> int:
-    """Slices of each cell: the paper's 25, or 200."""
-    return PAPER_SLICES if quick else SLICES
 
 
 def published() -> bool:
@@ -55,14 +48,6 @@ def _hashed(path: Path, changed: int, size: int) -> str:
 def beside(one: Entry) -> Entry:
     """An entry whose printed figure is judged on the published file only."""
     return one if one.paper is None or published() else replace(one, verdict="not compared")
-
-
-def compared(row: str, column: str, found: Comparison, paper: float | None, decimals: int = 3) -> Entry:
-    """A comparison beside the paper's figure."""
-    verdict = judge(found.mean, found.low, found.high, paper, decimals)
-    return beside(
-        Entry(row=row, column=column, ours=found.mean, low=found.low, high=found.high, paper=paper, verdict=verdict)
-    )
 
 
 def place(found: Findings) -> str:

@@ -42,58 +42,45 @@ def _perform(task: Task) -> tuple[Task, Values]:
 @contextmanager
 def _workers(on: str) -> Iterator[int]:
     """Make a backend joblib's own for a while; gives the number of its workers."""
-    if on == "local":
-        import joblib
+    import joblib
 
+    if on == "local":
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             yield joblib.cpu_count()
     elif on.startswith("dask://"):
-        with _dask(on.removeprefix("dask://")) as workers:
-            yield workers
-    else:
-        with _ray(on) as workers:
-            yield workers
-
-
-@contextmanager
-def _dask(address: str) -> Iterator[int]:
-    import joblib
-
-    distributed = _cluster_package("distributed")
-    try:
-        client = distributed.Client(f"tcp://{address}", set_as_default=False, timeout=PATIENCE)
-    except (OSError, ValueError) as error:
-        raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
-    with client:
-        threads = sum(client.nthreads().values())
-        with joblib.parallel_config(backend="dask", client=client):
-            yield threads
-
-
-@contextmanager
-def _ray(on: str) -> Iterator[int]:
-    import joblib
-
-    ray = _cluster_package("ray")
-    register_ray = _cluster_package("ray.util.joblib").register_ray
-    began = not ray.is_initialized()
-    if began:
-        address = None if on == "ray" else on
+        address = on.removeprefix("dask://")
+        distributed = _cluster_package("distributed")
         try:
-            ray.init(address=address, log_to_driver=False, include_dashboard=False)
-        except (ConnectionError, RuntimeError) as error:
-            raise InputError(f"no Ray runtime answers at {on}: {error}") from error
-    try:
-        register_ray()
-        with joblib.parallel_config(backend="ray"):
+            client = distributed.Client(f"tcp://{address}", set_as_default=False, timeout=PATIENCE)
+        except (OSError, ValueError) as error:
+            raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
+        with client, joblib.parallel_config(backend="dask", client=client):
+            yield sum(client.nthreads().values())
+    else:
+        with _ray(on) as ray, joblib.parallel_config(backend="ray"):
             yield int(ray.cluster_resources()["CPU"])
+
+
+@contextmanager
+def _ray(on: str) -> Iterator[Any]:
+    """A Ray runtime: the one that runs here already, or one that ends with this."""
+    ray = _cluster_package("ray")
+    _cluster_package("ray.util.joblib").register_ray()
+    if ray.is_initialized():
+        yield ray
+        return
+    try:
+        ray.init(address=None if on == "ray" else on, log_to_driver=False, include_dashboard=False)
+    except (ConnectionError, RuntimeError) as error:
+        raise InputError(f"no Ray runtime answers at {on}: {error}") from error
+    try:
+        yield ray
     finally:
-        if began:
-            ray.shutdown()
+        ray.shutdown()
 
 
 def _cluster_package(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        raise MissingDependencyError(f"this needs {name}: pip install 'biselect[cluster]'") from error
+        raise MissingDependencyError(f"this needs {name}: pip install 'biselect-studies[cluster]'") from error

@@ -2,64 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-Rule = Callable[[NDArray[np.float64], NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]], tuple[int, int]]
-"""From best scores (a row per k, a column per m), the weights, and both lists of budgets: the place recommended."""
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Neighbours:
+    """Sectors of one pool.
+
+    Attributes:
+        scores: the best score of each, a row per k, a column per m.
+        W: the pool's weights.
+        ks: the budgets of the rows.
+        ms: the budgets of the columns.
+    """
+
+    scores: NDArray[np.float64]
+    W: NDArray[np.float64]
+    ks: NDArray[np.int64]
+    ms: NDArray[np.int64]
+
+    def recommended(self) -> dict[str, tuple[int, int]]:
+        """The place that each rule recommends.
+
+        `most-unusual` is the sector whose best score lies furthest above k·m random cells of the pool, in their
+        standard deviations; `densest` the one with the largest weight per cell. At the most unusual m, `sharpest-drop`
+        takes the k after which the next sample adds least compared with this one, and `last-gain` the last k whose
+        sample still adds more than half of what the first one added.
+        """
+        cells = self.ks[:, None] * self.ms[None, :]
+        unusual = (self.scores - cells * self.W.mean()) / (np.sqrt(cells) * max(float(self.W.std()), 1e-12))
+        row, column = _largest(unusual)
+        gains = np.diff(self.scores[:, column], prepend=0.0)
+        falls = np.flatnonzero(gains < gains[0] / 2)
+        return {
+            "most-unusual": (row, column),
+            "densest": _largest(self.scores / cells),
+            "sharpest-drop": (int(np.argmax(gains[:-1] / np.maximum(gains[1:], 1e-12))), column),
+            "last-gain": (int(falls[0]) - 1 if falls.size else len(self.ks) - 1, column),
+        }
 
 
-def standardised(
-    scores: NDArray[np.float64], W: NDArray[np.float64], ks: NDArray[np.int64], ms: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """How far a sector's best score lies above k·m random cells of the pool, in their standard deviations."""
-    cells = ks[:, None] * ms[None, :]
-    return (scores - cells * W.mean()) / (np.sqrt(cells) * max(float(W.std()), 1e-12))
+RULES = ("most-unusual", "densest", "sharpest-drop", "last-gain")
 
 
-def most_unusual(
-    scores: NDArray[np.float64], W: NDArray[np.float64], ks: NDArray[np.int64], ms: NDArray[np.int64]
-) -> tuple[int, int]:
-    """The sector whose best score is furthest above chance."""
-    return _place(standardised(scores, W, ks, ms))
-
-
-def densest(
-    scores: NDArray[np.float64], W: NDArray[np.float64], ks: NDArray[np.int64], ms: NDArray[np.int64]
-) -> tuple[int, int]:
-    """The sector with the largest weight per cell."""
-    return _place(scores / (ks[:, None] * ms[None, :]))
-
-
-def sharpest_drop(
-    scores: NDArray[np.float64], W: NDArray[np.float64], ks: NDArray[np.int64], ms: NDArray[np.int64]
-) -> tuple[int, int]:
-    """At the most unusual m, the k after which the next sample adds least compared with this one."""
-    column = most_unusual(scores, W, ks, ms)[1]
-    gains = np.diff(scores[:, column], prepend=0.0)
-    return int(np.argmax(gains[:-1] / np.maximum(gains[1:], 1e-12))), column
-
-
-def last_gain(
-    scores: NDArray[np.float64], W: NDArray[np.float64], ks: NDArray[np.int64], ms: NDArray[np.int64]
-) -> tuple[int, int]:
-    """At the most unusual m, the last k whose sample still adds more than half of what the first one added."""
-    column = most_unusual(scores, W, ks, ms)[1]
-    gains = np.diff(scores[:, column], prepend=0.0)
-    falls = np.flatnonzero(gains < gains[0] / 2)
-    return (int(falls[0]) - 1 if falls.size else len(ks) - 1), column
-
-
-def _place(values: NDArray[np.float64]) -> tuple[int, int]:
+def _largest(values: NDArray[np.float64]) -> tuple[int, int]:
     row, column = np.unravel_index(int(np.argmax(values)), values.shape)
     return int(row), int(column)
-
-
-RULES: dict[str, Rule] = {
-    "most-unusual": most_unusual,
-    "densest": densest,
-    "sharpest-drop": sharpest_drop,
-    "last-gain": last_gain,
-}

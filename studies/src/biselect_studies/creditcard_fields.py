@@ -12,7 +12,7 @@ from biselect.data.candidates import Candidates, balanced, ranked, reservoir, un
 from biselect.data.creditcard import load_credit_card
 from biselect.data.splits import TimeSplit, split_rows
 from biselect.errors import InputError
-from biselect_studies.detectors import detector_scores
+from biselect_studies.baselines import fitted
 
 Percent = tuple[int, int, int]
 RECENT = 20  # percent of all rows that a recent reference takes, right before the window
@@ -44,8 +44,8 @@ def weights(percent: Percent, window: str, map_name: str, reference: str) -> NDA
     table = load_credit_card()
     rows = reference_rows(percent, window, reference)
     labels = table.labels[rows] if map_name == "logistic" else None
-    fitted = Calibrator(map_name).fit(table.features[rows], labels=labels)
-    return fitted.weights(table.features[split(percent).window(window)])
+    calibrator = Calibrator(map_name).fit(table.features[rows], labels=labels)
+    return calibrator.weights(table.features[split(percent).window(window)])
 
 
 @lru_cache(maxsize=16)
@@ -53,7 +53,7 @@ def scores(percent: Percent, window: str, name: str, features: int) -> NDArray[n
     """A detector's score of every row of a window, from the first so many features."""
     table = load_credit_card()
     X = table.features[:, :features]
-    return detector_scores(name, X[split(percent).reference], X[split(percent).window(window)])
+    return fitted(name, X[split(percent).reference])(X[split(percent).window(window)])
 
 
 @lru_cache(maxsize=4)
@@ -65,12 +65,12 @@ def trigger(percent: Percent, window: str) -> NDArray[np.float64]:
 def draw(kind: str, percent: Percent, window: str, size: int, k: int, seed: int) -> Candidates:
     """A pool of a kind; `k` is the number of positives in balanced ones."""
     labels = window_labels(percent, window)
-    if kind == "balanced":
-        return balanced(labels, size, k, seed=seed)
-    if kind == "unbalanced":
-        return unbalanced(labels, size, seed=seed)
-    if kind == "ranked":
-        return ranked(labels, trigger(percent, window), size, seed=seed)
-    if kind == "reservoir":
-        return reservoir(labels, size, seed=seed)
-    raise InputError(f"there is no kind of pool {kind!r}; choose balanced, unbalanced, ranked or reservoir")
+    kinds = {
+        "balanced": lambda: balanced(labels, size, k, seed=seed),
+        "unbalanced": lambda: unbalanced(labels, size, seed=seed),
+        "ranked": lambda: ranked(labels, trigger(percent, window), size, seed=seed),
+        "reservoir": lambda: reservoir(labels, size, seed=seed),
+    }
+    if kind not in kinds:
+        raise InputError(f"there is no kind of pool {kind!r}; choose balanced, unbalanced, ranked or reservoir")
+    return kinds[kind]()

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from biselect_studies import creditcard_table as table
+from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.budget_rules import RULES
-from biselect_studies.detectors import LABELS
-from biselect_studies.rankers import WEIGHING
+from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.slices import listed
+from biselect_studies.study import described
+from biselect_studies.task import Grid
 
 SMALL, LARGE = (20, 50, 80), (500, 1000, 2000)
 POOLS = {"balanced": SMALL, "unbalanced": SMALL, "ranked": LARGE, "reservoir": LARGE}
 MAPS = ("ecdf", "conformal")
 BEST = "most-unusual"
-SEEDS = 40  # four kinds of pool, three sizes, two maps: 960 pools
-QUICK_SEEDS = 4
-BASELINES = {
-    **WEIGHING,
-    **{f"detector:{name}:28": label for name, label in LABELS.items()},
-}
+BASELINES = {**WEIGHING, **{f"detector:{name}:28": label for name, label in DETECTORS.items()}}
 PAPER_BEST, PAPER_EXCESS, PAPER_ALIGNED = 0.155, 13.5, 0.063
 
 
@@ -36,20 +29,17 @@ def cell(kind: str, size: int, map_name: str) -> dict[str, Any]:
     return {"pool": kind, "N": size, "k": table.SIZES.get(size, 0), "map": map_name, "methods": tuple(BASELINES)}
 
 
+def pools(quick: bool) -> dict[str, tuple[int, ...]]:
+    """Kinds of pool and their sizes; the quick form has the smallest of each kind."""
+    return {kind: sizes[:1] if quick else sizes for kind, sizes in POOLS.items()}
+
+
 def cells(quick: bool) -> list[dict[str, Any]]:
-    """All pools; the quick form has the smallest of each kind."""
-    return [
-        cell(kind, size, map_name)
-        for map_name in MAPS
-        for kind, sizes in POOLS.items()
-        for size in (sizes[:1] if quick else sizes)
-    ]
+    """All pools under both maps."""
+    return [cell(kind, size, name) for name in MAPS for kind, sizes in pools(quick).items() for size in sizes]
 
 
-def tasks(quick: bool) -> list[Task]:
-    """Every cell, a few pools at a time."""
-    seeds = QUICK_SEEDS if quick else SEEDS
-    return [task for one in cells(quick) for task in tasks_for("creditcard_budgets", one, seeds, block=QUICK_SEEDS)]
+GRID = Grid(experiment="creditcard_budgets", cells=cells, quick=4, full=40, block=4)  # 960 pools in all
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -59,8 +49,8 @@ def summarise(records: Records, quick: bool) -> Findings:
     short: list[float] = []
     unproven = 0
     for map_name in MAPS:
-        for kind, sizes in POOLS.items():
-            found = [table.read(records, cell(kind, size, map_name)) for size in (sizes[:1] if quick else sizes)]
+        for kind, sizes in pools(quick).items():
+            found = [records.of(cell(kind, size, map_name)) for size in sizes]
             column = f"{map_name}, {kind}"
             positives = np.concatenate([one["positives"] for one in found])
             values = {name: np.concatenate([one[name] for one in found]) for name in found[0]}
@@ -78,19 +68,18 @@ def summarise(records: Records, quick: bool) -> Findings:
                         ahead.setdefault(f"{column} (joint {joint:.3f})", []).append(f"{label} {rows[-1].ours:.3f}")
             rows.append(entry("best sector in hindsight: F1", column, values["hindsight f1"]))
             rows.append(entry("positives in a pool", column, positives))
-    where = "ecdf, reservoir"
-    mean_f1 = {rule: _find(rows, f"{rule}: F1", where).ours for rule in RULES}
-    surplus = {rule: _find(rows, f"{rule}: k − positives", where).ours for rule in RULES}
+    reservoir = {one.row: one.ours for one in rows if one.column == "ecdf, reservoir"}
+    mean_f1 = {rule: reservoir[f"{rule}: F1"] for rule in RULES}
+    surplus = {rule: reservoir[f"{rule}: k − positives"] for rule in RULES}
     best, aligned = max(mean_f1, key=mean_f1.__getitem__), min(surplus, key=lambda rule: abs(surplus[rule]))
-    pools = sum(len(found["positives"]) for found in records.values())
+    count = sum(len(found["positives"]) for found in records.values())
     return Findings(
-        seeds=QUICK_SEEDS if quick else SEEDS,
+        seeds=GRID.seeds(quick),
         cells=tuple(rows),
         notes=(
             f"Plain baselines with a higher mean F1 than the exact joint optimum at the budgets that {BEST} "
-            "recommends: "
-            f"{'; '.join(f'{where}: ' + ', '.join(found) for where, found in ahead.items()) or 'none'}.",
-            f"{pools} pools, k = 1..16, m = 2, 3, 5, 7, 10, 14, 20, 28 of 28 features. In ECDF reservoir pools the "
+            f"recommends: {listed(ahead)}.",
+            f"{count} pools, k = 1..16, m = 2, 3, 5, 7, 10, 14, 20, 28 of 28 features. In ECDF reservoir pools the "
             f"highest F1 is {mean_f1[best]:.3f} ({best}), with k above the positives by {surplus[best]:.1f} on "
             f"average; the rule nearest to their count ({aligned}, {surplus[aligned]:+.1f}) reaches "
             f"{mean_f1[aligned]:.3f}. The paper has {PAPER_BEST} at {PAPER_EXCESS} and {PAPER_ALIGNED}; it names "
@@ -107,41 +96,24 @@ def summarise(records: Records, quick: bool) -> Findings:
     )
 
 
-def _find(rows: list[Entry], row: str, column: str) -> Entry:
-    return next(one for one in rows if (one.row, one.column) == (row, column))
-
-
 def draw(found: Findings) -> Figure:
     """F1 against the surplus of k, one panel a kind of pool."""
-    from biselect.report.style import COLOURS, MARKERS, PAPER, panels
-
     figure, axes = panels(1, len(POOLS), width=2.6, height=2.8)
     for panel, kind in zip(axes[0], POOLS, strict=True):
         for side, map_name in enumerate(MAPS):
             for position, rule in enumerate(RULES):
                 column = f"{map_name}, {kind}"
                 x, y = found.find(f"{rule}: k − positives", column), found.find(f"{rule}: F1", column)
-                face = COLOURS[position] if side == 0 else "white"
-                look = {"color": COLOURS[position], "marker": MARKERS[position], "markerfacecolor": face}
-                panel.plot([x.ours], [y.ours], linestyle="none", label=f"{rule}, {map_name}", **look)
+                looks = {**look(position), **({"markerfacecolor": "white"} if side else {})}
+                panel.plot([x.ours], [y.ours], linestyle="none", label=f"{rule}, {map_name}", **looks)
         panel.axvline(0, color="black", linewidth=0.8)
         panel.set(title=kind, xlabel="k − positives")
-    axes[0, -1].plot([PAPER_EXCESS], [PAPER_BEST], "x", color=PAPER, label="paper")
+    axes[0, -1].plot([PAPER_EXCESS], [PAPER_BEST], "x", color=GREY, label="paper")
     axes[0, 0].set_ylabel("mean F1")
     figure.legend(*axes[0, -1].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     return figure
 
 
-STUDY = Study(
-    name="creditcard-neighbouring-budgets",
-    title="Which budgets would label-free rules choose on Credit Card pools?",
-    label="supp:creditcard_budget_diagnostics",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names neither its rules for the budgets nor its pools: both are ours, so only the "
-        "trade-off can be compared.",
-    ),
-    absent=table.absent,
+STUDY = described(
+    "creditcard-neighbouring-budgets", tasks=GRID.tasks, summarise=summarise, draw=draw, absent=table.absent
 )

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from biselect_studies import aml_table, creditcard_table
+from biselect_studies import aml_table
 from biselect_studies import joint_vs_sequential_real_creditcard as creditcard
 from biselect_studies import joint_vs_sequential_real_ibm_aml_hi_small as aml
 from biselect_studies import synthetic_table as table
 from biselect_studies.aml_fields import GENERATED, source
+from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.slices import HEURISTICS, PAPER_SLICES, best_heuristic
+from biselect_studies.study import described
 from biselect_studies.task import Task
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 PAPER = {  # sequential, joint, Δ in percentage points
     0.0: (0.833, 0.833, 0.0),
@@ -32,49 +29,34 @@ EXACT = "exact joint optimum"
 
 def tasks(quick: bool) -> list[Task]:
     """The synthetic sweep, and the balanced public benchmarks where their tables are at hand."""
-    found = table.tasks(quick)
-    if creditcard_table.absent() is None:
-        found += creditcard_table.tasks_of([creditcard.main_cell(s) for s in PAPER_CREDIT_CARD], _slices(quick))
-    return found + aml.main_tasks(quick)
-
-
-def _slices(quick: bool) -> int:
-    return creditcard_table.slices(quick)
+    at_hand = [aml.TABLE] if creditcard.STUDY.absent() else [creditcard.TABLE, aml.TABLE]
+    return [task for grid in (table.GRID, *(each.main for each in at_hand)) for task in grid.tasks(quick)]
 
 
 def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
     """The public rows on the paper's number of slices, by the best heuristic as in the paper; and what is missing."""
     rows: list[Entry] = []
     notes = [aml_table.where_from(quick)]
-    missing = creditcard_table.absent()
     made = " (generated)" if source() == GENERATED else ""
-    sources = [
-        (f"IBM IT-AML{made}, {aml.heading(size)}", aml.read(records, aml.main_cell(size, quick)), aml.RIVAL, paper)
-        for size, paper in PAPER_AML.items()
-    ]
-    if missing is None:
-        sources = [
-            (
-                f"Credit Card, {creditcard_table.heading(size)}",
-                creditcard_table.read(records, creditcard.main_cell(size)),
-                "feature-first:sum",
-                paper,
-            )
-            for size, paper in PAPER_CREDIT_CARD.items()
-        ] + sources
-    else:
+    sources = [(f"IBM IT-AML{made}", aml, PAPER_AML)]
+    if missing := creditcard.STUDY.absent():
         notes.append(f"Credit Card rows left out: {missing}.")
-    for row, values, rule, (sequential, joint, points) in sources:
-        first = {name: found[: creditcard_table.PAPER_SLICES] for name, found in values.items()}
-        best = creditcard_table.best_heuristic(first)
-        entries = (
-            entry(row, COLUMNS[0], first[rule], paper=sequential),
-            entry(row, COLUMNS[1], first[best], paper=joint),
-            entry(row, "Δ pp", 100 * (first[best] - first[rule]), paper=points, decimals=1),
-            entry(row, EXACT, first["exact"]),
-        )
-        rows += [aml_table.beside(one) if row.startswith("IBM") else one for one in entries]
-        notes.append(f"{row}: the best heuristic on these slices is {creditcard_table.HEURISTICS[best]}.")
+    else:
+        sources.insert(0, ("Credit Card", creditcard, PAPER_CREDIT_CARD))
+    for name, study, paper in sources:
+        for size, (sequential, joint, points) in paper.items():
+            row = f"{name}, {study.TABLE.heading(size)}"
+            values = records.of(study.TABLE.main_cell(size, quick))
+            first = {method: found[:PAPER_SLICES] for method, found in values.items()}
+            best, rival = best_heuristic(first), first[study.RIVAL]
+            entries = (
+                entry(row, COLUMNS[0], rival, paper=sequential),
+                entry(row, COLUMNS[1], first[best], paper=joint),
+                entry(row, "Δ pp", 100 * (first[best] - rival), paper=points, decimals=1),
+                entry(row, EXACT, first["exact"]),
+            )
+            rows += map(study.TABLE.beside, entries)
+            notes.append(f"{row}: the best heuristic on these slices is {HEURISTICS[best]}.")
     return rows, notes
 
 
@@ -90,7 +72,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         cells.append(entry(row, EXACT, table.values(records, noise, "exact")))
     public, notes = _public(records, quick)
     return Findings(
-        seeds=table.seeds(quick),
+        seeds=table.GRID.seeds(quick),
         cells=(*cells, *public),
         notes=(
             "Synthetic rows: combined F1. Public rows: F1@k over the paper's 25 slices; more slices, baselines and "
@@ -103,16 +85,12 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Both selectors with their intervals; the paper's figures as crosses."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-
     rows = list(dict.fromkeys(one.row for one in found.cells))
     figure, axes = panels(1, 1, width=4.6, height=4.2)
     for side, column in enumerate(COLUMNS):
         points = [found.find(row, column) for row in rows]
         x = [position + 0.2 * (side - 0.5) for position in range(len(rows))]
-        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
-        look = {"color": COLOURS[1 - side], "marker": MARKERS[1 - side], "linestyle": "none"}
-        axes[0, 0].errorbar([e.ours for e in points], x, xerr=error, label=column, **look)
+        whiskers(axes[0, 0], x, points, upright=False, label=column, **look(1 - side))
         axes[0, 0].plot([e.paper for e in points], x, "x", color="black", label="paper" if side else None, zorder=5)
     axes[0, 0].set_yticks(range(len(rows)), rows)
     axes[0, 0].invert_yaxis()
@@ -121,17 +99,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="formulation-evidence-summary",
-    title="Joint against sequential selection on synthetic and public benchmarks",
-    label="tab:formulation_evidence_summary",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "Synthetic rows: the generator is open; ours was fitted to the paper's table, with seeds of its own.",
-        "Public rows: F1@k over the paper's 25 slices, by the best of four heuristics as there; which "
-        "slices the paper drew is not known. What was chosen for each benchmark stands with its own "
-        "study.",
-    ),
-)
+STUDY = described("formulation-evidence-summary", tasks=tasks, summarise=summarise, draw=draw)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from itertools import product
+from typing import Any
 
 import numpy as np
 
+from biselect_studies.figures import DIVERGING, Figure, panels
 from biselect_studies.results import Findings, entry, stated
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import JOINT, percent
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 SIZES = {(20, 10): (2, 3, 5, 8), (30, 15): (2, 4, 7, 12), (40, 20): (2, 5, 10, 16)}  # (N, D): m
 NOISE = (0.0, 0.2, 0.4, 0.6)
@@ -22,35 +21,23 @@ SAMPLES = (1, 2, 3, 4, 5)
 ALONE = {"exact": "k = 1, exact", "greedy": "k = 1, local search"}
 """With k = 1 the optimum and what local search makes of it differ so much that both are reported."""
 
-BLOCK = 20
-
-
-def seeds(quick: bool) -> int:
-    """Seeds of each cell; the paper has 500."""
-    return BLOCK if quick else 500
-
 
 def cells() -> Iterator[dict[str, Any]]:
     """Sizes × noise × k × m."""
-    for (n, d), budgets in SIZES.items():
-        for noise in NOISE:
-            for k in SAMPLES:
-                methods = ("feature-first", *(ALONE if k == 1 else (JOINT,)))
-                for m in budgets:
-                    yield {"N": n, "D": d, "noise": noise, "k": k, "m": m, "methods": methods}
+    for ((n, d), budgets), noise, k in product(SIZES.items(), NOISE, SAMPLES):
+        methods = ("feature-first", *(ALONE if k == 1 else (JOINT,)))
+        for m in budgets:
+            yield {"N": n, "D": d, "noise": noise, "k": k, "m": m, "methods": methods}
 
 
-def tasks(quick: bool) -> list[Task]:
-    """All cells; larger blocks in the full form, since there are so many."""
-    block = BLOCK if quick else 250
-    return [task for cell in cells() for task in tasks_for("benchmark", cell, seeds(quick), block=block)]
+GRID = Grid(experiment="benchmark", cells=lambda quick: cells(), quick=20, full=500, block=250)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Mean paired difference of every cell; with k = 1 once for the optimum and once for local search."""
     found = []
     for cell in cells():
-        values = records[tuple(sorted(cell.items()))]
+        values = records.of(cell)
         for method in cell["methods"][1:]:
             differences = values[method] - values["feature-first"]
             row = _row(cell["N"], cell["D"], cell["noise"], ALONE.get(method, f"k = {cell['k']}"))
@@ -60,7 +47,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     alone = {title: [e.ours for e in found if e.row.endswith(title)] for title in ALONE.values()}
     worst = {title: min(values) for title, values in alone.items()}
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(
             f"Of the {len(higher)} cells with noise and k > 1 the interval lies above zero in "
@@ -75,8 +62,6 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Rows (N, D), columns ν; each panel k against m."""
-    from biselect.report.style import DIVERGING, panels
-
     figure, axes = panels(len(SIZES), len(NOISE), width=2.5, height=2.3)
     lines = [ALONE["greedy"], ALONE["exact"], *(f"k = {k}" for k in SAMPLES[1:])]
     limit = found.extra["largest"]
@@ -105,15 +90,4 @@ def _row(n: int, d: int, noise: float, line: str) -> str:
     return f"({n}, {d}), ν = {percent(noise)}, {line}"
 
 
-STUDY = Study(
-    name="joint-vs-sequential-param-sweep-heatmaps",
-    title="Joint minus best sequential selection, by budgets, size and noise",
-    label="fig:joint_vs_sequential_param_sweep_heatmaps",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper does not print the grid; sizes, budgets and noise fractions here are ours, and only "
-        "its statements can be compared: ties without noise, gains at larger k, losses at k = 1.",
-    ),
-)
+STUDY = described("joint-vs-sequential-param-sweep-heatmaps", tasks=GRID.tasks, summarise=summarise, draw=draw)

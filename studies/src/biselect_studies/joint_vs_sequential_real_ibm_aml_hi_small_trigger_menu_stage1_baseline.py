@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect.core.inference import Comparison, compare, holm, smallest_p
 from biselect.data.stage1 import MENUS
 from biselect_studies import aml_table as table
-from biselect_studies.creditcard_table import LEVEL, SEQUENTIAL, choose, comparison_entry
-from biselect_studies.detectors import LABELS
+from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.experiments.aml_menu import SIZE
-from biselect_studies.rankers import WEIGHING
-from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.figures import Figure, look, panels, whiskers
+from biselect_studies.inference import LEVEL, Comparison, compare, holm, smallest_p
+from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.slices import PAPER_SLICES, SEQUENTIAL, choose, slice_grid
+from biselect_studies.study import described
 
 BUDGETS = (20, 50)
 PAPER: dict[tuple[str, int], tuple[float, float, None]] = {  # against COLUMNS
@@ -32,15 +28,11 @@ PAPER: dict[tuple[str, int], tuple[float, float, None]] = {  # against COLUMNS
 COLUMNS = ("Δ feature-first", "Δ budget-aware trigger", "Δ chance")
 MAPS = tuple(map_names(supervised=False))
 HEURISTIC = "greedy"
-WEIGHED = {
-    **WEIGHING,
-    HEURISTIC: "Greedy+LS",
-    "exact": "exact joint optimum",
-}
+WEIGHED = {**WEIGHING, HEURISTIC: "Greedy+LS", "exact": "exact joint optimum"}
 RANKED = {
     "budgeted": "budget-aware trigger",
     "trigger": "stage-1 trigger, all features",
-    **{f"detector:{name}": label for name, label in LABELS.items()},
+    **{f"detector:{name}": label for name, label in DETECTORS.items()},
 }
 """Methods that read the weights, and those that do not."""
 
@@ -56,21 +48,18 @@ def ranked_cell(menu: str, k: int, quick: bool) -> dict[str, Any]:
     return {**cell(menu, k, quick, "test"), "methods": tuple(RANKED)}
 
 
-def tasks(quick: bool) -> list[Task]:
+def cells(quick: bool) -> list[dict[str, Any]]:
     """Every condition on both windows."""
-    cells = [ranked_cell(menu, k, quick) for menu, k in PAPER]
-    cells += [cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in MAPS for menu, k in PAPER]
-    return [task for one in cells for task in tasks_for("aml_menu", one, table.slices(quick), block=table.BLOCK)]
+    scored = [cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in MAPS for menu, k in PAPER]
+    return [ranked_cell(menu, k, quick) for menu, k in PAPER] + scored
 
 
-def read(records: Records, one: dict[str, Any]) -> dict[str, Any]:
-    """All values of a cell."""
-    return records[tuple(sorted(one.items()))]
+GRID = slice_grid("aml_menu", cells)
 
 
 def chosen(records: Records, menu: str, k: int, quick: bool) -> tuple[str, str]:
     """Scorer and sequential rule of a condition, from the buffer window alone."""
-    return choose({name: read(records, cell(menu, k, quick, "buffer", name)) for name in MAPS}, [HEURISTIC])
+    return choose({name: records.of(cell(menu, k, quick, "buffer", name)) for name in MAPS}, [HEURISTIC])
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -81,11 +70,12 @@ def summarise(records: Records, quick: bool) -> Findings:
     seen: set[tuple[Any, ...]] = set()
     for (menu, k), printed in PAPER.items():
         map_name, rule = chosen(records, menu, k, quick)
-        values = {**read(records, ranked_cell(menu, k, quick)), **read(records, cell(menu, k, quick, "test", map_name))}
+        values = {**records.of(ranked_cell(menu, k, quick)), **records.of(cell(menu, k, quick, "test", map_name))}
         title = f"{menu}, k = {k}"
         number, total = int(values["kept"][0]), int(values["windows"][0])
-        rows.append(_exactly(f"{title}: windows kept of {total}", "TP@k", number))
-        before = int(read(records, cell(menu, k, quick, "buffer", map_name))["kept"][0])
+        kept_row = f"{title}: windows kept of {total}"
+        rows.append(Entry(row=kept_row, column="TP@k", ours=number, low=number, high=number))
+        before = int(records.of(cell(menu, k, quick, "buffer", map_name))["kept"][0])
         kept.append(f"{title}: {number or 'none'} of {total} ({before or 'none'} on the buffer)")
         choices.append(f"{title}: {map_name}, {rule.split(':')[1]}")
         if number == 0:
@@ -96,18 +86,18 @@ def summarise(records: Records, quick: bool) -> Findings:
         chance = values["positives"] * k / SIZE
         others = (values[rule], values["budgeted"], chance)
         for column, other, paper in zip(COLUMNS, others, printed, strict=True):
-            first = (values[HEURISTIC] - other)[: table.PAPER_SLICES]
+            first = (values[HEURISTIC] - other)[:PAPER_SLICES]
             rows.append(table.beside(entry(f"{title}: Greedy+LS, 25 slices", column, first, paper=paper, decimals=2)))
             for method in (HEURISTIC, "exact"):
                 found = compare(values[method] - other, clusters=values["place"])
-                rows.append(comparison_entry(f"{title}: {WEIGHED[method]}, windows resampled", column, found))
+                rows.append(compared(f"{title}: {WEIGHED[method]}, windows resampled", column, found))
                 if method == "exact" and not repeated:
                     family[f"{title}, {column}"] = found
         lower = []
         for method, label in {**WEIGHED, **RANKED}.items():
             rows.append(entry(f"{title}: {label}", "TP@k", values[method].astype(float)))
             beyond = compare(values[method] - chance, clusters=values["place"])
-            rows.append(comparison_entry(f"{title}: {label}", COLUMNS[-1], beyond))
+            rows.append(compared(f"{title}: {label}", COLUMNS[-1], beyond))
             lower += [f"{label} ({beyond.mean:+.2f})"] * (beyond.mean < 0)
         below.append(f"{title}: {', '.join(lower) or 'none'}")
         rows.append(entry(f"{title}: chance", "TP@k", chance))
@@ -117,7 +107,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         ahead.append(f"{title}: {', '.join(better) or 'none'}")
     adjusted = holm({name: one.p for name, one in family.items()})
     return Findings(
-        seeds=table.slices(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(rows),
         notes=(
             f"{table.where_from(quick)} Plain methods with a higher mean TP@k than the exact joint optimum: "
@@ -148,23 +138,15 @@ def _sureness(family: dict[str, Comparison], adjusted: dict[str, float]) -> list
     return lines
 
 
-def _exactly(row: str, column: str, value: float) -> Entry:
-    return Entry(row=row, column=column, ours=value, low=value, high=value, paper=None, verdict="-")
-
-
 def draw(found: Findings) -> Figure:
     """All differences by condition, the paper's as crosses."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-
     figure, axes = panels(1, len(COLUMNS), width=3.2, height=2.8)
     for panel, column in zip(axes[0], COLUMNS, strict=True):
         for position, name in enumerate((WEIGHED[HEURISTIC], WEIGHED["exact"])):
             rows = {f"{menu}, k = {k}: {name}, windows resampled": place for place, (menu, k) in enumerate(PAPER)}
             points = [one for one in found.cells if one.row in rows and one.column == column]
             x = [rows[one.row] + 0.2 * (position - 0.5) for one in points]
-            error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
-            look = {"color": COLOURS[position], "marker": MARKERS[position], "linestyle": "none"}
-            panel.errorbar(x, [e.ours for e in points], yerr=error, label=name, **look)
+            whiskers(panel, x, points, label=name, **look(position))
         printed = [figures[COLUMNS.index(column)] for figures in PAPER.values()]
         if None not in printed:
             panel.plot(range(len(PAPER)), printed, "x", color="black", label="paper, HI-Small")
@@ -177,15 +159,9 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
-    title="TP@k in AML pools behind a stage-1 trigger",
-    label="tab:joint_vs_sequential_real_ibm_aml_hi_small_trigger_menu_stage1_baseline",
-    tasks=tasks,
+STUDY = described(
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
+    tasks=GRID.tasks,
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The thresholds of the menus are open; ours are quantiles of the risk of the windows before. "
-        "Features as in joint-vs-sequential-real-ibm-aml-hi-small.",
-    ),
 )

@@ -9,17 +9,20 @@ with the experiment, cell and device that it is for.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
+from biselect.hardware.execute.circuit_files import StoredCircuit
+from biselect.hardware.execute.devices import kind_of
+from biselect.hardware.execute.manifest import StoredRun, is_fixed, load_run
+from biselect.hardware.execute.outcomes import Outcome, outcome
+from biselect.hardware.execute.runner import execute, progress
+from biselect.hardware.execute.store import BusyError
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute.circuit_files import StoredCircuit
-    from biselect.hardware.execute.manifest import StoredRun
-    from biselect.hardware.execute.outcomes import Outcome
     from biselect_studies.study import Study
 
 RUNS, ORIGIN = "runs", "study"
@@ -145,42 +148,23 @@ NONE = Survey()
 def measured(study: Study, folder: Path, quick: bool) -> Survey:
     """What the runs in a folder have found of a study; asks no device, and no damage to a run stops it."""
     if study.device is None or not (folder / RUNS).is_dir():
-        return Survey()
+        return NONE
     devices, left_out = [], {}
     for home in sorted(path for path in (folder / RUNS).iterdir() if path.is_dir()):
-        try:
-            found = _measured_in(home, study.device.circuits(quick))
-        except InputError as error:
-            left_out[home.name] = str(error)
-        else:
-            devices += [] if found is None else [found]
+        outcomes: dict[Circuit, Outcome | None] = dict.fromkeys(study.device.circuits(quick))
+        on, refused = "", {}
+        for circuit in outcomes:
+            try:
+                if run := kept_run(home, circuit):
+                    on = run.on
+                    outcomes[circuit] = _kept_outcome(run)
+            except BiselectError as error:
+                refused[circuit.name] = str(error)
+        if on:
+            devices.append(Measured(on=on, kind=kind_of(on), outcomes=outcomes, refused=refused))
+        elif refused:
+            left_out[home.name] = "; ".join(dict.fromkeys(refused.values()))
     return Survey(devices=tuple(devices), left_out=left_out)
-
-
-def _measured_in(home: Path, circuits: Sequence[Circuit]) -> Measured | None:
-    """What a device's folder holds; None where nothing of the study was fixed."""
-    from biselect.hardware.execute.devices import kind_of
-
-    outcomes: dict[Circuit, Outcome | None] = dict.fromkeys(circuits)
-    refused, names = {}, set()
-    for circuit in circuits:
-        try:
-            if (run := kept_run(home, circuit)) is None:
-                continue
-            names.add(run.on)
-            if home.name == home_name(run.on):
-                outcomes[circuit] = _kept_outcome(run)
-        except BiselectError as error:
-            refused[circuit.name] = str(error)
-    for on in names:
-        if home.name != home_name(on):
-            raise InputError(f"holds runs of {on}, whose folder is {home_name(on)}")
-    if not names:
-        if refused:
-            raise InputError("; ".join(refused.values()))
-        return None
-    (on,) = names
-    return Measured(on=on, kind=kind_of(on), outcomes=outcomes, refused=refused)
 
 
 def home_name(on: str) -> str:
@@ -197,12 +181,12 @@ def run_folder(home: Path, circuit: Circuit) -> Path:
 
 def kept_run(home: Path, circuit: Circuit) -> StoredRun | None:
     """The run of a circuit; None where none was fixed. Refuses one that is of something else."""
-    from biselect.hardware.execute.manifest import is_fixed, load_run
-
     folder = run_folder(home, circuit)
     if not is_fixed(folder):
         return None
     run = load_run(folder)
+    if home.name != home_name(run.on):
+        raise InputError(f"holds runs of {run.on}, whose folder is {home_name(run.on)}")
     circuit.check(run.circuit, run.on, folder)
     if (len(run.seeds), run.shots) != circuit.size(run.on):
         raise InputError(f"{folder}: holds {len(run.seeds)} × {run.shots} shots, not what its name says; move it away")
@@ -211,10 +195,6 @@ def kept_run(home: Path, circuit: Circuit) -> StoredRun | None:
 
 def _kept_outcome(run: StoredRun) -> Outcome | None:
     """The figures of a finished run; None for one that is not, or that another process is at."""
-    from biselect.hardware.execute.outcomes import outcome
-    from biselect.hardware.execute.runner import execute, progress
-    from biselect.hardware.execute.store import BusyError
-
     try:
         return outcome(run, execute(run)) if progress(run)[0] == len(run.seeds) else None
     except BusyError:

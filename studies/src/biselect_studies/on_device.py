@@ -12,14 +12,23 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biselect.core.files import STAGING, check_folder, write_folder
 from biselect.errors import InputError
+from biselect.hardware.execute.circuit_files import StoredCircuit, circuit_contents, load_circuit
+from biselect.hardware.execute.devices import kind_of, sampler_for
+from biselect.hardware.execute.forecast import device_seconds
+from biselect.hardware.execute.manifest import StoredRun, freeze, is_fixed, load_run, plan
+from biselect.hardware.execute.outcomes import conclude
+from biselect.hardware.execute.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
+from biselect.hardware.execute.runner import execute, progress
+from biselect.hardware.execute.samplers import EXACT, HARDWARE, Sampler
+from biselect.hardware.execute.store import BusyError
+from biselect.hardware.targets import from_snapshot, load_target
+from biselect.qaoa.thresholds import Threshold
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
+from biselect_studies.task import EXPERIMENTS
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute.circuit_files import StoredCircuit
-    from biselect.hardware.execute.manifest import StoredRun
-    from biselect.hardware.execute.remote import Service
-    from biselect.hardware.execute.samplers import Sampler
     from biselect_studies.experiments.heron_case import Prepared
     from biselect_studies.study import Study
 
@@ -52,9 +61,6 @@ class OnDevice:
         resubmit: bool = False,
         say: Say = lambda text: None,
     ) -> None:
-        from biselect.hardware.execute.devices import kind_of
-        from biselect.hardware.execute.samplers import EXACT
-
         if study.device is None:
             raise InputError(f"{study.name} has no hardware columns, so there is nothing to run on a device")
         if kind_of(on) == EXACT:
@@ -69,16 +75,11 @@ class OnDevice:
     @cached_property
     def _sampler(self) -> Sampler | Service:
         """Connected to when it is first needed: finished runs need nobody."""
-        from biselect.hardware.execute.devices import sampler_for
-
         return sampler_for(self.on)
 
     @cached_property
     def _target(self) -> Any:
         """The device as it is now."""
-        from biselect.hardware.execute.remote import Service
-        from biselect.hardware.targets import from_snapshot, load_target
-
         if not isinstance(self._sampler, Service):
             return load_target(self.on.partition(":")[2])
         content = self._sampler.snapshot()
@@ -88,22 +89,18 @@ class OnDevice:
 
     def forecast(self) -> list[dict[str, Any]]:
         """What is to be run, circuit by circuit, with the device's estimated time; runs nothing."""
-        from biselect.hardware.execute.forecast import device_seconds
-        from biselect.hardware.execute.runner import progress
-        from biselect.hardware.execute.store import BusyError
-
         found = []
         for circuit in self._circuits:
             compiled = self._compiled(circuit).compiled
             repeats, shots = circuit.size(self.on)
             run = kept_run(self._home, circuit)
-            counts: tuple[int, int] | None
+            done: int | None
+            handed_in: int | None
             try:
-                counts = (0, 0) if run is None else progress(run)
+                done, handed_in = (0, 0) if run is None else progress(run)
+                left = repeats - done - handed_in
             except BusyError:  # another process sees to what is left
-                counts = None
-            done, handed_in = counts or (None, None)
-            left = 0 if counts is None else repeats - sum(counts)
+                done, handed_in, left = None, None, 0
             found.append(
                 {
                     "circuit": circuit.name,
@@ -112,7 +109,7 @@ class OnDevice:
                     "two_qubit_gates": compiled.resources.two_qubit_gates,
                     "shots": shots,
                     "repeats": repeats,
-                    "being_measured": counts is None,
+                    "being_measured": done is None,
                     "repeats_done": done,
                     "repeats_handed_in": handed_in,
                     "repeats_left": left,
@@ -123,10 +120,6 @@ class OnDevice:
 
     def hand_in(self) -> None:
         """Compile and fix what is not yet, and give a service all its jobs; nobody waits."""
-        from biselect.hardware.execute.devices import kind_of
-        from biselect.hardware.execute.manifest import is_fixed
-        from biselect.hardware.execute.samplers import HARDWARE
-
         stored = {circuit: self._compiled(circuit) for circuit in self._circuits}
         for circuit in self._circuits:  # all of them before the first is fixed
             if not is_fixed(run_folder(self._home, circuit)):
@@ -138,8 +131,6 @@ class OnDevice:
 
     def collect(self) -> None:
         """Measure, or wait for what was handed in; what does not come stays in `pending`, with the reason."""
-        from biselect.hardware.execute.manifest import load_run
-
         for circuit in list(self._left):
             try:
                 self._attempt(circuit, load_run(run_folder(self._home, circuit)), wait=self._wait)
@@ -148,20 +139,16 @@ class OnDevice:
 
     def _compiled(self, circuit: Circuit) -> StoredCircuit:
         """The circuit as it was compiled when it was first asked for, whatever the device has become since."""
-        from biselect.hardware.execute.circuit_files import load_circuit
-
         folder = self._home / circuit.name / COMPILED
         if not folder.exists():
             self._say(f"{circuit.name}: choosing a patch, placing, finding angles and compiling")
-            module = import_module(f"biselect_studies.experiments.{circuit.experiment}")
+            module = import_module(f"{EXPERIMENTS}.{circuit.experiment}")
             _store(module.prepare(dict(circuit.cell), self._target), circuit.origin(self.on), folder)
         stored = load_circuit(folder)
         circuit.check(stored, self.on, folder)
         return stored
 
     def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> StoredRun:
-        from biselect.hardware.execute.manifest import freeze, plan
-        from biselect.qaoa.thresholds import Threshold
 
         known = stored.manifest[ORIGIN]["threshold"]
         threshold = None if known is None else Threshold(**known)
@@ -171,10 +158,6 @@ class OnDevice:
 
     def _attempt(self, circuit: Circuit, run: StoredRun, *, wait: float | None, resubmit: bool = False) -> None:
         """Do what is left of a run. A job that failed is not handed in twice in one call: that costs money."""
-        from biselect.hardware.execute.outcomes import conclude
-        from biselect.hardware.execute.remote import ConnectionLostError, ServiceError, StillWaitingError
-        from biselect.hardware.execute.runner import execute, progress
-        from biselect.hardware.execute.store import BusyError
 
         def say(text: str) -> None:
             self._say(f"{circuit.name}: {text}")
@@ -198,21 +181,15 @@ class OnDevice:
 
 def _store(prepared: Prepared, origin: dict[str, Any], folder: Path) -> None:
     """Write a circuit's files, sealed with what it is for and its threshold; the folder appears whole or not at all."""
-    from biselect.hardware.execute.circuit_files import circuit_contents
-
-    threshold = None if prepared.threshold is None else asdict(prepared.threshold)
-    contents = circuit_contents(prepared.bundle, facts={ORIGIN: {**origin, "threshold": threshold}})
-    try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".writing-") as name:
-            staging = Path(name) / COMPILED
-            staging.mkdir()
-            for each, content in contents.items():
-                (staging / each).write_bytes(content)
-            try:
-                os.replace(staging, folder)
-            except OSError as error:
-                if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                    raise  # else another process was first, and its circuit is as good
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+    bundle, threshold = prepared
+    sealed = {**origin, "threshold": None if threshold is None else asdict(threshold)}
+    contents = circuit_contents(bundle, facts={ORIGIN: sealed})
+    check_folder(folder)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=STAGING) as staging:
+        write_folder(Path(staging) / COMPILED, contents)
+        try:
+            os.replace(Path(staging) / COMPILED, folder)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise  # else another process was first, and its circuit is as good

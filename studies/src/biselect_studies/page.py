@@ -13,7 +13,6 @@ from biselect._version import __version__
 from biselect.core.files import write_file
 from biselect.report.render import render_page
 from biselect_studies import Results, Study, load, study_names
-from biselect_studies.paper import LABELS, NO_RESULT, study_name
 from biselect_studies.readings import CAUSES, UNEXPLAINED, read
 from biselect_studies.render import axes, digits
 from biselect_studies.results import Entry
@@ -28,6 +27,13 @@ STANDINGS = ("matches", "differs", "as stated", "not sure", "not as stated", "no
 PRINTED = {"equal": "matches", "within noise": "matches", "differs": "differs"}
 STATED = {"as stated": "as stated", "not sure": "not sure", "differs": "not as stated"}
 FEWER = "The quick form has fewer seeds or smaller sizes than the paper: see whether the full one differs too."
+NO_RESULT = {
+    "alg:joint_qaoa": "An algorithm, not a result: it is what biselect.qaoa simulates and every circuit study uses.",
+    "alg:swap-sa": "An algorithm, not a result: it is the solver swap-sa, measured in solver-matched-compute.",
+    "alg:layout_aware_decoding": "An algorithm, not a result: it is how shots are decoded, measured in routing-check.",
+}
+"""Labels of the paper without a study, and why there is none."""
+
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
@@ -50,9 +56,7 @@ def summarise_reproduction(folder: Path) -> dict[str, Any]:
         folder: one folder per study, as `studies.reproduce` writes it.
     """
     studies = [_study(load(name), folder / name) for name in study_names()]
-    studies.sort(key=lambda study: LABELS.index(study["label"]) if study["label"] in LABELS else len(LABELS))
     done = [study for study in studies if study["state"] == "done"]
-    covered = {study["label"] for study in studies}
     return {
         "format": FORMAT,
         "version": __version__,
@@ -66,11 +70,7 @@ def summarise_reproduction(folder: Path) -> dict[str, Any]:
         "quick": sum(study["quick"] for study in done),
         "stale": sum(study["stale"] for study in done),
         "studies": studies,
-        "without": [
-            {"label": label, "why": NO_RESULT.get(label, f"This version has no study {study_name(label)}.")}
-            for label in LABELS
-            if label not in covered
-        ],
+        "without": [{"label": label, "why": why} for label, why in NO_RESULT.items()],
     }
 
 
@@ -98,12 +98,18 @@ def _statements(entries: Sequence[Entry]) -> list[dict[str, Any]]:
 def _study(study: Study, folder: Path) -> dict[str, Any]:
     """One study: what it found, that it was skipped, or that it has not run."""
     command = f"biselect reproduce {study.name}"
-    known = {"name": study.name, "title": study.title, "label": study.label, "in_paper": study.label in LABELS}
+    known = {
+        "name": study.name,
+        "title": study.title,
+        "label": study.label,
+        "in_paper": study.label.startswith(("tab:", "fig:")),
+    }
     try:
         results = Results.from_json((folder / "results.json").read_text(encoding="utf-8"))
         if results.study != study.name:
             raise ValueError(f"these are results of {results.study}")
-        found, commands = _found(study, results), _commands(command, results)
+        found = _found(study, results)
+        devices = [device["on"] for device in results.extra.get("devices", ())]
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -111,22 +117,17 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
         return {**known, "state": "damaged", "verdict": why, "command": command}
     if not results.cells:
         return {**known, "state": "skipped", "verdict": " ".join(results.notes), "command": command}
+    again = command + (" --quick" if results.quick else "")
     return {
         **known,
         **found,
         "state": "done",
-        "command": "\n".join(commands),
+        "command": "\n".join([again, *(f"{again} --device {on}" for on in devices)]),  # what gives the results again
         "stale": results.code != study.code(results.quick),
         "made_by": str(results.version),
         "seeds": _seeds(study, results.quick),
         "figure": _figure(folder / "figure.png"),
     }
-
-
-def _commands(command: str, results: Results) -> list[str]:
-    """What gives the results again: one line, and one for each device."""
-    plain = command + (" --quick" if results.quick else "")
-    return [plain, *(f"{plain} --device {device['on']}" for device in results.extra.get("devices", ()))]
 
 
 def _causes(done: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
@@ -144,14 +145,10 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
     statements = _statements(results.cells)
     printed = {entry.row for entry in results.cells if standing(entry) != "ours alone"}
     whole = len(results.cells) <= OPEN
-    shown = [entry for entry in results.cells if whole or entry.row in printed]
-    folded = [entry for entry in results.cells if not (whole or entry.row in printed)]
+    shown, folded = ([one for one in results.cells if (whole or one.row in printed) == kept] for kept in (True, False))
     differences = read(results.cells, study.readings)
-    notes = {
-        (entry.row, entry.column): letter
-        for letter, (_, entries) in zip(LETTERS, differences, strict=False)
-        for entry in entries
-    }
+    lettered = list(zip(LETTERS, differences, strict=False))
+    notes = {(entry.row, entry.column): letter for letter, (_, entries) in lettered for entry in entries}
     return {
         "quick": bool(results.quick),
         "repeats": int(results.seeds),
@@ -169,7 +166,7 @@ def _found(study: Study, results: Results) -> dict[str, Any]:
                 "commands": [] if reading is None else reading.commands,
                 "cells": [_difference(entry) for entry in entries],
             }
-            for letter, (reading, entries) in zip(LETTERS, differences, strict=False)
+            for letter, (reading, entries) in lettered
         ],
         "choices": list(study.choices),
         "notes": [str(note) for note in results.notes],
@@ -195,9 +192,7 @@ def _verdict(counts: Mapping[str, int], statements: Sequence[Mapping[str, Any]],
 def _table(entries: Sequence[Entry], notes: Mapping[tuple[str, str], str]) -> dict[str, Any]:
     """Rows of cells, those that differ with the letter of their reading; None where a row has no number in a column."""
     rows, columns = axes(entries)
-    known = {
-        (entry.row, entry.column): {**_cell(entry), "note": notes.get((entry.row, entry.column))} for entry in entries
-    }
+    known = {at: {**_cell(entry), "note": notes.get(at)} for entry in entries for at in [(entry.row, entry.column)]}
     return {
         "columns": columns,
         "rows": [{"name": row, "cells": [known.get((row, column)) for column in columns]} for row in rows],
@@ -208,9 +203,7 @@ def _table(entries: Sequence[Entry], notes: Mapping[tuple[str, str], str]) -> di
 def _cell(entry: Entry) -> dict[str, str | None]:
     return {
         "ours": entry.verdict if isnan(entry.ours) else digits(entry.ours),
-        "interval": None
-        if entry.low == entry.high or isnan(entry.low)
-        else f"{digits(entry.low)} to {digits(entry.high)}",
+        "interval": f"{digits(entry.low)} to {digits(entry.high)}" if entry.low < entry.high else None,
         "paper": entry.statement if entry.paper is None else digits(entry.paper),
         "mark": MARKS.get(entry.verdict, ""),
         "standing": standing(entry),
@@ -219,9 +212,9 @@ def _cell(entry: Entry) -> dict[str, str | None]:
 
 
 def _difference(entry: Entry) -> dict[str, str | None]:
-    apart = None
-    if entry.paper is not None:
-        apart = ("+" if entry.ours > entry.paper else "") + digits(entry.ours - entry.paper)
+    apart = (
+        None if entry.paper is None else ("+" if entry.ours > entry.paper else "") + digits(entry.ours - entry.paper)
+    )
     return {**_cell(entry), "row": entry.row, "column": entry.column, "apart": apart}
 
 

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from math import comb
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Sector
-from biselect.qaoa.penalty import CANDIDATES, SHOTS
-from biselect_studies.readings import Reading
+from biselect.qaoa.penalty import CANDIDATES
+from biselect_studies.figures import dots
+from biselect_studies.heron_tables import beside
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.study import described
+from biselect_studies.task import Grid
 
 PAPER = {  # feasible %, optimum % strict and penalty-X, λ/c_Q, two-qubit gates penalty-X / strict
     ((4, 4, 2, 2), 1): (16.3, 4.17, 1.66, 0.25, 1.30),
@@ -27,30 +25,25 @@ PAPER = {  # feasible %, optimum % strict and penalty-X, λ/c_Q, two-qubit gates
     ((6, 6, 3, 3), 1): (16.5, 0.25, 0.06, 8.0, 1.37),
     ((6, 6, 3, 3), 2): (14.5, 0.21, 0.08, 2.0, 1.31),
 }
+FEASIBLE, STRICT, PENALTY = "penalty-X feasible (%)", "strict optimum (%)", "penalty-X optimum (%)"
+STRENGTH, GATES, UNIFORM = "λ/c_Q", "penalty-X / strict gates", "uniform feasible: optimum (%)"
 SEARCHED = {  # quantity, factor, decimals; in the order of the paper's columns
-    "penalty-X feasible (%)": ("feasible searched", 100, 1),
-    "strict optimum (%)": ("strict searched", 100, 2),
-    "penalty-X optimum (%)": ("penalty searched", 100, 2),
-    "λ/c_Q": ("strength searched", 1, 2),
+    FEASIBLE: ("feasible searched", 100, 1),
+    STRICT: ("strict searched", 100, 2),
+    PENALTY: ("penalty searched", 100, 2),
+    STRENGTH: ("strength searched", 1, 2),
 }
 FURTHER = {
-    "trained: penalty-X feasible (%)": "feasible trained",
-    "trained: strict optimum (%)": "strict trained",
-    "trained: penalty-X optimum (%)": "penalty trained",
+    f"trained: {FEASIBLE}": "feasible trained",
+    f"trained: {STRICT}": "strict trained",
+    f"trained: {PENALTY}": "penalty trained",
     "coordinate ascent, one start, optimum (%)": "ascent",
 }
-GATES, UNIFORM = "penalty-X / strict gates", "uniform feasible: optimum (%)"
+DRAWN = (STRICT, f"trained: {STRICT}", PENALTY, f"trained: {PENALTY}", UNIFORM)
 FINAL_SHOTS = 2048
 
-
-def seeds(quick: bool) -> int:
-    """Instances per row."""
-    return 4 if quick else 40
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Every size and depth."""
-    return [t for size, p in PAPER for t in tasks_for("penalty_baseline", _cell(size, p), seeds(quick), block=10)]
+CELLS = [{**dict(zip("NDkm", size, strict=True)), "p": p} for size, p in PAPER]
+GRID = Grid(experiment="penalty_baseline", cells=lambda quick: CELLS, quick=4, full=40, block=10)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -58,23 +51,18 @@ def summarise(records: Records, quick: bool) -> Findings:
     cells: list[Entry] = []
     missed = []
     above = {"strict": 0, "penalty": 0}
-    for (size, p), printed in PAPER.items():
-        row = _row(size, p)
-        values = records[tuple(sorted(_cell(size, p).items()))]
-        for (column, (name, factor, decimals)), paper in zip(SEARCHED.items(), printed, strict=False):
+    for cell, (condition, printed) in zip(CELLS, PAPER.items(), strict=True):
+        (n, d, k, m), row, values = condition[0], _row(*condition), records.of(cell)
+        for (column, (name, factor, decimals)), paper in zip(SEARCHED.items(), printed[:-1], strict=True):
             cells.append(_of_one_instance(row, column, factor * values[name], paper, decimals))
-        ratio = gate_ratio(size)
-        cells.append(
-            Entry(row=row, column=GATES, ours=ratio, low=ratio, high=ratio, paper=printed[-1], verdict="not compared")
-        )
-        sector = Sector(n_samples=size[0], n_features=size[1], k=size[2], m=size[3])
-        cells.append(entry(row, UNIFORM, [100 / sector.size]))
+        ratio, uniform = gate_ratio(n, d), 1 / Sector(n_samples=n, n_features=d, k=k, m=m).size
+        cells += [beside(row, GATES, ratio, printed[-1]), entry(row, UNIFORM, [100 * uniform])]
         cells += [entry(row, column, 100 * values[name]) for column, name in FURTHER.items()]
         for kind in above:
-            above[kind] += int(values[f"{kind} trained"].mean() > 1 / sector.size)
+            above[kind] += int(values[f"{kind} trained"].mean() > uniform)
         missed.append(float(((1 - values["penalty searched"]) ** FINAL_SHOTS).max()))
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(cells),
         brackets="95 % of our instances in the paper's columns, else 95 % bootstrap interval",
         notes=(
@@ -92,93 +80,27 @@ def summarise(records: Records, quick: bool) -> Findings:
     )
 
 
-def gate_ratio(size: tuple[int, int, int, int]) -> float:
+def gate_ratio(n: int, d: int) -> float:
     """Two-qubit rotations of a penalty-X layer over those of a strict one."""
-    n, d, _, _ = size
     return (comb(n, 2) + comb(d, 2) + n * d) / (n * d + n + d)
-
-
-def draw(found: Findings) -> Figure:
-    """Optimum probability by row: searched, trained, the paper's, and uniform feasible sampling."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-    from biselect.report.style import PAPER as GREY
-
-    figure, axes = panels(1, 2, width=3.9, height=3.0, sharex=True, sharey=True)
-    rows = [_row(size, p) for size, p in PAPER]
-    y = np.arange(len(rows))
-    for panel, kind in zip(axes[0], ("strict", "penalty-X"), strict=True):
-        for position, (label, column) in enumerate(
-            (("searched", f"{kind} optimum (%)"), ("trained", f"trained: {kind} optimum (%)"))
-        ):
-            points = [found.find(row, column) for row in rows]
-            look: dict[str, Any] = {"color": COLOURS[position], "marker": MARKERS[position], "linestyle": "none"}
-            error = [[max(e.ours - e.low, 0) for e in points], [e.high - e.ours for e in points]]
-            panel.errorbar([e.ours for e in points], y + 0.24 * position - 0.12, xerr=error, label=label, **look)
-        panel.plot(
-            [found.find(r, f"{kind} optimum (%)").paper for r in rows], y - 0.12, "x", color="black", label="paper"
-        )
-        panel.plot(
-            [found.find(r, UNIFORM).ours for r in rows], y, "|", color=GREY, markersize=14, label="uniform feasible"
-        )
-        panel.set(title=kind, xlabel="probability of the optimum (%)", xscale="log")
-    axes[0, 0].set_yticks(y, rows)
-    axes[0, 0].invert_yaxis()
-    figure.legend(*axes[0, 0].get_legend_handles_labels(), loc="outside lower center", ncols=4)
-    return figure
 
 
 def _of_one_instance(row: str, column: str, values: NDArray[Any], paper: float, decimals: int) -> Entry:
     """Our mean with the range of 95 % of the instances, in which the paper's single one should lie."""
     low, high = np.quantile(values, [0.025, 0.975])
-    rounding = 0.5 * 10.0**-decimals
+    rounding, ours = 0.5 * 10.0**-decimals, float(values.mean())
     verdict = "within noise" if low - rounding <= paper <= high + rounding else "differs"
-    ours = float(values.mean())
-    return Entry(
-        row=row, column=column, ours=ours, low=min(low, ours), high=max(high, ours), paper=paper, verdict=verdict
-    )
-
-
-def _cell(size: tuple[int, int, int, int], p: int) -> dict[str, int]:
-    return {**dict(zip("NDkm", size, strict=True)), "p": p}
+    low, high = min(low, ours), max(high, ours)
+    return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
 
 
 def _row(size: tuple[int, int, int, int], p: int) -> str:
     return f"{size}, p = {p}"
 
 
-STUDY = Study(
-    name="penalty-x-vs-strict-feasible-qaoa",
-    title="Budgets as penalties against budgets kept by the mixer",
-    label="tab:penalty_x_vs_strict_feasible_qaoa",
-    tasks=tasks,
+STUDY = described(
+    "penalty-x-vs-strict-feasible-qaoa",
+    tasks=GRID.tasks,
     summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper shows one instance a row and does not say which; ours are from its seeded Gaussian QUBO generator.",
-        f"Search: {CANDIDATES} random angle vectors in [0, π], {SHOTS} shots each, the lowest mean cost "
-        "wins, for the layerwise XY circuit as for penalty-X at each of six strengths; of these the one "
-        "with the highest optimum probability is shown, which favours penalty-X. The paper leaves the "
-        "range and the choice open.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            columns=("λ/c_Q",),
-            text="Which strength counts as best is open. At p = 1 the weakest of six is best on none of 40 instances "
-            "by the probability of the optimum, our rule, on one by the mean energy of what is feasible, and on five "
-            "by the probability of the optimum among what is feasible (at p = 2 on two, six and seven). By the mean "
-            "cost it is best on all, but then in every row, and the paper has 2 to 8 in the other four.",
-            shown_by=("strength",),
-        ),
-        Reading(
-            cause="chance",
-            columns=(
-                "penalty-X optimum (%)",
-                "strict optimum (%)",
-                "penalty-X feasible (%)",
-            ),
-            text="One instance a row, held against the middle 95 % of ours: of 24 such figures about one must "
-            "fall outside. One of our 40 instances lies above the paper's figure.",
-        ),
-    ),
+    draw=lambda found: dots(found, DRAWN, sharex=True, xscale="log"),
 )

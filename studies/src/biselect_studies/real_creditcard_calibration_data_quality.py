@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from biselect.core.inference import Comparison, compare, holm
 from biselect_studies import creditcard_sweeps as sweeps
 from biselect_studies import creditcard_table as table
-from biselect_studies.results import Entry, Findings
+from biselect_studies.figures import Figure, line, panels
+from biselect_studies.inference import Comparison, Family, compare
+from biselect_studies.results import Entry, Findings, compared
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.slices import listed
+from biselect_studies.study import described
 
 SELECTORS = ("joint", "sequential")
 DRAWN = (*SELECTORS, "weight-sum")
 OLDER = "blocks 1 to 4"
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Both sweeps under the paper's maps."""
-    maps = tuple(dict.fromkeys(table.PAPER_MAPS.values()))
-    return sweeps.shrink_tasks(quick) + sweeps.lag_tasks(quick, maps)
 
 
 def part(fraction: float) -> str:
@@ -41,8 +32,20 @@ def age(block: int) -> str:
 
 OLDEST = age(sweeps.BLOCKS[-1])
 SMALLER, AGED, PLAIN = "smaller references", "older references", "plain rules with the oldest reference"
-FAMILIES = {SMALLER: [part(f) for f in sweeps.FRACTIONS], AGED: [OLDER, *map(age, sweeps.BLOCKS)]}
-"""Comparisons with feature-first that Holm's correction takes together; those with plain rules are one more family."""
+FAMILIES = {
+    SMALLER: [part(f) for f in sweeps.FRACTIONS],
+    AGED: [OLDER, *map(age, sweeps.BLOCKS)],
+    PLAIN: list(sweeps.PLAIN.values()),
+}
+"""Comparisons that Holm's correction takes together: with feature-first by the sum, and with plain rules."""
+
+
+CLAIMS = {
+    f"joint selection beats feature-first with {part(sweeps.FRACTIONS[-1])}": (SMALLER, part(sweeps.FRACTIONS[-1])),
+    "joint selection beats feature-first on average over older references": (AGED, OLDER),
+    "joint selection beats feature-first with the reference right before the test window": (AGED, age(0)),
+    **{f"joint selection beats {label} with the oldest reference": (PLAIN, label) for label in sweeps.PLAIN.values()},
+}
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -50,8 +53,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     from biselect_studies.experiments.creditcard_reference import WINDOW, lag_days
 
     cells: list[Entry] = []
-    gaps: dict[str, dict[int, Comparison]] = {}
-    plain: dict[str, dict[int, Comparison]] = {}
+    gaps: dict[tuple[str, int], Comparison] = {}
     ahead: dict[str, list[str]] = {}
     for size in table.SIZES:
         points = {part(f): [sweeps.shrunk(records, size, f, quick)] for f in sweeps.FRACTIONS}
@@ -62,84 +64,52 @@ def summarise(records: Records, quick: bool) -> Findings:
                 selector: np.mean([values[f"hits {selector}"] for values in found], axis=0)
                 for selector in (*SELECTORS, *sweeps.PLAIN)
             }
-            row = f"N = {size}, joint − sequential"
-            gaps.setdefault(column, {})[size] = gap = _by_fraud(hits["joint"] - hits["sequential"], found)
+            by_fraud = partial(compare, clusters=found[0]["frauds"])  # all points of a size have the same slices
+            gaps[column, size] = by_fraud(hits["joint"] - hits["sequential"])
             if column != OLDER:
-                for selector in hits:
-                    f1 = _by_fraud(hits[selector], found)
-                    cells.append(table.comparison_entry(f"N = {size}, {selector}", column, f1))
-            cells.append(table.comparison_entry(row, column, gap))
+                cells += [compared(f"N = {size}, {name}", column, by_fraud(one)) for name, one in hits.items()]
+            cells.append(compared(f"N = {size}, joint − sequential", column, gaps[column, size]))
             for selector, label in sweeps.PLAIN.items():
-                lead = _by_fraud(hits["joint"] - hits[selector], found)
-                cells.append(table.comparison_entry(f"N = {size}, joint − {selector}", column, lead))
+                lead = by_fraud(hits["joint"] - hits[selector])
+                cells.append(compared(f"N = {size}, joint − {selector}", column, lead))
                 if column == OLDEST:
-                    plain.setdefault(label, {})[size] = lead
+                    gaps[label, size] = lead
                 if lead.mean < -1e-9:  # equal means may differ by their rounding
                     ahead.setdefault(f"N = {size}, {column}", []).append(f"{label} by {-lead.mean:.3f}")
-    adjusted = {
-        family: holm({f"{column}, N = {size}": gaps[column][size].p for column in columns for size in table.SIZES})
-        for family, columns in FAMILIES.items()
+    families = {
+        family: Family({(name, size): gaps[name, size] for name in names for size in table.SIZES})
+        for family, names in FAMILIES.items()
     }
-    adjusted[PLAIN] = holm({f"{label}, N = {s}": one.p for label, found in plain.items() for s, one in found.items()})
-    fresh = []
+    fresh = {}
     for size in table.SIZES:
         whole, newest = sweeps.shrunk(records, size, 1.0, quick), sweeps.lagged(records, size, 0)
-        moves = (f"{np.mean(whole[s]):.3f} → {np.mean(newest[s]):.3f}" for s in reversed(SELECTORS))
-        fresh.append(f"N = {size}: {', '.join(moves)}")
-    smallest = min(one.mean for f in sweeps.FRACTIONS for one in gaps[part(f)].values())
-    aged = [f"N = {size}: {one.mean:+.3f}" for size, one in gaps[OLDER].items()]
+        fresh[f"N = {size}"] = [f"{np.mean(whole[s]):.3f} → {np.mean(newest[s]):.3f}" for s in reversed(SELECTORS)]
+    smallest = min(gaps[part(f), size].mean for f in sweeps.FRACTIONS for size in table.SIZES)
+    aged = [f"N = {size}: {gaps[OLDER, size].mean:+.3f}" for size in table.SIZES]
     days = [lag_days(block) for block in sweeps.BLOCKS]
     oldest = sweeps.lagged(records, 50, sweeps.BLOCKS[-1])
     return Findings(
         seeds=sweeps.slices(quick),
         cells=tuple(cells),
         notes=(
-            "Plain rules with a higher mean F1@k than the exact joint optimum: "
-            f"{'; '.join(f'{where}: ' + ', '.join(found) for where, found in ahead.items()) or 'none'}.",
+            f"Plain rules with a higher mean F1@k than the exact joint optimum: {listed(ahead)}.",
             f"Lowest mean gap over the reference-size sweep: {smallest:+.3f} (paper: at least 0 everywhere). Mean "
             f"gap over the older blocks, without the fresh block 0: {', '.join(aged)} (paper: positive on average).",
             f"Blocks of {WINDOW:,} rows end {', '.join(f'{d:.2f}' for d in days)} days before the test window. At N = "
             f"50 and the oldest block joint reaches {np.mean(oldest['joint']):.3f} and feature-first "
             f"{np.mean(oldest['sequential']):.3f}: the gap there is feature-first collapsing under a stale ECDF.",
-            f"What a newer reference is worth: {'; '.join(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
+            f"What a newer reference is worth: {listed(fresh)} (sequential and joint F1@k, first 60 % of the rows → "
             "the block right before the test window).",
-            *_claims(gaps, adjusted),
-            *(
-                table.claim(
-                    f"joint selection beats {label} with the oldest reference",
-                    found,
-                    {size: adjusted[PLAIN][f"{label}, N = {size}"] for size in found},
-                )
-                for label, found in plain.items()
-            ),
+            *(families[family].claim(text, name) for text, (family, name) in CLAIMS.items()),
             "The paper prints no figures here, only the order. Frauds are resampled: slices share the 75 of the test "
             "window.",
         ),
-        extra={"lag_days": days, "holm": adjusted},
+        extra={"lag_days": days, "holm": {name: family.adjusted for name, family in families.items()}},
     )
-
-
-def _by_fraud(hits: NDArray[Any], found: list[dict[str, NDArray[Any]]]) -> Comparison:
-    """Mean of hits, or of their differences, frauds resampled; all points of a size have the same slices."""
-    return compare(hits, clusters=found[0]["frauds"])
-
-
-def _claims(gaps: dict[str, dict[int, Comparison]], adjusted: dict[str, dict[str, float]]) -> list[str]:
-    asked = {
-        f"joint selection beats feature-first with {part(sweeps.FRACTIONS[-1])}": (SMALLER, part(sweeps.FRACTIONS[-1])),
-        "joint selection beats feature-first on average over older references": (AGED, OLDER),
-        "joint selection beats feature-first with the reference right before the test window": (AGED, age(0)),
-    }
-    return [
-        table.claim(text, gaps[column], {size: adjusted[family][f"{column}, N = {size}"] for size in table.SIZES})
-        for text, (family, column) in asked.items()
-    ]
 
 
 def draw(found: Findings) -> Figure:
     """Top row: size of the reference; bottom row: its age."""
-    from biselect.report.style import band, panels
-
     figure, axes = panels(2, len(table.SIZES), width=2.9, height=2.4, sharey="row")
     rows = (
         (axes[0], [part(f) for f in sweeps.FRACTIONS], [100 * f for f in sweeps.FRACTIONS], "reference used (%)"),
@@ -149,8 +119,7 @@ def draw(found: Findings) -> Figure:
         for panel, size in zip(panels_of_row, table.SIZES, strict=True):
             for position, selector in enumerate(DRAWN):
                 points = [found.find(f"N = {size}, {selector}", column) for column in columns]
-                ours, low, high = ([getattr(p, which) for p in points] for which in ("ours", "low", "high"))
-                band(panel, x, ours, low, high, position, sweeps.PLAIN.get(selector, selector))
+                line(panel, x, points, position, sweeps.PLAIN.get(selector, selector))
             panel.set(xlabel=label, title=table.heading(size))
         panels_of_row[0].set_ylabel("mean F1@k")
     for panel in axes[0]:
@@ -162,18 +131,10 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-calibration-data-quality",
-    title="Credit Card F1@k with a smaller and an older reference",
-    label="fig:real_creditcard_calibration_data_quality",
-    tasks=tasks,
+STUDY = described(
+    "real-creditcard-calibration-data-quality",
+    tasks=lambda quick: sweeps.tasks(quick, tuple(dict.fromkeys(table.PAPER_MAPS.values()))),
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The paper prints an order but no figures here. Its subwindows and blocks are not given: a smaller "
-        "reference here is a random part of the reference window, five drawn for each slice; the blocks of "
-        "the drift sweep are 40,000 rows each, end to end, the last of them right before the test window.",
-        "Joint is the exact optimum, sequential the sum; columns and maps as in joint-vs-sequential-real-creditcard.",
-    ),
     absent=table.absent,
 )

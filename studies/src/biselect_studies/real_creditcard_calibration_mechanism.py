@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import map_names
-from biselect.core.inference import Comparison, compare, holm
 from biselect_studies import creditcard_sweeps as sweeps
 from biselect_studies import creditcard_table as table
-from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.figures import Figure, bar_look, panels
+from biselect_studies.inference import Comparison, Family, compare
+from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.slices import listed
+from biselect_studies.study import described
 
 PARTS = ("global", "row", "feature", "residual")
 NORMS = ("row", "feature")
@@ -28,24 +26,17 @@ NAMED = "gaussian"  # the map that the paper puts first under a stale reference
 LABEL_FREE = map_names(supervised=False)
 
 
-def tasks(quick: bool) -> list[Task]:
-    """Both sweeps; the lag sweep under all nine maps."""
-    return sweeps.shrink_tasks(quick) + sweeps.lag_tasks(quick, sweeps.MAPS)
-
-
 def summarise(records: Records, quick: bool) -> Findings:
     """Shares and sup-norms by sweep and size; drift and stale F1 by map and size."""
     cells: list[Entry] = []
     pooled: dict[str, dict[str, NDArray[Any]]] = {}
     for sweep in SWEEPS:
-        by_size = {size: _sweep(records, sweep, size, quick) for size in table.SIZES}
-        pooled[sweep] = {q: np.mean([found[q] for found in by_size.values()], axis=0) for q in by_size[20]}
-        for column, found in [(table.heading(size), one) for size, one in by_size.items()] + [(POOLED, pooled[sweep])]:
-            for name in PARTS:
-                cells.append(entry(f"{sweep}, share {name}", column, found[f"share {name}"]))
-            for name in NORMS:
-                cells.append(entry(f"{sweep}, largest {name}", column, found[f"largest {name}"]))
-    drift, stale = {}, {}
+        by_size = {table.heading(size): _sweep(records, sweep, size, quick) for size in table.SIZES}
+        quantities = next(iter(by_size.values()))
+        pooled[sweep] = {q: np.mean([found[q] for found in by_size.values()], axis=0) for q in quantities}
+        for column, found in {**by_size, POOLED: pooled[sweep]}.items():
+            cells += [entry(f"{sweep}, {quantity}", column, values) for quantity, values in found.items()]
+    drift, spreads, stale = {}, {}, {}
     ahead: dict[str, list[str]] = {}
     for map_name in sweeps.MAPS:
         for size in table.SIZES:
@@ -55,40 +46,46 @@ def summarise(records: Records, quick: bool) -> Findings:
             stale[map_name, size] = float(np.mean(values["joint"]))
             cells.append(entry(f"{map_name}, feature drift", column, values["largest feature"]))
             cells.append(entry(f"{map_name}, feature drift in spreads", column, relative))
+            spreads[map_name, size] = cells[-1].ours
             for selector in ("joint", "sequential", *sweeps.PLAIN):
                 f1 = compare(values[f"hits {selector}"], clusters=values["frauds"])
-                cells.append(table.comparison_entry(f"{map_name}, stale {selector} F1@k", column, f1))
+                cells.append(compared(f"{map_name}, stale {selector} F1@k", column, f1))
                 if selector in sweeps.PLAIN and map_name in LABEL_FREE and f1.mean > stale[map_name, size] + 1e-9:
                     ahead.setdefault(f"{map_name}, N = {size}", []).append(f"{sweeps.PLAIN[selector]} {f1.mean:.3f}")
-    better: dict[str, dict[int, Comparison]] = {}
+    better: dict[tuple[str, int], Comparison] = {}
+    others = [name for name in LABEL_FREE if name != NAMED]
     for size in table.SIZES:
         ours = sweeps.lagged(records, size, OLDEST, NAMED)
-        for map_name in LABEL_FREE:
-            if map_name != NAMED:
-                hits = ours["hits joint"] - sweeps.lagged(records, size, OLDEST, map_name)["hits joint"]
-                better.setdefault(map_name, {})[size] = gap = compare(hits, clusters=ours["frauds"])
-                row = f"{NAMED} − {map_name}, stale joint F1@k"
-                cells.append(table.comparison_entry(row, table.heading(size), gap))
-    adjusted = holm({f"{name}, N = {size}": one.p for name, found in better.items() for size, one in found.items()})
-    claims = [
-        table.claim(
-            f"{NAMED} beats {name} in joint F1@k with the oldest reference",
-            found,
-            {size: adjusted[f"{name}, N = {size}"] for size in found},
-        )
-        for name, found in better.items()
-    ]
+        for name in others:
+            hits = ours["hits joint"] - sweeps.lagged(records, size, OLDEST, name)["hits joint"]
+            better[name, size] = compare(hits, clusters=ours["frauds"])
+            cells.append(compared(f"{NAMED} − {name}, stale joint F1@k", table.heading(size), better[name, size]))
+    family = Family({(name, size): better[name, size] for name in others for size in table.SIZES})
+
+    def means(sweep: str) -> str:
+        return " / ".join(f"{float(np.mean(pooled[sweep][f'share {name}'])):.2f}" for name in PARTS)
+
+    def first(of: dict[tuple[str, int], float], pick: Any) -> str:
+        return ", ".join(f"N = {s}: {pick(LABEL_FREE, key=lambda m, s=s: of[m, s])}" for s in table.SIZES)
+
+    ratio = float(np.mean(pooled[SWEEPS[1]]["largest feature"]) / np.mean(pooled[SWEEPS[1]]["largest row"]))
     return Findings(
         seeds=sweeps.slices(quick),
         cells=tuple(cells),
         notes=(
-            *_notes(pooled, cells, drift, stale),
+            f"Shares global / row / feature / residual: {means(SWEEPS[0])} with a smaller reference, "
+            f"{means(SWEEPS[1])} with an older one; feature over row sup-norm there: {ratio:.2f}.",
+            f"Among the maps without labels, least feature-aligned drift: {first(drift, min)}; in spreads of the map's "
+            f"own weights: {first(spreads, min)}. Highest joint F1@k with the oldest block: {first(stale, max)}. "
+            "The paper names Gaussian-tail z for both, at all sizes; it does not list its nine maps.",
+            "`gaussian` here uses mean and standard deviation, `mad-z` median and MAD. `logistic` is supervised: it "
+            "sees the labels of its reference block and is no rival of the others.",
             "With the oldest reference, plain rules on the same weights with a higher mean F1@k than the exact joint "
-            f"optimum: {'; '.join(f'{where}: ' + ', '.join(found) for where, found in ahead.items()) or 'none'}.",
-            *claims,
+            f"optimum: {listed(ahead)}.",
+            *(family.claim(f"{NAMED} beats {name} in joint F1@k with the oldest reference", name) for name in others),
             "Intervals of F1@k resample frauds, all others slices.",
         ),
-        extra={"holm": adjusted},
+        extra={"holm": family.adjusted},
     )
 
 
@@ -102,39 +99,8 @@ def _sweep(records: Records, sweep: str, size: int, quick: bool) -> dict[str, ND
     return {name: np.mean([point[name] for point in points], axis=0) for name in names}
 
 
-def _notes(
-    pooled: dict[str, dict[str, NDArray[Any]]],
-    cells: list[Entry],
-    drift: dict[tuple[str, int], float],
-    stale: dict[tuple[str, int], float],
-) -> list[str]:
-    def means(sweep: str) -> str:
-        return " / ".join(f"{float(np.mean(pooled[sweep][f'share {name}'])):.2f}" for name in PARTS)
-
-    ratio = float(np.mean(pooled[SWEEPS[1]]["largest feature"]) / np.mean(pooled[SWEEPS[1]]["largest row"]))
-    spreads = {
-        (m, s): next(e.ours for e in cells if (e.row, e.column) == (f"{m}, feature drift in spreads", table.heading(s)))
-        for m, s in drift
-    }
-
-    def first(of: dict[tuple[str, int], float], pick: Any) -> str:
-        return ", ".join(f"N = {s}: {pick(LABEL_FREE, key=lambda m, s=s: of[m, s])}" for s in table.SIZES)
-
-    return [
-        f"Shares global / row / feature / residual: {means(SWEEPS[0])} with a smaller reference, {means(SWEEPS[1])} "
-        f"with an older one; feature over row sup-norm there: {ratio:.2f}.",
-        f"Among the maps without labels, least feature-aligned drift: {first(drift, min)}; in spreads of "
-        f"the map's own weights: {first(spreads, min)}. Highest joint F1@k with the oldest block: {first(stale, max)}. "
-        "The paper names Gaussian-tail z for both, at all sizes; it does not list its nine maps.",
-        "`gaussian` here uses mean and standard deviation, `mad-z` median and MAD. `logistic` is supervised: it sees "
-        "the labels of its reference block and is no rival of the others.",
-    ]
-
-
 def draw(found: Findings) -> Figure:
     """Panels a and b: shares; c and d: sup-norms; e and f: drift in spreads and stale F1 by map."""
-    from biselect.report.style import bar_look, panels
-
     figure, axes = panels(3, 2, width=4.2, height=2.4)
     columns = [*(table.heading(size) for size in table.SIZES), POOLED]
     for side, sweep in enumerate(SWEEPS):
@@ -164,17 +130,10 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-calibration-mechanism",
-    title="What a smaller or older Credit Card reference does to the weights, and nine maps under it",
-    label="fig:real_creditcard_calibration_mechanism",
-    tasks=tasks,
+STUDY = described(
+    "real-creditcard-calibration-mechanism",
+    tasks=lambda quick: sweeps.tasks(quick, sweeps.MAPS),
     summarise=summarise,
     draw=draw,
-    choices=(
-        "The paper prints an order but no figures here. References and blocks are those of "
-        "real-creditcard-calibration-data-quality; the settings of the nine maps, and that parts are "
-        "averaged over sizes and points of a sweep, are ours.",
-    ),
     absent=table.absent,
 )

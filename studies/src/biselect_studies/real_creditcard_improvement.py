@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect.core.inference import Comparison, compare, holm
 from biselect_studies import creditcard_table as table
-from biselect_studies import joint_vs_sequential_real_creditcard as creditcard
+from biselect_studies.figures import COLOURS, MARKERS, Figure, look, panels, whiskers
+from biselect_studies.inference import Comparison, Family
+from biselect_studies.joint_vs_sequential_real_creditcard import TABLE
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.slices import both_ways, paired, slice_grid
+from biselect_studies.study import described
 
 JOINT = "coordinate-ascent"
 METHODS = (JOINT, "feature-first:sum", "rule:weight-sum", "detector:isolation-forest:28")
@@ -34,7 +32,19 @@ OWN = {  # rivals that read the weights: each chooses a form of its own by the s
     RULE: "Columns by their k largest weights",
     **IN_FORM,
 }
-DETECTED = {"detector:ecod:28": "ECOD, 28 features", "detector:lof:12": "LOF, 12 features"}
+ROWS = {  # every row, and where its figures stand
+    "Joint, the paper's form": ("paper", JOINT),
+    "Joint, form chosen on the buffer": ("ours", JOINT),
+    "Exact joint optimum, form chosen on the buffer": ("beside", "exact"),
+    "Feature-first, form chosen on the buffer": ("ours", "feature-first:sum"),
+    "Sum of all weights, form chosen on the buffer": ("ours", "rule:weight-sum"),
+    "Columns by their k largest weights, form chosen on the buffer": ("beside", RULE),
+    "Isolation Forest, 28 features": ("ours", "detector:isolation-forest:28"),
+    "COPOD, 28 features": ("paper", "detector:copod:28"),
+    **{f"{name}, form chosen on the buffer": ("beside", method) for method, name in IN_FORM.items()},
+    "ECOD, 28 features": ("paper", "detector:ecod:28"),
+    "LOF, 12 features": ("paper", "detector:lof:12"),
+}
 FORMS = [
     {"reference": reference, "map": map_name, "D": features}
     for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
@@ -42,16 +52,25 @@ FORMS = [
 """Which rows calibrate, by which map, and how many features."""
 
 
-def form_cell(size: int, form: dict[str, Any], window: str, methods: tuple[str, ...] = METHODS) -> dict[str, Any]:
-    """A form on the slices of the other studies."""
-    return table.cell(size, methods, window=window, **form)
+RIVALS = {  # where the figures of each stand: in the paper's form, the chosen one, the same beside, or its own
+    "the paper's form": ("paper", JOINT),
+    "feature-first in the same form": ("ours", "feature-first:sum"),
+    "feature-first, own form chosen on the buffer": ("own", "feature-first:sum"),
+    "columns by their k largest weights in the same form": ("beside", RULE),
+    "Isolation Forest": ("ours", "detector:isolation-forest:28"),
+    "COPOD": ("paper", "detector:copod:28"),
+}
 
 
-def method_cell(size: int, form: dict[str, Any], window: str, method: str) -> dict[str, Any]:
+def form_cell(size: int, form: dict[str, Any], window: str, method: str) -> dict[str, Any]:
     """The cell that has a method's figures in a form; the exact optimum plays no part in any choice."""
-    if method in METHODS:
-        return form_cell(size, form, window)
-    return form_cell(size, form, window, BESIDE if window == "test" else (RULE, *IN_FORM))
+    beside = BESIDE if window == "test" else (RULE, *IN_FORM)
+    return table.cell(size, METHODS if method in METHODS else beside, window=window, **form)
+
+
+def mean_f1(records: Records, form: dict[str, Any], window: str, method: str) -> float:
+    """A method's mean over all sizes."""
+    return float(np.mean([np.mean(records.of(form_cell(s, form, window, method))[method]) for s in table.SIZES]))
 
 
 def own_form(records: Records, method: str) -> dict[str, Any]:
@@ -59,24 +78,20 @@ def own_form(records: Records, method: str) -> dict[str, Any]:
     return max(FORMS, key=lambda form: mean_f1(records, form, "buffer", method))
 
 
-def mean_f1(records: Records, form: dict[str, Any], window: str, method: str) -> float:
-    """A method's mean over all sizes."""
-    sizes = [table.read(records, method_cell(size, form, window, method))[method] for size in table.SIZES]
-    return float(np.mean([np.mean(found) for found in sizes]))
-
-
-def described(form: dict[str, Any]) -> str:
+def in_words(form: dict[str, Any]) -> str:
     """A form in words."""
     rows = "the latest fifth before the scored window" if form["reference"] == "recent" else "the first 60 %"
     return f"{form['map']} map, {form['D']} features, reference: {rows}"
 
 
-def tasks(quick: bool) -> list[Task]:
+def cells(quick: bool) -> list[dict[str, Any]]:
     """Every form on the buffer, where each method chooses one, and on the test window, where only those are read."""
-    cells = [creditcard.main_cell(size) for size in table.SIZES]
-    cells += [form_cell(size, form, window) for window in ("buffer", "test") for form in FORMS for size in table.SIZES]
-    cells += [method_cell(size, form, w, RULE) for w in ("buffer", "test") for form in FORMS for size in table.SIZES]
-    return table.tasks_of(cells, table.slices(quick))
+    asked = product((JOINT, RULE), ("buffer", "test"), FORMS, table.SIZES)
+    forms = [form_cell(size, form, window, method) for method, window, form, size in asked]
+    return [TABLE.main_cell(size, quick) for size in table.SIZES] + forms
+
+
+GRID = slice_grid("creditcard_slices", cells)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -86,72 +101,46 @@ def summarise(records: Records, quick: bool) -> Findings:
     own = {method: own_form(records, method) for method in OWN}
     later = [mean_f1(records, form, "test", JOINT) for form in FORMS]
     rank = 1 + sum(value > mean_f1(records, chosen, "test", JOINT) for value in later)
-    cells: list[Entry] = []
+    rows: list[Entry] = []
     apart = []
-    gains: dict[str, dict[int, Comparison]] = {}
+    gains: dict[tuple[str, int], Comparison] = {}
     for size in table.SIZES:
         column = f"N = {size}"
-        paper = table.read(records, creditcard.main_cell(size))
-        ours = table.read(records, form_cell(size, chosen, "test"))
-        beside = table.read(records, form_cell(size, chosen, "test", BESIDE))
-        rivals = {m: table.read(records, method_cell(size, form, "test", m)) for m, form in own.items()}
-        cells += [
-            entry("Joint, the paper's form", column, paper[JOINT]),
-            entry("Joint, form chosen on the buffer", column, ours[JOINT]),
-            entry("Exact joint optimum, form chosen on the buffer", column, beside["exact"]),
-            entry("Feature-first, form chosen on the buffer", column, ours["feature-first:sum"]),
-            entry("Sum of all weights, form chosen on the buffer", column, ours["rule:weight-sum"]),
-            entry("Columns by their k largest weights, form chosen on the buffer", column, beside[RULE]),
-            entry("Isolation Forest, 28 features", column, ours["detector:isolation-forest:28"]),
-            entry("COPOD, 28 features", column, paper["detector:copod:28"]),
-            *(entry(f"{name}, form chosen on the buffer", column, beside[method]) for method, name in IN_FORM.items()),
-            *(entry(name, column, paper[method]) for method, name in DETECTED.items()),
-            *(entry(f"{name}, own form chosen on the buffer", column, rivals[m][m]) for m, name in OWN.items()),
-        ]
-        apart.append(f"N = {size}: {float(np.mean(ours[JOINT] - beside['exact'])):+.3f}")
-        hits = ours[f"hits {JOINT}"].astype(float)
-        others = {
-            "the paper's form": (paper, JOINT),
-            "feature-first in the same form": (ours, "feature-first:sum"),
-            "feature-first, own form chosen on the buffer": (rivals["feature-first:sum"], "feature-first:sum"),
-            "columns by their k largest weights in the same form": (beside, RULE),
-            "Isolation Forest": (ours, "detector:isolation-forest:28"),
-            "COPOD": (paper, "detector:copod:28"),
+        values = {
+            "paper": records.of(TABLE.main_cell(size, quick)),
+            "ours": records.of(form_cell(size, chosen, "test", JOINT)),
+            "beside": records.of(form_cell(size, chosen, "test", RULE)),
         }
-        for name, (values, method) in others.items():
-            by_slice = compare(ours[JOINT] - values[method])
-            by_fraud = compare(hits - values[f"hits {method}"], clusters=ours["frauds"])
-            cells.append(table.comparison_entry(f"Chosen − {name}, slices resampled", column, by_slice))
-            cells.append(table.comparison_entry(f"Chosen − {name}, frauds resampled", column, by_fraud))
-            gains.setdefault(name, {})[size] = by_fraud
-    adjusted = holm({f"{name}, N = {size}": one.p for name, found in gains.items() for size, one in found.items()})
+        rivals = {method: records.of(form_cell(size, form, "test", method)) for method, form in own.items()}
+        rows += [entry(row, column, values[where][method]) for row, (where, method) in ROWS.items()]
+        rows += [entry(f"{name}, own form chosen on the buffer", column, rivals[m][m]) for m, name in OWN.items()]
+        ours = values["ours"]
+        apart.append(f"N = {size}: {float(np.mean(ours[JOINT] - values['beside']['exact'])):+.3f}")
+        for name, (where, method) in RIVALS.items():
+            other = rivals[method] if where == "own" else values[where]
+            against = {**ours, "rival": other[method], "hits rival": other[f"hits {method}"]}
+            found = paired(against, JOINT, "rival")
+            rows += both_ways(f"Chosen − {name}", column, found)
+            gains[name, size] = found[1]
+    family = Family({(name, size): gains[name, size] for name in RIVALS for size in table.SIZES})
     return Findings(
-        seeds=table.slices(quick),
-        cells=tuple(cells),
+        seeds=GRID.seeds(quick),
+        cells=tuple(rows),
         notes=(
-            f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {described(chosen)} (F1@k there "
+            f"Chosen among {len(FORMS)} forms by joint F1@k on buffer slices: {in_words(chosen)} (F1@k there "
             f"{max(on_buffer):.3f}). The objective itself uses no labels. On later slices it ranks {rank} of "
             f"{len(FORMS)}; the others there were not looked at for the choice.",
             "Rivals that read the weights choose a form by the same rule: "
-            f"{'; '.join(f'{name}: {described(own[method])}' for method, name in OWN.items())}.",
-            *(
-                table.claim(
-                    f"joint selection in the chosen form beats {name}",
-                    found,
-                    {size: adjusted[f"{name}, N = {size}"] for size in found},
-                )
-                for name, found in gains.items()
-            ),
+            f"{'; '.join(f'{name}: {in_words(own[method])}' for method, name in OWN.items())}.",
+            *(family.claim(f"joint selection in the chosen form beats {name}", name) for name in RIVALS),
             f"Joint is coordinate ascent from 64 starts; its F1@k minus the exact optimum's: {', '.join(apart)}.",
         ),
-        extra={"holm": adjusted, "chosen": chosen, "own": own, "buffer": on_buffer, "test": later},
+        extra={"holm": family.adjusted, "chosen": chosen, "own": own, "buffer": on_buffer, "test": later},
     )
 
 
 def draw(found: Findings) -> Figure:
     """Left: every form on buffer and test; right: the chosen one against the paper's form."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-
     figure, axes = panels(1, 2, width=3.6, height=2.9)
     buffer, test = found.extra["buffer"], found.extra["test"]
     for position, features in enumerate((table.D, 28)):
@@ -171,26 +160,11 @@ def draw(found: Findings) -> Figure:
     for position, row in enumerate(rows):
         points = [found.find(row, f"N = {size}") for size in table.SIZES]
         x = [place + 0.18 * (position - 1.5) for place in range(len(points))]
-        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
-        look = {"color": COLOURS[position], "marker": MARKERS[position], "linestyle": "none"}
-        axes[0, 1].errorbar(x, [e.ours for e in points], yerr=error, label=row, **look)
+        whiskers(axes[0, 1], x, points, label=row, **look(position))
     axes[0, 1].set_xticks(range(len(table.SIZES)), [f"N = {size}" for size in table.SIZES])
     axes[0, 1].set(ylabel="mean F1@k, later slices")
     axes[0, 1].legend(loc="upper center", bbox_to_anchor=(0.5, -0.12))
     return figure
 
 
-STUDY = Study(
-    name="real-creditcard-improvement",
-    title="A label-free improvement on the Credit Card table, chosen before the test window",
-    label="claim: a label-free form that selects better than the paper's",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "Not in the paper: which rows calibrate, by which map and on how many features is chosen on the "
-        "buffer window, then frozen and held against the paper's form and plain baselines on later slices. "
-        "Rivals that read the weights choose their form by the same rule.",
-    ),
-    absent=table.absent,
-)
+STUDY = described("real-creditcard-improvement", tasks=GRID.tasks, summarise=summarise, draw=draw, absent=table.absent)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Sequence
+from io import BytesIO
 from math import isnan
 from pathlib import Path
 
-from biselect.errors import InputError, MissingDataError
+from biselect.core.files import write_folder
+from biselect.errors import MissingDataError
 from biselect.report.style import house_style
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
@@ -62,22 +62,16 @@ def skip(name: str, folder: Path, reason: str, *, quick: bool) -> Results:
 
 
 def write(study: Study, results: Results, folder: Path) -> None:
-    """Write results.json, table.md and, where there are numbers, figure.png, each whole or not at all."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=".writing-") as staging:
-            (Path(staging) / "results.json").write_text(results.to_json(), encoding="utf-8")
-            (Path(staging) / "table.md").write_text(markdown(study, results), encoding="utf-8")
-            if results.cells:
-                with house_style():
-                    study.draw(results).savefig(Path(staging) / "figure.png", metadata={"Software": None})
-            for name in ("table.md", "figure.png", "results.json"):
-                if (Path(staging) / name).exists():
-                    os.replace(Path(staging) / name, folder / name)
-                else:  # nothing of an earlier run may stand beside results that say otherwise
-                    (folder / name).unlink(missing_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+    """Write table.md, figure.png (where there are numbers) and results.json: all of them, or none."""
+    contents: dict[str, str | bytes] = {"table.md": markdown(study, results)}
+    if results.cells:
+        picture = BytesIO()
+        with house_style():
+            study.draw(results).savefig(picture, metadata={"Software": None})
+        contents["figure.png"] = picture.getvalue()
+    else:  # the figure of an earlier run would contradict these results
+        (folder / "figure.png").unlink(missing_ok=True)
+    write_folder(folder, {**contents, "results.json": results.to_json()})
 
 
 def shown(entry: Entry) -> str:

@@ -9,16 +9,16 @@ from math import isnan, nan, sqrt
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from biselect._version import __version__
-from biselect.core.metrics import bootstrap_interval, row_means
+from biselect_studies.inference import Comparison, bootstrap_interval
 
 BOOTSTRAP = "95 % bootstrap interval"
 NUMBERS = ("ours", "low", "high")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Entry:
     """One number of a table or figure.
 
@@ -41,8 +41,8 @@ class Entry:
     ours: float
     low: float
     high: float
-    paper: float | None
-    verdict: str
+    paper: float | None = None
+    verdict: str = "-"
     statement: str | None = None
 
 
@@ -114,15 +114,21 @@ def entry(
     *,
     paper: float | None = None,
     decimals: int = 3,
-    statistic: Callable[[NDArray[np.float64]], NDArray[np.float64]] = row_means,
+    statistic: Callable[..., Any] = np.mean,
 ) -> Entry:
-    """The mean (or another row statistic) of per-seed values with its interval, held against the paper's figure."""
+    """The mean of per-seed values, or another statistic that takes an `axis`, with its interval, beside the paper's."""
     sample = np.asarray(values, dtype=np.float64)
-    ours = float(statistic(sample[None, :])[0])
+    ours = float(statistic(sample, axis=-1))
     low, high = bootstrap_interval(sample, statistic=statistic)
     low, high = min(low, ours), max(high, ours)  # the mean of equal values may be off by its rounding
     verdict = judge(ours, low, high, paper, decimals)
-    return Entry(row=row, column=column, ours=ours, low=low, high=high, paper=paper, verdict=verdict)
+    return Entry(row, column, ours, low, high, paper, verdict)
+
+
+def compared(row: str, column: str, found: Comparison, *, paper: float | None = None, decimals: int = 3) -> Entry:
+    """A mean of differences with its interval, beside the paper's."""
+    verdict = judge(found.mean, found.low, found.high, paper, decimals)
+    return Entry(row, column, found.mean, found.low, found.high, paper, verdict)
 
 
 def stated(row: str, column: str, values: ArrayLike, relation: str, bound: float, *, by_paper: bool = True) -> Entry:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,15 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.errors import BiselectError, InputError
+from biselect.core.files import check_folder, write_file
+from biselect.errors import BiselectError
 from biselect_studies.backends import perform_all
-from biselect_studies.task import Task, Values
+from biselect_studies.task import Cell, Task, Values
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and of all."""
 
-Records = dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]
-"""For each cell every quantity, in the order of the seeds."""
+
+class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
+    """For each cell every quantity, in the order of the seeds."""
+
+    def of(self, cell: Cell) -> dict[str, NDArray[Any]]:
+        """What was found in a cell."""
+        return self[tuple(sorted(cell.items()))]
 
 
 def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None) -> None:
@@ -37,10 +41,7 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
         progress: called after every finished task.
     """
     unique = list(dict.fromkeys(tasks))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
+    check_folder(folder)
     pending = [task for task in unique if _read(task, folder) is None]
     done = len(unique) - len(pending)
     if progress is not None:
@@ -60,11 +61,11 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
         if values is None:
             raise BiselectError(f"{folder}: a cell of {task.experiment} is not finished; run the study first")
         blocks.setdefault(task.cell, []).append((task.first, values))
-    return {cell: _join([values for _, values in sorted(found, key=lambda b: b[0])]) for cell, found in blocks.items()}
-
-
-def _join(blocks: list[Values]) -> dict[str, NDArray[Any]]:
-    return {name: np.concatenate([np.asarray(block[name]) for block in blocks]) for name in blocks[0]}
+    joined = Records()
+    for cell, found in blocks.items():
+        parts = [values for _, values in sorted(found, key=lambda block: block[0])]
+        joined[cell] = {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]}
+    return joined
 
 
 def _path(task: Task, folder: Path) -> Path:
@@ -87,8 +88,4 @@ def _write(task: Task, values: Values, folder: Path) -> None:
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     content = json.dumps({"task": task.describe(), "values": values}, separators=(",", ":"))
-    with tempfile.NamedTemporaryFile("w", dir=path.parent, prefix=".writing-", delete=False, encoding="utf-8") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(file.name, path)
+    write_file(path, content)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biselect_studies.readings import Reading
+from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import METHODS, SIZE
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 CAPS = (10, 100)  # milliseconds
 PAPER = {  # combined F1, exact-optimum hits, mean gap, median milliseconds
@@ -36,22 +33,20 @@ DECIMALS = {"f1": 3, "hit": 2, "gap": 2}
 TIME = "median ms"
 
 
-def seeds(quick: bool) -> int:
-    """Instances; the paper has 50."""
-    return 10 if quick else 50
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Every method at every cap, all instances in one task so that warm code is measured."""
-    count = seeds(quick)
-    return [t for cap, method in PAPER for t in tasks_for("matched_compute", _cell(cap, method), count, block=count)]
+GRID = Grid(  # all instances in one task, so that warm code is measured
+    experiment="matched_compute",
+    cells=lambda quick: [_cell(cap, method) for cap, method in PAPER],
+    quick=10,
+    full=50,
+    block=50,
+)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
     """F1, hits, gap and time of every method at both caps."""
     found: list[Entry] = []
     for (cap, method), printed in PAPER.items():
-        values = records[tuple(sorted(_cell(cap, method).items()))]
+        values = records.of(_cell(cap, method))
         row = _row(cap, method)
         for (name, column), paper in zip(COLUMNS.items(), printed, strict=False):
             found.append(entry(row, column, values[name], paper=paper, decimals=DECIMALS[name]))
@@ -60,7 +55,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             Entry(row=row, column=TIME, ours=middle, low=low, high=high, paper=printed[-1], verdict="not compared")
         )
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         brackets="95 % bootstrap interval, of times quartiles",
         notes=(
@@ -75,16 +70,12 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Combined F1 of each method, both caps, and the paper's."""
-    from biselect.report.style import COLOURS, MARKERS, panels
-
     figure, axes = panels(1, 2, width=3.4, height=2.6, sharey=True)
     methods = list(dict.fromkeys(method for _, method in PAPER))
     for panel, cap in zip(axes[0], CAPS, strict=True):
         points = [found.find(_row(cap, method), COLUMNS["f1"]) for method in methods]
         y = range(len(methods))
-        error = [[e.ours - e.low for e in points], [e.high - e.ours for e in points]]
-        look: dict[str, Any] = {"color": COLOURS[0], "marker": MARKERS[0], "linestyle": "none", "label": "ours"}
-        panel.errorbar([e.ours for e in points], y, xerr=error, **look)
+        whiskers(panel, y, points, upright=False, label="ours", **look(0))
         panel.plot([e.paper for e in points], y, "x", color="black", label="paper", zorder=5)
         panel.set_yticks(y, [METHODS[method] for method in methods])
         panel.set(title=f"cap {cap} ms", xlabel="mean combined F1")
@@ -101,38 +92,4 @@ def _row(cap: int, method: str) -> str:
     return f"{cap} ms, {METHODS[method]}"
 
 
-STUDY = Study(
-    name="solver-matched-compute",
-    title="Solvers under equal wall-clock caps",
-    label="tab:solver_matched_compute",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The walk's temperature is open; ours is T = 6. So is the number of starts: 512 for coordinate "
-        "ascent, as many as fit into the smaller cap.",
-        "The generator is that of joint-vs-sequential-practical, fitted to the paper's table.",
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            rows=("*Ring-local Kawasaki",),
-            columns=("combined F1", "mean gap"),
-            text="Partly explained: ours is compiled and makes more steps before the clock strikes. Stopped by steps "
-            "instead, it has F1 0.85 and gap 6.4 after 10,000 (paper at 10 ms: 0.83 and 6.45), 0.90 and 3.9 after "
-            "30,000 (at 100 ms: 0.90 and 3.61). But these are three times the steps for ten times the time.",
-            shown_by=("kawasaki",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("*Ring-local Kawasaki",),
-            columns=("optimum hit",),
-            text="Fewer steps lower the hits, but not to the paper's 0.02 and 0.12: at our T = 6 they are 0.08 and "
-            "0.20 after the 10,000 and 30,000 steps that give its F1 and gap. A hotter walk comes nearer, with 0.02 "
-            "and 0.18 at T = 8, 0.06 and 0.14 at T = 10, there with a gap of 6.9 and 4.4; but no two numbers of steps "
-            "that we tried, a factor of ten apart, give the paper's two rows.",
-            shown_by=("kawasaki",),
-        ),
-    ),
-    timed=True,
-)
+STUDY = described("solver-matched-compute", tasks=GRID.tasks, summarise=summarise, draw=draw, timed=True)

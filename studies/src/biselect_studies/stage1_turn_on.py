@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biselect.core.inference import compare
 from biselect.data.stage1 import WINDOW, enrichment
 from biselect_studies import aml_table as table
 from biselect_studies.aml_fields import GENERATED, source
-from biselect_studies.results import Entry, Findings
+from biselect_studies.figures import Figure, line, panels
+from biselect_studies.inference import compare
+from biselect_studies.results import Entry, Findings, compared
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 NUMBERS = (500, 1000, 2000)
 TRIGGERS = ("logistic", "robust-z")
@@ -42,7 +40,7 @@ def test_windows(quick: bool) -> int:
 
 def summarise(records: Records, quick: bool) -> Findings:
     """Recall and enrichment, pooled over windows; windows are resampled."""
-    values = records[tuple(sorted(cell(quick).items()))]
+    values = records.of(cell(quick))
     positives = values["positives"]
     rows: list[Entry] = []
     for trigger in TRIGGERS:
@@ -52,21 +50,12 @@ def summarise(records: Records, quick: bool) -> Findings:
             hits = np.concatenate([np.arange(p) < c for p, c in zip(positives, caught, strict=True)])
             recall = compare(hits.astype(float), clusters=window)
             paper = PAPER.get(number) if trigger == "logistic" else None
-            rows.append(table.compared(f"{trigger}: recall", f"N = {number}", recall, paper))
+            rows.append(table.beside(compared(f"{trigger}: recall", f"N = {number}", recall, paper=paper)))
             lift, low, high = (enrichment(value, number, WINDOW) for value in (recall.mean, recall.low, recall.high))
             printed = None if paper is None else round(enrichment(paper, number, WINDOW), 2)
             verdict = "-" if paper is None else rows[-1].verdict
-            rows.append(
-                Entry(
-                    row=f"{trigger}: enrichment",
-                    column=f"N = {number}",
-                    ours=lift,
-                    low=low,
-                    high=high,
-                    paper=printed,
-                    verdict=verdict,
-                )
-            )
+            row, column = f"{trigger}: enrichment", f"N = {number}"
+            rows.append(Entry(row, column, lift, low, high, printed, verdict))
     return Findings(
         seeds=test_windows(quick),
         cells=tuple(rows),
@@ -81,14 +70,11 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Recall and enrichment over N."""
-    from biselect.report.style import band, panels
-
     figure, axes = panels(1, 2, width=3.2, height=2.7)
     for panel, quantity in zip(axes[0], ("recall", "enrichment"), strict=True):
         for position, trigger in enumerate(TRIGGERS):
             points = [found.find(f"{trigger}: {quantity}", f"N = {number}") for number in NUMBERS]
-            ours, low, high = ([getattr(p, which) for p in points] for which in ("ours", "low", "high"))
-            band(panel, NUMBERS, ours, low, high, position, trigger)
+            line(panel, NUMBERS, points, position, trigger)
             known = [(n, p.paper) for n, p in zip(NUMBERS, points, strict=True) if p.paper is not None]
             if known:
                 panel.plot(*zip(*known, strict=True), "x", color="black", label="paper, HI-Small", zorder=5)
@@ -101,16 +87,4 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-STUDY = Study(
-    name="stage1-turn-on",
-    title="What stage-1 triggers keep of the laundering in a window",
-    label="supp:ibm_trigger_menu_realism",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper prints ranges of recall and lift without saying which N each end belongs to; lift is "
-        "recall times 20,000 over N, which says it. The robust-z trigger's form is ours: the sum of the "
-        "four largest one-sided z-scores against the seven days before a window.",
-    ),
-)
+STUDY = described("stage1-turn-on", tasks=tasks, summarise=summarise, draw=draw)

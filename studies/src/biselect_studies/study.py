@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import InputError
@@ -20,45 +23,60 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 NAMES = (
+    "qaoa-parameterizations",
+    "circuit",
     "formulation-evidence-summary",
+    "cgxy-best-known-threshold-summary-p3",
+    "cgxy-noiseless-evidence",
+    "cross-platform-compilation",
+    "submitted-coupling-diagnostic",
+    "compiler-path-scaling-baseline",
+    "creditcard-bilinear-cg-best-known-replay",
+    "hardware-run-summary",
+    "synthetic-calibration-robustness",
+    "real-creditcard-calibration-data-quality",
+    "real-creditcard-calibration-mechanism",
+    "solver-matched-compute",
+    "penalty-x-vs-strict-feasible-qaoa",
     "joint-vs-sequential-practical",
     "joint-vs-sequential-ci",
     "joint-vs-sequential-param-sweep-heatmaps",
-    "solver-matched-compute",
-    "synthetic-calibration-robustness",
     "synthetic-mechanism-stable",
-    "qaoa-parameterizations",
-    "cgxy-noiseless-evidence",
+    "joint-vs-sequential-real-creditcard",
+    "joint-vs-sequential-real-ibm-aml-hi-small",
+    "joint-vs-sequential-real-creditcard-protocol-stress",
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "qaoa-sparse-exact-14-10-readout",
-    "qaoa-calibration-grouped-multiangle",
-    "cgxy-best-known-threshold-summary-p3",
-    "cgxy-fully-grouped-qpu-replay-p3",
     "cgxy-grouping-randomization-control",
-    "penalty-x-vs-strict-feasible-qaoa",
-    "creditcard-bilinear-cg-best-known-replay",
-    "hardware-run-summary",
+    "qaoa-calibration-grouped-multiangle",
+    "cgxy-fully-grouped-qpu-replay-p3",
+    "implementation-path-factorial",
     "cgxy-fixed-angle-condition-details",
     "theory-gaussian",
     "theory-bernstein",
     "theory-clipped",
     "theory-covariance",
-    "implementation-path-factorial",
-    "compiler-path-scaling-baseline",
-    "cross-platform-compilation",
-    "circuit",
     "routing-check",
-    "submitted-coupling-diagnostic",
-    "joint-vs-sequential-real-creditcard",
-    "joint-vs-sequential-real-creditcard-protocol-stress",
-    "real-creditcard-calibration-data-quality",
-    "real-creditcard-calibration-mechanism",
     "real-creditcard-improvement",
     "creditcard-neighbouring-budgets",
-    "joint-vs-sequential-real-ibm-aml-hi-small",
-    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "stage1-turn-on",
 )
-"""Every study; each lives in the module of its name."""
+"""Every study: those of the paper's tables and figures in its order, then those of its theory and of further claims.
+
+It lives in the module of its name, or with others of its shape in one of `SHARED`.
+"""
+
+SHARED = {
+    "grouping_by_depth": ("cgxy-noiseless-evidence", "qaoa-calibration-grouped-multiangle"),
+    "optimised_14_10": ("qaoa-parameterizations", "qaoa-sparse-exact-14-10-readout"),
+    "path_tables": ("implementation-path-factorial", "compiler-path-scaling-baseline"),
+    "replay_tables": ("creditcard-bilinear-cg-best-known-replay",),
+    "synthetic_table": ("joint-vs-sequential-practical", "joint-vs-sequential-ci"),
+    "threshold_tables": ("cgxy-best-known-threshold-summary-p3", "cgxy-fully-grouped-qpu-replay-p3"),
+    "wide_tables": ("hardware-run-summary", "cgxy-fixed-angle-condition-details"),
+    "theory": ("theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"),
+}
+"""Modules of several studies, their `STUDIES`; a module of one has it as `STUDY`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +153,24 @@ class Study:
         return {"study": self.name, "title": self.title, "label": self.label, "quick": quick}
 
 
+def described(name: str, **parts: Any) -> Study:
+    """A study of these parts; what it says to people is in `studies.toml`."""
+    texts = _texts()[name]
+    readings = []
+    for told in texts.get("readings", ()):
+        listed: dict[str, Any] = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
+        readings.append(Reading(**{**told, **listed}))
+    choices = tuple(texts["choices"])
+    return Study(
+        name=name, title=texts["title"], label=texts["label"], choices=choices, readings=tuple(readings), **parts
+    )
+
+
+@cache
+def _texts() -> dict[str, Any]:
+    return tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
+
+
 def study_names() -> list[str]:
     """Names that `load` accepts."""
     return list(NAMES)
@@ -144,9 +180,11 @@ def load(name: str) -> Study:
     """The study of that name."""
     if name not in NAMES:
         raise InputError(f"there is no study {name!r}; choose one of: {', '.join(NAMES)}")
-    study: Study = import_module(_module(name)).STUDY
-    return study
+    module = import_module(_module(name))
+    studies: tuple[Study, ...] = getattr(module, "STUDIES", None) or (module.STUDY,)
+    return next(study for study in studies if study.name == name)
 
 
 def _module(name: str) -> str:
-    return f"biselect_studies.{name.replace('-', '_')}"
+    home = next((module for module, names in SHARED.items() if name in names), name.replace("-", "_"))
+    return f"biselect_studies.{home}"

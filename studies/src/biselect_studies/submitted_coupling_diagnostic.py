@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from biselect_studies.readings import Reading
+from biselect_studies.figures import GREY, Figure, line, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.study import described
+from biselect_studies.task import Grid
 
 SIZES = {
     20: (12, 8, 3, 5),
@@ -36,14 +33,7 @@ COLUMNS = {
 }
 
 
-def seeds(quick: bool) -> int:
-    """Problems for each width; the paper has one."""
-    return 2 if quick else 20
-
-
-def tasks(quick: bool) -> list[Task]:
-    """Every width."""
-    return [task for width in _widths(quick) for task in tasks_for("coupling", _cell(width), seeds(quick), block=5)]
+GRID = Grid(experiment="coupling", cells=lambda quick: map(_cell, _widths(quick)), quick=2, full=20, block=5)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -51,14 +41,14 @@ def summarise(records: Records, quick: bool) -> Findings:
     found: list[Entry] = []
     gaps = []
     for width in _widths(quick):
-        values = records[tuple(sorted(_cell(width).items()))]
+        values = records.of(_cell(width))
         gaps.append(float(values["gap"].max()))
         for name, column in COLUMNS.items():
             if name in values:
                 paper = SHARES.get(width) if name == "share" else None
                 found.append(entry(_row(width), column, values[name], paper=paper, decimals=1))
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(
             f"The largest gap of a placement is {max(gaps):.1g}. The paper's dense gain kept lies between {GAINS[0]} "
@@ -74,8 +64,6 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Four panels over the width, as in the paper; the mean field beside the plain mask."""
-    from biselect.report.style import PAPER, band, panels
-
     figure, axes = panels(2, 2, width=3.6, height=2.6, sharex=True)
     shown = [("share",), ("to_fields",), ("dense_gain", "mended_gain", "bare_gain"), ("over_diagonal",)]
     labels = {"dense_gain": "plain mask", "mended_gain": "with mean field", "bare_gain": "mean field, no couplings"}
@@ -83,13 +71,12 @@ def draw(found: Findings) -> Figure:
     for panel, names in zip(axes.ravel(), shown, strict=True):
         for position, name in enumerate(names):
             cells = [found.find(_row(width), COLUMNS[name]) for width in widths]
-            ours, low, high = ([getattr(cell, part) for cell in cells] for part in ("ours", "low", "high"))
-            band(panel, widths, ours, low, high, position, labels.get(name, "ours"))
+            line(panel, widths, cells, position, labels.get(name, "ours"))
         panel.set(title=COLUMNS[names[0]].replace(", %", " (%)"))
         panel.set_ylim(bottom=0)
     printed = [width for width in widths if width in SHARES]
     axes[0, 0].plot(printed, [SHARES[width] for width in printed], "x", color="black", label="paper")
-    axes[1, 0].axhspan(*GAINS, color=PAPER, alpha=0.15, label="paper, range", linewidth=0)
+    axes[1, 0].axhspan(*GAINS, color=GREY, alpha=0.15, label="paper, range", linewidth=0)
     axes[0, 0].legend()
     axes[1, 0].legend(loc="lower right")
     for panel in axes[1]:
@@ -110,26 +97,4 @@ def _cell(width: int) -> dict[str, Any]:
     return {"device": DEVICE, **dict(zip("NDkm", SIZES[width], strict=True))}
 
 
-STUDY = Study(
-    name="submitted-coupling-diagnostic",
-    title="Coupling that hardware edges keep, and what it is worth",
-    label="fig:submitted_coupling_diagnostic",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper's problems are not given, nor are its patches and its placement. Ours are drawn from "
-        "the Credit Card excerpt: k frauds among N transactions, D of its columns; on a patch of "
-        "FakeBoston, trees, chosen from its calibration; placed by an exact program.",
-    ),
-    readings=(
-        Reading(
-            cause="done otherwise",
-            columns=("kept of the cross mass, %",),
-            text="Our placement is the exact optimum of the kept mass. Heaviest samples and features on the positions "
-            "with most edges, a plain rule, keep 4.1, 4.6, 2.9, 2.6 and 2.3 % of it at these widths, as the paper "
-            "does (4.6, 3.6, 2.3, 2.6, 2.1); a random placement keeps 1.6 to 0.8 %.",
-            shown_by=("placement",),
-        ),
-    ),
-)
+STUDY = described("submitted-coupling-diagnostic", tasks=GRID.tasks, summarise=summarise, draw=draw)

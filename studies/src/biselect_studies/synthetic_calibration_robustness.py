@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from biselect_studies.figures import Figure, line, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
+from biselect_studies.study import described
 from biselect_studies.synthetic_table import SIZE, percent
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.task import Grid
 
 ETAS = (0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)
 NOISE = (0.4, 0.5, 0.6)
@@ -35,13 +33,6 @@ PAPER = {  # at ν = 50 %, η = 1, entrywise
 CLEAN_SUM = {**SIZE, "noise": 0.5, "mode": "row", "rule": "sum", "scale": "pool", "eta": 0.0}
 """The sum rule on the clean weights of panels a and b: why panels c and d need others."""
 
-BLOCK = 8
-
-
-def seeds(quick: bool) -> int:
-    """Seeds of each cell; the paper has 64."""
-    return BLOCK if quick else 64
-
 
 def cells() -> list[dict[str, Any]]:
     """Entrywise sweeps at three noise fractions, then five modes at 50 %."""
@@ -51,9 +42,7 @@ def cells() -> list[dict[str, Any]]:
     return [*swept, CLEAN_SUM]
 
 
-def tasks(quick: bool) -> list[Task]:
-    """All cells."""
-    return [task for cell in cells() for task in tasks_for("perturbation", cell, seeds(quick), block=BLOCK)]
+GRID = Grid(experiment="perturbation", cells=lambda quick: cells(), quick=8, full=64, block=8)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -61,7 +50,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     found: list[Entry] = []
     clipped = {}
     for cell in cells()[:-1]:
-        values = records[tuple(sorted(cell.items()))]
+        values = records.of(cell)
         row, column = _row(cell), f"η = {cell['eta']:g}"
         swept = cell["rule"] == "best-clean"
         printed = swept and cell["noise"] == 0.5 and cell["eta"] == 1.0
@@ -71,9 +60,9 @@ def summarise(records: Records, quick: bool) -> Findings:
             found.append(entry(f"{row}, {metric}", column, values[metric], paper=paper))
         if not swept and cell["eta"] == 1.0:
             clipped[cell["mode"]] = float(np.mean(values["clipped"]))
-    lost = float(np.mean(records[tuple(sorted(CLEAN_SUM.items()))]["sequential feature"]))
+    lost = float(np.mean(records.of(CLEAN_SUM)["sequential feature"]))
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(
             f"Share of weights clipped at η = 1: row bias {100 * clipped['row']:.1f} %, feature bias "
@@ -89,19 +78,19 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Panels a and b: entrywise by noise fraction. Panels c and d: five modes."""
-    from biselect.report.style import band, panels
-
     figure, axes = panels(2, 2, width=3.6, height=2.8)
     for panel, metric in zip(axes[0], ("combined", "feature"), strict=True):
         for position, noise in enumerate(NOISE):
-            for selector, line in (("joint", "-"), ("sequential", "--")):
-                row = f"entrywise, ν = {percent(noise)}, {selector} {metric}"
-                _line(band, panel, found, row, position, f"{selector}, ν = {percent(noise)}", line)
+            for selector, style in (("joint", "-"), ("sequential", "--")):
+                title = f"ν = {percent(noise)}"
+                row = _along(found, f"entrywise, {title}, {selector} {metric}")
+                line(panel, ETAS, row, position, f"{selector}, {title}", linestyle=style)
         panel.set(xlabel="calibration error η", ylabel=f"{metric} F1")
     axes[0, 1].legend(loc="center left", bbox_to_anchor=(1, 0.5), handlelength=3)
     for panel, selector in zip(axes[1], ("sequential", "joint"), strict=True):
-        for position, (mode, title) in enumerate(MODES.items()):
-            _line(band, panel, found, f"{MODES[mode]}, sum rule, {selector} feature", position, title, "-")
+        for position, title in enumerate(MODES.values()):
+            row = _along(found, f"{title}, sum rule, {selector} feature")
+            line(panel, ETAS, row, position, title, linestyle="-")
         panel.set(xlabel="calibration error η", ylabel=f"{selector} feature F1")
     axes[1, 1].legend(loc="center left", bbox_to_anchor=(1, 0.5))
     for panel, letter in zip(axes.ravel(), "abcd", strict=True):
@@ -109,10 +98,8 @@ def draw(found: Findings) -> Figure:
     return figure
 
 
-def _line(band: Any, panel: Any, found: Findings, row: str, position: int, label: str, line: str) -> None:
-    points = [found.find(row, f"η = {eta:g}") for eta in ETAS]
-    ours, low, high = ([getattr(p, name) for p in points] for name in ("ours", "low", "high"))
-    band(panel, ETAS, ours, low, high, position, label, linestyle=line)
+def _along(found: Findings, row: str) -> list[Entry]:
+    return [found.find(row, f"η = {eta:g}") for eta in ETAS]
 
 
 def _row(cell: dict[str, Any]) -> str:
@@ -121,18 +108,4 @@ def _row(cell: dict[str, Any]) -> str:
     return f"entrywise, ν = {percent(cell['noise'])}"
 
 
-STUDY = Study(
-    name="synthetic-calibration-robustness",
-    title="Selection under calibration error, entrywise and structured",
-    label="fig:synthetic_calibration_robustness",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "By what columns are standardised is open: panels a and b by the pool, panels c and d by the "
-        "nominal rows, since the paper's words on the structured modes fit no other.",
-        "In the entrywise sweep the sequential rule is chosen on the clean weights, with the planted "
-        "answer in hand, and then held; in the structured modes it is the sum. How the modes are scaled "
-        "is ours.",
-    ),
-)
+STUDY = described("synthetic-calibration-robustness", tasks=GRID.tasks, summarise=summarise, draw=draw)

@@ -2,44 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from biselect_studies.readings import Reading
+from biselect_studies.figures import COLOURS, GREY, MARKERS, Figure, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
-from biselect_studies.study import Study
-from biselect_studies.task import Task, tasks_for
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+from biselect_studies.study import described
+from biselect_studies.task import Grid
 
 FEATURES = 15
 BUDGETS = (2, 3, 4, 5, 6, 8, 10)
 CENTERS = {"mean": "Abs. z", "median": "MAD z"}
 FOLLOWED = {"shared-support": "Shared support", "redundant-decoys": "Redundant decoys"}
-GRID = [{"mechanism": "proxy-burden", "k": k, "shift": s, "m": 4} for k in (1, 2, 4) for s in (0.0, 1.5, 3.0, 4.5)]
-GRID_ROW = "Proxy burden 0.5"
+PROXIES = [{"mechanism": "proxy-burden", "k": k, "shift": s, "m": 4} for k in (1, 2, 4) for s in (0.0, 1.5, 3.0, 4.5)]
+PROXY_ROW = "Proxy burden 0.5"
 PAPER = {  # lift by calibration map; the largest is at m/D = 0.27 in both follow-ups
     "Shared support": {"mean": 0.219, "median": 0.344},
     "Redundant decoys": {"mean": 0.180, "median": 0.216},
-    GRID_ROW: {"mean": 0.025, "median": 0.060},
+    PROXY_ROW: {"mean": 0.025, "median": 0.060},
 }
 PAPER_RATIO = 0.27
-BLOCK = 25
 
 
-def seeds(quick: bool) -> int:
-    """Seeds of each cell; the paper has 50."""
-    return BLOCK if quick else 50
-
-
-def tasks(quick: bool) -> list[Task]:
+def cells() -> list[dict[str, Any]]:
     """Two budget sweeps and one grid, under both maps."""
-    cells = [_cell(name, m, center) for center in CENTERS for name in FOLLOWED for m in BUDGETS]
-    cells += [{**cell, "center": center} for center in CENTERS for cell in GRID]
-    return [task for cell in cells for task in tasks_for("mechanism", cell, seeds(quick), block=BLOCK)]
+    found = [_cell(name, m, center) for center in CENTERS for name in FOLLOWED for m in BUDGETS]
+    return found + [{**cell, "center": center} for center in CENTERS for cell in PROXIES]
+
+
+GRID = Grid(experiment="mechanism", cells=lambda quick: cells(), quick=25, full=50, block=25)
 
 
 def summarise(records: Records, quick: bool) -> Findings:
@@ -49,16 +42,16 @@ def summarise(records: Records, quick: bool) -> Findings:
     losing = set()
     for center, title in CENTERS.items():
         for name, row in FOLLOWED.items():
-            lifts = [_values(records, _cell(name, m, center))["active"] for m in BUDGETS]
+            lifts = [records.of(_cell(name, m, center))["active"] for m in BUDGETS]
             best = int(np.argmax([lift.mean() for lift in lifts]))
             found.append(entry(row, f"{title}, ΔF1", lifts[best], paper=PAPER[row][center]))
             found.append(entry(row, f"{title}, m/D", [BUDGETS[best] / FEATURES], paper=PAPER_RATIO, decimals=2))
             sweeps[f"{row}, {title}"] = [float(lift.mean()) for lift in lifts]
-        grid = [_values(records, {**cell, "center": center})["combined"] for cell in GRID]
-        found.append(entry(GRID_ROW, f"{title}, ΔF1", np.mean(grid, axis=0), paper=PAPER[GRID_ROW][center]))
-        losing |= {cell["shift"] for cell, lifts in zip(GRID, grid, strict=True) if lifts.mean() < 0}
+        grid = [records.of({**cell, "center": center})["combined"] for cell in PROXIES]
+        found.append(entry(PROXY_ROW, f"{title}, ΔF1", np.mean(grid, axis=0), paper=PAPER[PROXY_ROW][center]))
+        losing |= {cell["shift"] for cell, lifts in zip(PROXIES, grid, strict=True) if lifts.mean() < 0}
     return Findings(
-        seeds=seeds(quick),
+        seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(
             f"In the proxy grid joint selection loses at shifts of {', '.join(f'{s:g}' for s in sorted(losing))} "
@@ -71,13 +64,11 @@ def summarise(records: Records, quick: bool) -> Findings:
 
 def draw(found: Findings) -> Figure:
     """Active-feature lift over the feature budget."""
-    from biselect.report.style import COLOURS, MARKERS, PAPER, panels
-
     figure, axes = panels(1, 1, width=4.8, height=2.9)
     ratios = [m / FEATURES for m in BUDGETS]
     for position, (label, lifts) in enumerate(found.extra["sweeps"].items()):
         axes[0, 0].plot(ratios, lifts, color=COLOURS[position], marker=MARKERS[position], label=label)
-    axes[0, 0].axvline(PAPER_RATIO, color=PAPER, linestyle=":", label="paper's largest lift")
+    axes[0, 0].axvline(PAPER_RATIO, color=GREY, linestyle=":", label="paper's largest lift")
     axes[0, 0].axhline(0, color="black", linewidth=0.8)
     axes[0, 0].set(xlabel="feature budget m/D", ylabel="joint minus sequential,\nactive-feature F1")
     axes[0, 0].legend(loc="center left", bbox_to_anchor=(1, 0.5))
@@ -88,39 +79,4 @@ def _cell(name: str, m: int, center: str) -> dict[str, Any]:
     return {"mechanism": name, "k": 4, "shift": 3.0, "m": m, "center": center}
 
 
-def _values(records: Records, cell: dict[str, Any]) -> Any:
-    return records[tuple(sorted(cell.items()))]
-
-
-STUDY = Study(
-    name="synthetic-mechanism-stable",
-    title="Mechanisms whose joint lift keeps its sign under two calibration maps",
-    label="tab:synthetic_mechanism_stable",
-    tasks=tasks,
-    summarise=summarise,
-    draw=draw,
-    choices=(
-        "The paper names these mechanisms without a generator: the pools, their sizes, spikes, decoys "
-        "and proxies are ours. Signs and order can be compared, sizes hardly.",
-    ),
-    readings=(
-        Reading(
-            cause="left open",
-            rows=("Redundant decoys",),
-            columns=("Abs. z, ΔF1",),
-            text="The size of a lift is set by constants that the paper does not print. Spikes in 7 instead of 10 % of "
-            "the pool give 0.19 here, five decoys instead of three 0.23.",
-            shown_by=("decoys",),
-        ),
-        Reading(
-            cause="not known",
-            rows=("Redundant decoys", GRID_ROW),
-            columns=("MAD z, ΔF1",),
-            text="No constant of ours that we tried gives it. Redundant decoys: five of them instead of three give "
-            "0.33, two 0.42, spikes in 7 instead of 10 % of the pool 0.46, each more than the paper's 0.22. Proxy "
-            "grid: a loading of 0.6 instead of 0.8 gives 0.095, of 0.95 0.134, fewer spikes 0.10 to 0.12, where the "
-            "paper has 0.06. Signs, the order of the two maps and the budget of the largest lift are as in the paper.",
-            shown_by=("decoys", "proxies"),
-        ),
-    ),
-)
+STUDY = described("synthetic-mechanism-stable", tasks=GRID.tasks, summarise=summarise, draw=draw)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
@@ -58,3 +58,34 @@ def tasks_for(experiment: str, cell: Cell, seeds: int, *, block: int) -> list[Ta
         Task(experiment=experiment, cell=pairs, first=first, stop=min(first + block, seeds))
         for first in range(0, seeds, block)
     ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grid:
+    """The cells of one experiment, and how many seeds each of them gets: the parameters of a study.
+
+    Attributes:
+        experiment: module of `biselect_studies.experiments`.
+        cells: of the quick (True) or full form.
+        quick: seeds of each cell in the quick form.
+        full: seeds of each cell in the full form.
+        block: seeds of one task.
+    """
+
+    experiment: str
+    cells: Callable[[bool], Iterable[Cell]]
+    quick: int
+    full: int
+    block: int
+
+    def seeds(self, quick: bool) -> int:
+        """Seeds of each cell."""
+        return self.quick if quick else self.full
+
+    def tasks(self, quick: bool) -> list[Task]:
+        """The work of the quick (True) or full form."""
+        return [
+            task
+            for cell in self.cells(quick)
+            for task in tasks_for(self.experiment, cell, self.seeds(quick), block=self.block)
+        ]

@@ -44,7 +44,7 @@ class Job(NamedTuple):
 
 
 class Search:
-    """Runs descents one after the other in a fixed order, whoever computes them, and keeps the books.
+    """Runs descents, takes up their results in the order of their starts, and keeps count of what they cost.
 
     Results are taken up in the order of their starts, and whether a start still fits into the budget depends only on
     those before it, so with a budget of evaluations the number of workers changes nothing.
@@ -184,9 +184,9 @@ class Search:
                 room = self._room(share)
                 if descent is None or (found and room < FEWEST):
                     break
-                if found and descent.evaluations > room:  # it ran ahead, before its elders had spent their part
+                if found and descent.evaluations > room:  # it began before the starts ahead of it had spent theirs
                     descent = follow(job, room)
-                    if descent is None:  # and now there is no time for it
+                    if descent is None:  # no time is left to run it again
                         break
                 self._take(job.key, descent)
                 found.append(descent)
@@ -219,7 +219,7 @@ class Search:
                     job, future = ahead.popleft()
                     yield job, future.result()
             finally:
-                self._over = True  # what runs ahead ends at once, and is not wanted
+                self._over = True  # descents that began ahead end at once; nobody needs them
                 for _, future in ahead:
                     future.cancel()
 

@@ -1,1 +1,20 @@
-"""What studies compute: one module per experiment, each with `work(cell, seeds)`."""
+"""What is done in one cell of a study: each module has `work(cell, seeds)`, which gives a list per quantity."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import wraps
+from typing import Any
+
+from biselect_studies.task import Cell, Values
+
+
+def by_seed(measure: Callable[[Cell, int], Mapping[str, Any]]) -> Callable[[Cell, Iterable[int]], Values]:
+    """The `work` of an experiment that measures every seed by itself."""
+
+    @wraps(measure)
+    def work(cell: Cell, seeds: Iterable[int]) -> Values:
+        found = [measure(cell, seed) for seed in seeds]
+        return {name: [values[name] for values in found] for name in found[0]}
+
+    return work

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.data.candidates import ranked
 from biselect.data.stage1 import retained
 from biselect_studies import aml_fields as fields
-from biselect_studies.aml_methods import choose
+from biselect_studies.baselines import choose
 from biselect_studies.task import Cell, Values
 
 SIZE = 500
@@ -46,7 +47,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         mine = X[pool.rows].astype(np.float64)
         problem = SelectionProblem(coupling=scorer.weights(mine), k=cell["k"], m=fields.M)
         for method in cell["methods"]:
-            samples = choose(method, problem, mine, scene, seed)
+            samples = choose(method, problem, seed, partial(scene.score, rows=mine))
             values.setdefault(method, []).append(int(np.isin(samples, pool.positive).sum()))
         values.setdefault("positives", []).append(int(pool.positive.size))
         values.setdefault("place", []).append(place)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.data.candidates import balanced
 from biselect_studies import aml_fields as fields
-from biselect_studies.aml_methods import choose
+from biselect_studies.baselines import choose
 from biselect_studies.task import Cell, Values
 
 
@@ -33,7 +34,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         positives = pool.rows[pool.positive] + rows.start
         values["positives"].append(positives.tolist())
         values["groups"].append(scene.groups[positives].tolist())
-        found = {method: choose(method, problem, mine, scene, seed) for method in cell["methods"]}
+        found = {method: choose(method, problem, seed, partial(scene.score, rows=mine)) for method in cell["methods"]}
         best = _score(problem, found["exact"]) if "exact" in found else None
         for method, chosen in found.items():
             values.setdefault(method, []).append(f1_at_k(chosen.tolist(), pool.positive.tolist()))

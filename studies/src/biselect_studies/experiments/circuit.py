@@ -2,37 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.ideal import ideal_probabilities
 from biselect.qaoa import Ansatz, AnsatzSpec
-from biselect_studies.task import Cell, Values
+from biselect_studies.experiments import by_seed
+from biselect_studies.task import Cell
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
-    """A random problem and random angles a seed: gate counts, and total variation to the simulator."""
-    values: Values = {name: [] for name in ("preparation", "rz", "rzz", "xy", "distance")}
-    shape: tuple[int, int] = (cell["N"], cell["D"])
-    for seed in seeds:
-        rng = np.random.default_rng(seed)
-        problem = SelectionProblem(
-            coupling=rng.exponential(size=shape),
-            sample_scores=rng.exponential(size=shape[:1]),
-            feature_scores=rng.exponential(size=shape[1:]),
-            k=cell["k"],
-            m=cell["m"],
-        )
-        angles = rng.uniform(-np.pi, np.pi, 4)
-        program = AnsatzSpec(problem, 1).program(angles)
-        kinds = [op.kind for op in program.ops]
-        values["preparation"].append(to_qiskit(program, measure=False).size() - len(kinds))
-        for kind in ("rz", "rzz", "xy"):
-            values[kind].append(kinds.count(kind))
-        measured = ideal_probabilities(to_qiskit(program))
-        expected = np.abs(Ansatz(problem, 1).dense_state(angles)) ** 2
-        values["distance"].append(float(np.abs(measured - expected).sum() / 2))
-    return values
+@by_seed
+def work(cell: Cell, seed: int) -> dict[str, float]:
+    """Gate counts of a random problem with random angles, and the total variation to the simulator."""
+    n, d, k, m = (cell[name] for name in "NDkm")
+    rng = np.random.default_rng(seed)
+    coupling, samples, features = (rng.exponential(size=shape) for shape in ((n, d), n, d))
+    problem = SelectionProblem(coupling=coupling, sample_scores=samples, feature_scores=features, k=k, m=m)
+    angles = rng.uniform(-np.pi, np.pi, 4)
+    program = AnsatzSpec(problem, 1).program(angles)
+    kinds = [op.kind for op in program.ops]
+    expected = np.abs(Ansatz(problem, 1).dense_state(angles)) ** 2
+    return {
+        "preparation": to_qiskit(program, measure=False).size() - len(kinds),
+        **{kind: kinds.count(kind) for kind in ("rz", "rzz", "xy")},
+        "distance": float(np.abs(ideal_probabilities(to_qiskit(program)) - expected).sum() / 2),
+    }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,10 @@ from biselect.core.metrics import f1_at_k
 from biselect.data.candidates import Candidates
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
-from biselect_studies.budget_rules import RULES
+from biselect_studies.baselines import choose
+from biselect_studies.budget_rules import Neighbours
 from biselect_studies.creditcard_table import SPLIT
-from biselect_studies.experiments.creditcard_slices import choose
+from biselect_studies.experiments.creditcard_slices import detected
 from biselect_studies.task import Cell, Values
 
 WINDOW = "test"
@@ -43,17 +45,17 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
                 answers = [solve(problem, name, seed=seed, **options) for name, options in SELECTORS.items()]
                 best = min(answers, key=lambda answer: answer.energy)
                 scores[row, column], chosen[row, column] = best.score, best.samples
-        recommended = {name: rule(scores, W, KS, MS) for name, rule in RULES.items()}
+        recommended = Neighbours(scores=scores, W=W, ks=KS, ms=MS).recommended()
         found = {place: _f1(samples, pool) for place, samples in chosen.items()}
         beside = {
             place: _beside(W, place, scores[place], pool, cell["methods"], seed) for place in recommended.values()
         }
-        _add(values, "positives", int(pool.positive.size))
-        _add(values, "hindsight f1", max(found.values()))
+        values.setdefault("positives", []).append(int(pool.positive.size))
+        values.setdefault("hindsight f1", []).append(max(found.values()))
         for name, place in recommended.items():
             budgets = {"k": int(KS[place[0]]), "m": int(MS[place[1]])}
             for quantity, value in {**budgets, "f1": found[place], **beside[place]}.items():
-                _add(values, f"{name} {quantity}", value)
+                values.setdefault(f"{name} {quantity}", []).append(value)
     return values
 
 
@@ -63,14 +65,11 @@ def _beside(
     """The exact optimum of a sector, and F1 of other methods with the same budgets."""
     problem = SelectionProblem(coupling=W, k=int(KS[place[0]]), m=int(MS[place[1]]))
     exact = solve(problem, "exact", workers=1)
-    others = {method: _f1(choose(method, problem, pool, SPLIT, WINDOW, seed), pool) for method in methods}
+    detect = partial(detected, percent=SPLIT, window=WINDOW, rows=pool.rows)
+    others = {method: _f1(choose(method, problem, seed, detect), pool) for method in methods}
     short = max(0.0, exact.score - score) / max(exact.score, 1e-12)
     return {"exact": _f1(exact.samples, pool), "proven": bool(exact.proven_optimal), "short": short, **others}
 
 
 def _f1(samples: NDArray[np.int64], pool: Candidates) -> float:
     return f1_at_k(samples.tolist(), pool.positive.tolist())
-
-
-def _add(values: Values, name: str, value: Any) -> None:
-    values.setdefault(name, []).append(value)

@@ -16,8 +16,8 @@ from biselect.core.metrics import f1_at_k
 from biselect.data.creditcard import load_credit_card
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
-from biselect_studies.creditcard_table import PAPER_SLICES, SIZES, SPLIT, D, M
-from biselect_studies.rankers import RULES
+from biselect_studies.baselines import RANKERS, ranked
+from biselect_studies.creditcard_table import PARTS, SIZES, SPLIT, D, M
 from biselect_studies.task import Cell, Values
 
 REPLICATES = 5
@@ -31,7 +31,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
 
     `hits SELECTOR` says how often each fraud of a slice, in the order of `frauds`, was chosen.
     With `kind` = `shrink` a part (`fraction`) of the reference window stands against all of it. Slice numbers run
-    from `draw` in steps of 25, so that one cell needs `REPLICATES` fits only. With `kind` = `lag`, `block` 0 ends
+    from `draw` in steps of `PARTS`, so that one cell needs `REPLICATES` fits only. With `kind` = `lag`, `block` 0 ends
     where the test window begins and each further block one window earlier; it stands against block 0.
     """
     values: Values = {}
@@ -45,7 +45,7 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     else:
         clean, fits = _block(cell["map"], 0), [_block(cell["map"], cell["block"])]
     for seed in seeds:
-        number = cell["draw"] + PAPER_SLICES * seed if shrink else seed
+        number = cell["draw"] + PARTS * seed if shrink else seed
         for size in cell["sizes"]:
             pool = fields.draw("balanced", SPLIT, "test", size, SIZES[size], number)
             newer = clean.weights(test[pool.rows])
@@ -68,7 +68,7 @@ def _measure(W: NDArray[np.float64], clean: NDArray[np.float64], k: int, positiv
     chosen = {
         "joint": solve(problem, "exact", workers=1).samples,
         **{name: solve(problem, "feature-first", aggregate=aggregate).samples for name, aggregate in FIRST.items()},
-        **{name: rule(W, k, M) for name, rule in RULES.items()},
+        **{name: ranked(name, W, k, M) for name in RANKERS},
     }
     return {
         **{name: f1_at_k(samples.tolist(), positive.tolist()) for name, samples in chosen.items()},

@@ -3,22 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
-from biselect.data.candidates import Candidates
-from biselect.solvers import solve
-from biselect.solvers.response import top
 from biselect_studies import creditcard_fields as fields
-from biselect_studies.experiments.benchmark import OPTIONS
-from biselect_studies.rankers import RULES
+from biselect_studies.baselines import choose
 from biselect_studies.task import Cell, Values
-
-KAWASAKI = {"temperature": 0.05}  # the temperature at which its row of the paper's table comes out
 
 
 def work(cell: Cell, seeds: Iterable[int]) -> Values:
@@ -36,33 +30,20 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
         pool = fields.draw(cell["pool"], percent, window, size, k, seed)
         problem = SelectionProblem(coupling=field[pool.rows, :D], k=k, m=m)
         frauds = pool.rows[pool.positive]
-        _add(values, "fraud", int(frauds[0]) if frauds.size else -1)
-        _add(values, "prevalence", pool.positive.size / size)
+        values.setdefault("fraud", []).append(int(frauds[0]) if frauds.size else -1)
+        values.setdefault("prevalence", []).append(pool.positive.size / size)
         if cell["pool"] == "balanced":
-            _add(values, "frauds", frauds.tolist())
+            values.setdefault("frauds", []).append(frauds.tolist())
+        score = partial(detected, percent=percent, window=window, rows=pool.rows)
         for method in cell["methods"]:
-            chosen = choose(method, problem, pool, percent, window, seed)
-            _add(values, method, f1_at_k(chosen.tolist(), pool.positive.tolist()))
+            chosen = choose(method, problem, seed, score)
+            values.setdefault(method, []).append(f1_at_k(chosen.tolist(), pool.positive.tolist()))
             if cell["pool"] == "balanced":
-                _add(values, f"hits {method}", np.isin(pool.positive, chosen).astype(int).tolist())
+                values.setdefault(f"hits {method}", []).append(np.isin(pool.positive, chosen).astype(int).tolist())
     return values
 
 
-def choose(
-    method: str, problem: SelectionProblem, pool: Candidates, percent: fields.Percent, window: str, seed: int
-) -> NDArray[np.int64]:
-    """The pool's rows that a method chooses, k of them."""
-    kind, _, rest = method.partition(":")
-    if kind == "rule":
-        return RULES[rest](problem.coupling, problem.k, problem.m)
-    if kind == "detector":
-        name, _, features = rest.partition(":")
-        return top(fields.scores(percent, window, name, int(features))[pool.rows], problem.k)
-    options: dict[str, Any] = KAWASAKI if kind == "kawasaki" else dict(OPTIONS.get(kind, {}))
-    if rest:
-        options = {"aggregate": rest}
-    return solve(problem, kind, seed=seed, **options).samples
-
-
-def _add(values: Values, name: str, value: Any) -> None:
-    values.setdefault(name, []).append(value)
+def detected(method: str, percent: fields.Percent, window: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Scores of a window's rows by a detector on the first features, such as `detector:ecod:12`."""
+    _, name, features = method.split(":")
+    return fields.scores(percent, window, name, int(features))[rows]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,8 @@ from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.training import train
 from biselect.simulate.layers import energy_table
 from biselect.solvers import solve
-from biselect_studies.task import Cell, Values
+from biselect_studies.experiments import by_seed
+from biselect_studies.task import Cell
 
 SHOTS = 4096
 GOOD = 0.9  # an α near the optimum
@@ -29,7 +29,8 @@ HEURISTICS: dict[str, dict[str, Any]] = {
 """The paper's classical baseline is the best of these."""
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+@by_seed
+def work(cell: Cell, seed: int) -> dict[str, Any]:
     """By depth 1, 2, …: `tied` and `grouped` α, optimum probability, best α of 4096 shots and probability of α ≥ 0.9.
 
     Also the same of `uniform` sampling, the best `classical` α, that of `ascent` from one start, and the `range` from
@@ -37,28 +38,25 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     either schedule, `tied` and `grouped`. Grouped training starts from the tied angles of the same depth, among
     others, so it can be no worse.
     """
-    values: Values = {}
-    for seed in seeds:
-        problem = instance(cell, seed)
-        energies = energy_table(problem)
-        mean, best = float(energies.mean()), float(energies.min())
-        alphas = (mean - energies) / (mean - best)
-        found: dict[str, Any] = {"range": mean - best}
-        for kind, ansatz, through in (
-            ("tied", _ansatz(problem, cell["tied"], "layerwise"), ()),
-            ("grouped", _ansatz(problem, cell["grouped"], "fully-grouped"), ("layerwise",)),
-        ):
-            stages = [s for s in train(ansatz, strategy="ladder", through=through).stages if s.schedule not in through]
-            states = [_ansatz(problem, s.depth, s.schedule).probabilities(s.angles) for s in stages]
-            rungs = [_readout(alphas, state) for state in states]
-            found |= {f"{kind} {name}": [rung[name] for rung in rungs] for name in rungs[0]}
-        found |= {f"uniform {name}": v for name, v in _readout(alphas, np.full_like(alphas, 1 / alphas.size)).items()}
-        answers = [solve(problem, method, seed=seed, **options).energy for method, options in HEURISTICS.items()]
-        found["classical"] = (mean - min(answers)) / (mean - best)
-        found["ascent"] = (mean - solve(problem, "coordinate-ascent", seed=seed, starts=1).energy) / (mean - best)
-        for name, value in found.items():
-            values.setdefault(name, []).append(value)
-    return values
+    problem = instance(cell, seed)
+    energies = energy_table(problem)
+    mean, best = float(energies.mean()), float(energies.min())
+    alphas = (mean - energies) / (mean - best)
+    answers = [solve(problem, method, seed=seed, **options).energy for method, options in HEURISTICS.items()]
+    ascent = solve(problem, "coordinate-ascent", seed=seed, starts=1).energy
+    found: dict[str, Any] = {
+        "range": mean - best,
+        "classical": (mean - min(answers)) / (mean - best),
+        "ascent": (mean - ascent) / (mean - best),
+    }
+    for kind, schedule, through in (("tied", "layerwise", ()), ("grouped", "fully-grouped", ("layerwise",))):
+        stages = train(_ansatz(problem, cell[kind], schedule), strategy="ladder", through=through).stages
+        own = [stage for stage in stages if stage.schedule == schedule]
+        states = [_ansatz(problem, stage.depth, schedule).probabilities(stage.angles) for stage in own]
+        rungs = [_readout(alphas, state) for state in states]
+        found |= {f"{kind} {name}": [rung[name] for rung in rungs] for name in rungs[0]}
+    uniform = _readout(alphas, np.full_like(alphas, 1 / alphas.size))
+    return found | {f"uniform {name}": value for name, value in uniform.items()}
 
 
 def instance(cell: Cell, seed: int) -> SelectionProblem:

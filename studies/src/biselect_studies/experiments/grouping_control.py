@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -11,35 +9,34 @@ from biselect.core import SelectionProblem
 from biselect.data.synthetic import planted_block
 from biselect.qaoa.cost_groups import split_terms
 from biselect.qaoa.small_angle import responses
+from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.depth_ladder import own_noise
-from biselect_studies.task import Cell, Values
+from biselect_studies.task import Cell
 
 DRAWS = 200  # random splits of each instance and kind
 GROUPS = 3
 CONTROLS = ("type-preserving", "same-size")
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+@by_seed
+def work(cell: Cell, seed: int) -> dict[str, float]:
     """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
 
     Beside N, D, k, m, signal and mode a cell has `strength`, by which both marginals are multiplied.
     """
-    values: Values = {"gain": []}
-    for seed in seeds:
-        problem = _instance(cell, seed)
-        types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
-        by_term = responses(problem, split_terms(problem, np.arange(len(types))))
-        true = float(gains(by_term, types[None, :])[0])
-        values["gain"].append(true)
-        rng = np.random.default_rng([seed, 1])
-        for control in CONTROLS:
-            random = gains(by_term, random_splits(control, types, rng))
-            # ties count half, so that a split no better or worse than all others stands at 50 %
-            rank = float((random < true).mean() + 0.5 * (random == true).mean())
-            values.setdefault(f"{control} rank", []).append(rank)
-            values.setdefault(f"{control} above", []).append(int(true > np.quantile(random, 0.95)))
-            values.setdefault(f"{control} mean", []).append(float(random.mean()))
-    return values
+    problem = _instance(cell, seed)
+    types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
+    by_term = responses(problem, split_terms(problem, np.arange(len(types))))
+    true = float(gains(by_term, types[None, :])[0])
+    found = {"gain": true}
+    rng = np.random.default_rng([seed, 1])
+    for control in CONTROLS:
+        random = gains(by_term, random_splits(control, types, rng))
+        # ties count half, so that a split no better or worse than all others stands at 50 %
+        found[f"{control} rank"] = float((random < true).mean() + 0.5 * (random == true).mean())
+        found[f"{control} above"] = int(true > np.quantile(random, 0.95))
+        found[f"{control} mean"] = float(random.mean())
+    return found
 
 
 def random_splits(control: str, types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
@@ -60,20 +57,8 @@ def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np
 
 
 def _instance(cell: Cell, seed: int) -> SelectionProblem:
-    planted = planted_block(
-        cell["N"],
-        cell["D"],
-        cell["k"],
-        cell["m"],
-        cell["signal"],
-        seed=own_noise(cell, seed),
-        mode=cell["mode"],
-        place="first",
-    )
-    return SelectionProblem(
-        coupling=planted.weights,
-        sample_scores=cell["strength"] * planted.weights.max(axis=1),
-        feature_scores=cell["strength"] * planted.weights.max(axis=0),
-        k=cell["k"],
-        m=cell["m"],
-    )
+    N, D, k, m = (cell[name] for name in "NDkm")
+    noise = own_noise(cell, seed)
+    W = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").weights
+    samples, features = (cell["strength"] * W.max(axis=axis) for axis in (1, 0))
+    return SelectionProblem(coupling=W, sample_scores=samples, feature_scores=features, k=k, m=m)

@@ -87,32 +87,22 @@ class Case:
         )
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Prepared:
-    """A circuit that is ready to be measured.
-
-    Attributes:
-        bundle: the circuit.
-        threshold: E_BK, fixed before any shot; None for the classical reference.
-    """
-
-    bundle: Bundle
-    threshold: Threshold | None = None
+Prepared = tuple[Bundle, Threshold | None]
+"""A circuit that is ready to be measured, and its E_BK, fixed before any shot; None for the classical reference."""
 
 
 @cache
 def case(kind: str, width: int, instance: int, target: Any = None) -> Case:
     """A `creditcard` or `planted` instance, placed on the best patch of its width."""
-    dense = problem(kind, width, instance)
-    patch = best_patch(width, target)
-    return Case(problem=dense, target=target or device(DEVICE), patch=patch, placement=place(dense, patch))
+    target = target or device(DEVICE)
+    dense, patch = problem(kind, width, instance), _patch(width, target)
+    return Case(problem=dense, target=target, patch=patch, placement=place(dense, patch))
 
 
 @cache
-def best_patch(width: int, target: Any = None) -> Patch:
-    """The patch that calibration chooses."""
+def _patch(width: int, target: Any) -> Patch:
     n, d, _, _ = SIZES[width]
-    return choose_patch(target or device(DEVICE), n, d)
+    return choose_patch(target, n, d)
 
 
 def problem(kind: str, width: int, instance: int) -> SelectionProblem:
@@ -124,11 +114,7 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     rng = np.random.default_rng([instance, width])
     names = [f"V{j}" for j in range(1, d + 1)]
     labels = np.asarray(pool.labels)
-    rows = np.concatenate(
-        [
-            rng.choice(np.flatnonzero(labels), k, replace=False),
-            rng.choice(np.flatnonzero(~labels), n - k, replace=False),
-        ]
-    )
-    candidates = pool.candidates.select(names).take(rng.permutation(rows))
+    kinds = ((labels, k), (~labels, n - k))
+    rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
+    candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
     return Calibrator(map="ecdf").fit(pool.reference.select(names)).problem(candidates, k, m)

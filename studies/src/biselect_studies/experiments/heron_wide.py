@@ -28,29 +28,29 @@ def work(cell: Cell, seeds: Iterable[int]) -> Values:
     """One repeat a seed: energies of ideal shots, or with `noisy` the exact-budget mass under the noise model."""
     found = case("creditcard", cell["width"], 0)
     if cell["noisy"]:
-        return {"mass": [_noisy_mass(found, cell, seed) for seed in seeds]}
+        compiled = _compiled(found, cell).compiled
+        noisy = (noisy_shots(compiled, found.target, found.placed, cell["shots"], seed=seed) for seed in seeds)
+        return {"mass": [each.shots.exact_budget_mass(found.placed) for each in noisy]}
     start, angles = _protocol(found, cell)
     draw = _draw(found, cell["p"])
-    choice = sparse_optimum(found.sparse)
+    repeats = [draw(start, angles, cell["shots"], seed) for seed in seeds]
     references = {
         "retained": retained_mass(found.placed, hardware_mask(found.patch))[1],
         "classical": found.placed.energy(*warm_starts(found.placed, 1)[0]),
-        "sparse_classical": found.sparse.energy(*choice),
+        "sparse_classical": found.sparse.energy(*sparse_optimum(found.sparse)),
         "chance": found.placed.sector.chance,
     }
-    values: Values = {}
-    for seed in seeds:
-        shots = draw(start, angles, cell["shots"], seed)
-        sparse = found.sparse.energies(shots.samples, shots.features)
-        figures = {"best": float(shots.energies[0]), "sparse_best": float(sparse.min()), "mean": shots.mean_energy()}
-        for name, value in {**references, **figures}.items():
-            values.setdefault(name, []).append(value)
-    return values
+    return {
+        **{name: [value] * len(repeats) for name, value in references.items()},
+        "best": [float(shots.energies[0]) for shots in repeats],
+        "sparse_best": [float(found.sparse.energies(shots.samples, shots.features).min()) for shots in repeats],
+        "mean": [shots.mean_energy() for shots in repeats],
+    }
 
 
 def prepare(cell: Cell, target: Any) -> Prepared:
     """The circuit of a condition for a device, with angles selected for the patch that it gets there."""
-    return Prepared(bundle=_compiled(case("creditcard", cell["width"], 0, target), cell))
+    return _compiled(case("creditcard", cell["width"], 0, target), cell), None
 
 
 @cache
@@ -77,9 +77,3 @@ def _compiled(found: Case, cell: Cell) -> Bundle:
     start, angles = _protocol(found, cell)
     program = AnsatzSpec(found.sparse, cell["p"], SCHEDULE, found.mixer, start).program()
     return found.compiled(program, SCHEDULE, angles)
-
-
-def _noisy_mass(found: Case, cell: Cell, seed: int) -> float:
-    compiled = _compiled(found, cell).compiled
-    noisy = noisy_shots(compiled, found.target, found.placed, cell["shots"], seed=seed)
-    return noisy.shots.exact_budget_mass(found.placed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,8 @@ from biselect.qaoa.schedule import SCHEDULES
 from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
 from biselect.solvers import solve
-from biselect_studies.task import Cell, Values
+from biselect_studies.experiments import by_seed
+from biselect_studies.task import Cell
 
 GRADIENT_COST = 3  # evaluations that one with its gradient takes
 MIXING_GRID = 61  # steps of β in [0, π]
@@ -22,34 +22,30 @@ EVIDENCE_ANGLE = np.pi / 4
 EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keeps 67 % of them inside the budgets
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+@by_seed
+def work(cell: Cell, seed: int) -> dict[str, float | None]:
     """p_BK of every schedule by the `paper`'s search and by `ours`, of `mixing` alone and of `uniform` sampling.
 
     Also whether coordinate `ascent` hits, and whether the threshold is `optimal`. Ours may evaluate a third as often
     as the paper's did, since each of its evaluations has a gradient.
     """
-    values: Values = {}
-    for seed in seeds:
-        problem = panel_problem(seed=seed)
-        threshold = evidence_threshold(problem, cell["p"], seed).of(problem)
-        energies = Ansatz(problem, 1).energies
-        ascent = solve(problem, "coordinate-ascent", seed=seed, starts=1).energy
-        slack = 1e-9 * abs(threshold)
-        found: dict[str, Any] = {
-            "uniform": float((energies <= threshold + slack).mean()),
-            "ascent": int(ascent <= threshold + slack),
-            "mixing": mixing_alone(problem, cell["p"], threshold),
-            "optimal": int(threshold <= energies.min() + slack),
-        }
-        for schedule in SCHEDULES:
-            ansatz = Ansatz(problem, cell["p"], schedule, start="canonical", backend="compiled")
-            goal: dict[str, Any] = {"objective": "hit-rate", "threshold": threshold, "seed": seed}
-            paper = train(ansatz, strategy="threshold", **goal)
-            ours = train(ansatz, strategy="multistart", evaluations=paper.evaluations // GRADIENT_COST, **goal)
-            found |= {f"paper {schedule}": paper.hit_rate, f"ours {schedule}": ours.hit_rate}
-        for name, value in found.items():
-            values.setdefault(name, []).append(value)
-    return values
+    problem = panel_problem(seed=seed)
+    threshold = evidence_threshold(problem, cell["p"], seed).of(problem)
+    energies = Ansatz(problem, 1).energies
+    slack = 1e-9 * abs(threshold)
+    found: dict[str, float | None] = {
+        "uniform": float((energies <= threshold + slack).mean()),
+        "ascent": int(solve(problem, "coordinate-ascent", seed=seed, starts=1).energy <= threshold + slack),
+        "mixing": mixing_alone(problem, cell["p"], threshold),
+        "optimal": int(threshold <= energies.min() + slack),
+    }
+    for schedule in SCHEDULES:
+        ansatz = Ansatz(problem, cell["p"], schedule, start="canonical", backend="compiled")
+        goal: dict[str, Any] = {"objective": "hit-rate", "threshold": threshold, "seed": seed}
+        paper = train(ansatz, strategy="threshold", **goal)
+        ours = train(ansatz, strategy="multistart", evaluations=paper.evaluations // GRADIENT_COST, **goal)
+        found |= {f"paper {schedule}": paper.hit_rate, f"ours {schedule}": ours.hit_rate}
+    return found
 
 
 def evidence_threshold(problem: SelectionProblem, depth: int, seed: int) -> Threshold:

@@ -1,0 +1,123 @@
+"""What all tests share: the command line, a small table, and places that a machine may or may not have."""
+
+import os
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+
+@dataclass
+class Outcome:
+    code: int
+    out: str
+    err: str
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the command line as a user does; gives exit code, stdout and stderr."""
+    from biselect.cli import main
+
+    def run_command(*arguments: object) -> Outcome:
+        monkeypatch.setattr(sys, "argv", ["biselect", *map(str, arguments)])
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+        captured = capsys.readouterr()
+        return Outcome(code, captured.out, captured.err)
+
+    return run_command
+
+
+@pytest.fixture
+def tables(tmp_path):
+    """A reference of 60 normal rows and a pool of 12, in which rows r3 and r7 stand out in columns x and z."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    rng = np.random.default_rng(0)
+    names = ["x", "y", "z", "u"]
+    reference = {name: rng.normal(size=60) for name in names}
+    pool = {"id": [f"r{i}" for i in range(12)], **{name: rng.normal(size=12) for name in names}}
+    for row in (3, 7):
+        pool["x"][row] = 6.0
+        pool["z"][row] = -7.0
+    pool["fraud"] = [int(row in (3, 8)) for row in range(12)]
+    pq.write_table(pa.table(reference), tmp_path / "reference.parquet")
+    pq.write_table(pa.table(pool), tmp_path / "pool.parquet")
+    return tmp_path
+
+
+@pytest.fixture
+def credit_card():
+    """The folder with the full Credit Card table."""
+    folder = os.environ.get("BISELECT_DATA", "")
+    if not (Path(folder) / "creditcard.parquet").exists():
+        pytest.skip("needs the full Credit Card table: set BISELECT_DATA to the folder of creditcard.parquet")
+    return Path(folder)
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Path of a Chromium that can render pages."""
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.skip("needs Chromium on the PATH to render pages")
+    return found
+
+
+@pytest.fixture
+def ibm(monkeypatch):
+    """IBM's service without a network; see `answering_ibm`. Gives its module and a maker of services."""
+    pytest.importorskip("qiskit_ibm_runtime")
+    place = Path(__file__).parent / "tests" / "answering_ibm.py"
+    spec = spec_from_file_location("answering_ibm", place)
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return SimpleNamespace(module=module, make=partial(module.AnsweringIbm, monkeypatch))
+
+
+@pytest.fixture
+def calibrated():
+    """A selection from a calibrated pool, with a hostile name in it, and its summary."""
+    import pandas as pd
+
+    import biselect as bs
+
+    rng = np.random.default_rng(0)
+    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 5)), columns=list("abcde")) for rows in (200, 30))
+    pool.loc[[4, 9], "c"] = 9.0
+    pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
+    pool["label"] = np.isin(np.arange(30), [4, 11])
+    review = bs.review(pool, reference, k=2, m=2, label_column="label", title="Test", command="biselect <p>")
+    return review.selection, {**review.summary, "view": None}
+
+
+@pytest.fixture
+def explored():
+    """A calibrated pool with its selection, neighbours, block and view; one name tries to leave its script."""
+    import pyarrow as pa
+
+    import biselect as bs
+    from biselect.reviews.view import shared_block
+
+    rng = np.random.default_rng(1)
+    reference, pool = rng.normal(size=(300, 6)), rng.normal(size=(40, 6))
+    reference[:, 5] = rng.random(300) < 0.002  # nearly constant
+    reference[0, 5] = 1.0
+    pool[[4, 9], 2] = 9.0
+    hostile = "</script><script>alert(1)</script>\u2028\u2029<!--&amp;"
+    names = {"name": [hostile if i == 4 else f"row {i}" for i in range(40)]}
+    table = pa.table(names | {str(j): pool[:, j] for j in range(6)})
+    review = bs.review(table, reference, k=3, m=2, id_column="name", neighbours=(1, 1))
+    block = shared_block(review.selection, review.neighbours)
+    return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]

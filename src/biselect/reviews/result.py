@@ -1,0 +1,83 @@
+"""Review: the answer, what could mislead, and the plain data that pages and files are made from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from biselect.calibrate import Calibrator
+from biselect.core import Selection, SelectionProblem
+from biselect.core.selection import Explanation
+from biselect.report import render_html
+from biselect.report.answer_files import write_outputs
+from biselect.reviews.warnings import Finding
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Review:
+    """k rows and m columns to look at, why, and how good the choice is; made by `biselect.review`.
+
+    Attributes:
+        selection: the answer, with its proof or bound.
+        warnings: what could mislead a reader: columns that look like clocks or ids, constants, filled cells.
+        summary: all of it as plain data, the content of `report.json`.
+        neighbours: the answers for neighbouring budgets, `selection` among them.
+        calibrator: fitted on the reference; None for a problem of weights.
+        library: the frame library that `to_frame` answers in.
+    """
+
+    selection: Selection
+    warnings: tuple[Finding, ...]
+    summary: dict[str, Any] = field(repr=False)
+    neighbours: tuple[Selection, ...] = field(repr=False)
+    calibrator: Calibrator | None = field(default=None, repr=False)
+    library: Any = field(default="pyarrow", repr=False)
+
+    @property
+    def problem(self) -> SelectionProblem:
+        """What was solved: weights, budgets and rules."""
+        return self.selection.problem
+
+    def explain(self, nearest: int = 10) -> Explanation:
+        """What each chosen row, column and cell adds, and the nearest swaps; see `Selection.explain`."""
+        return self.selection.explain(nearest=nearest)
+
+    def to_frame(self) -> Any:
+        """The chosen rows, strongest first: values in the chosen columns, what the row adds, its strongest reason.
+
+        The frame is of the library that the pool came in. Values that the pool does not have are missing here too; a
+        problem of weights has none, so a cell holds what it adds. A column whose name is taken gets a star.
+        """
+        import narwhals as nw
+
+        rows = self.summary["rows"]
+        cells = [{cell["feature"]: cell for cell in row["cells"]} for row in rows]
+        content = {"sample": [row["name"] for row in rows]}
+        beside = {name: [row["shown"][name] for row in rows] for name in rows[0]["shown"]}
+        values = {name: [_value(row[name]) for row in cells] for name in self.selection.feature_names}
+        for name, column in [*beside.items(), *values.items()]:
+            while name in {*content, "adds", "reason"}:
+                name += "*"
+            content[name] = column
+        content["adds"] = [row["value"] for row in rows]
+        content["reason"] = [strongest_reason(row) for row in rows]
+        return nw.from_dict(content, backend=self.library).to_native()
+
+    def report(self) -> str:
+        """The answer as one self-contained HTML page."""
+        return render_html(self.summary)
+
+    def save(self, folder: str | Path) -> list[Path]:
+        """Write selection.json, explanation.csv, report.json, report.html, run.json and problem.npz into a folder."""
+        return write_outputs(folder, self.selection, self.summary)
+
+
+def _value(cell: dict[str, Any]) -> float | None:
+    return None if cell.get("filled") else cell.get("value", cell["adds"])
+
+
+def strongest_reason(row: dict[str, Any]) -> str:
+    """The cell that adds most to a row of a summary, in words."""
+    cell = row["cells"][0]
+    return f"{cell['feature']}: {cell.get('words', format(cell['adds'], '.4g'))}"

@@ -1,0 +1,274 @@
+"""`review` and `review_problem`: from tables, or from a problem, to a Review."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+from biselect.calibrate import Calibrator
+from biselect.core import SelectionProblem
+from biselect.data.pools import Pool
+from biselect.data.problem_files import read_problem
+from biselect.errors import InputError
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.result import Review
+from biselect.reviews.summary import summarise
+from biselect.reviews.view import explore
+from biselect.reviews.warnings import Finding, filled_findings, table_findings
+from biselect.solvers import neighbours as solve_neighbours
+from biselect.solvers import solve
+from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.registry import Progress
+
+Steps = Callable[[str], AbstractContextManager[Progress | None]]
+
+
+def review(
+    pool: Any,
+    reference: Any = None,
+    *,
+    k: int,
+    m: int,
+    id_column: str | None = None,
+    label_column: str | None = None,
+    time_column: str | None = None,
+    time_format: str | None = None,
+    features: Sequence[str] | None = None,
+    exclude: Sequence[str] = (),
+    show: Sequence[str] = (),
+    reference_until: Any = None,
+    pool_last: int | None = None,
+    must: Sequence[Any] = (),
+    never: Sequence[Any] = (),
+    must_columns: Sequence[str] = (),
+    at_most: int | None = None,
+    per: str | None = None,
+    delimiter: str | None = None,
+    na_values: Sequence[str] = (),
+    map: str = "ecdf",
+    center: str = "median",
+    cap: float = 10.0,
+    missing: str = "error",
+    split: float | None = None,
+    marginals: str = "bounded",
+    coupling_weight: float = 1.0,
+    solver: str = "auto",
+    time_limit: float | None = None,
+    seed: int = 0,
+    neighbours: tuple[int, int] = (2, 1),
+    title: str | None = None,
+    command: str | None = None,
+    progress: Steps | None = None,
+) -> Review:
+    """Choose the k rows and m columns of a pool that together stand out most against a reference.
+
+    Tables may be pandas, polars or Arrow, NumPy arrays, or paths (.csv, .parquet, .arrow, .jsonl). Columns that have
+    no role are features and must hold numbers. The index of a pandas pool names the rows unless it just counts them.
+    Lists of names may hold names separated by commas.
+
+    Args:
+        pool: rows to choose from.
+        reference: normal rows; or None, with `time_column` and `reference_until`, to split `pool` in time.
+        k: how many rows.
+        m: how many columns.
+        id_column: names the rows; otherwise their position does.
+        label_column: known positives (0/1), shown with the answer and never used.
+        time_column: orders the rows; never a feature.
+        time_format: how its text is written, as `strptime` takes it; None for ISO.
+        features: columns to use; None for all without a role.
+        exclude: columns to leave out.
+        show: columns shown beside the rows, never used to choose.
+        reference_until: rows up to this time, or this share of the rows (`60%`), are the reference.
+        pool_last: of the rows after the reference keep only so many of the latest.
+        must: ids of rows that must be chosen.
+        never: ids of rows that must not be.
+        must_columns: columns that must be chosen.
+        at_most: how many chosen rows may share a value of `per`.
+        per: the column that `at_most` is about; shown, never a feature.
+        delimiter: between the values of a CSV file.
+        na_values: what means missing in a CSV file, beside NA and its like.
+        map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or `auto`.
+        center: residuals from `median` and MAD, or from `mean`.
+        cap: the largest weight.
+        missing: `error`, or `median` to fill missing values.
+        split: see `biselect.Calibrator`.
+        marginals: scores of rows and columns on their own: `bounded`, `paper` or `none`.
+        coupling_weight: λ, the weight of the block against the marginals.
+        solver: one of `biselect.solver_names()`.
+        time_limit: seconds after which the solver returns the best found, with a bound.
+        seed: fixes every draw.
+        neighbours: how far k and m can be moved in the report; each budget is solved ahead.
+        title: the heading of the report.
+        command: how a reader gets this answer again; the call itself unless given.
+        progress: called with the name of each step; gives a context manager around it, which may give the callback
+            that `biselect.solve` takes.
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> found = review(np.vstack([rng.normal(size=(9, 3)), [0, 9, 0]]), rng.normal(size=(50, 3)), k=1, m=1)
+    >>> found.selection.sample_names, found.selection.feature_names
+    (['9'], ['1'])
+    """
+    given = dict(locals())
+    step: Steps = progress or (lambda name: nullcontext())
+    rules = NamedRules(must=must, never=never, must_columns=must_columns, at_most=at_most, per=per)
+    calibrator = Calibrator(map, center, cap, missing, split, seed)
+    _refuse_reach(neighbours)
+    sources = [source for source in (pool, reference) if source is not None]
+    files = [path.name for path in paths_of(sources)]
+    with step(f"Reading {' and '.join(files) or 'the tables'}"):
+        rows = open_pool(
+            pool,
+            reference,
+            roles_from(given),
+            reference_until=reference_until,
+            pool_last=pool_last,
+            delimiter=delimiter,
+            na_values=na_values,
+        )
+    before, now = rows.matrices
+    with step(f"Calibrating on {len(before):,} reference rows"):
+        rows.refuse_unusable(missing)
+        calibrator.fit(before)
+        problem = calibrator.problem(
+            now, k, m, marginals=marginals, coupling_weight=coupling_weight, sample_names=rows.sample_names
+        )
+        problem = rules.applied(problem, rows.per)
+    found = [*_unused(rows, rules, problem), *table_findings(calibrator, problem, before, now)]
+    return _answer(
+        problem,
+        solver=solver,
+        time_limit=time_limit,
+        seed=seed,
+        neighbours=neighbours,
+        step=step,
+        title=title or " in ".join(["What stands out", *files[:1]]),
+        reproduce=provenance(command or call_in_words(review, given), seed, sources),
+        table=CalibratedPool(pool=rows, calibrator=calibrator, time_column=time_column, per=per),
+        found=found,
+        library=library_of(pool),
+    )
+
+
+def review_problem(
+    problem: SelectionProblem | str | Path,
+    *,
+    k: int | None = None,
+    m: int | None = None,
+    id_column: str | None = None,
+    exclude: Sequence[str] = (),
+    solver: str = "auto",
+    time_limit: float | None = None,
+    seed: int = 0,
+    neighbours: tuple[int, int] = (2, 1),
+    title: str | None = None,
+    command: str | None = None,
+    progress: Steps | None = None,
+) -> Review:
+    """The same for a problem of any weights, which no table stands behind.
+
+    Args:
+        problem: to solve, or the path of a file that `biselect.read_problem` reads with the next four arguments.
+        k: how many samples.
+        m: how many features.
+        id_column: the column of a weight table that names its rows.
+        exclude: columns of a weight table to leave out.
+        solver: one of `biselect.solver_names()`.
+        time_limit: seconds after which the solver returns the best found, with a bound.
+        seed: fixes every draw.
+        neighbours: how far k and m can be moved in the report; each budget is solved ahead.
+        title: the heading of the report.
+        command: how a reader gets this answer again; the call itself unless given.
+        progress: as for `biselect.review`.
+    """
+    given = dict(locals())
+    step: Steps = progress or (lambda name: nullcontext())
+    _refuse_reach(neighbours)
+    if isinstance(problem, SelectionProblem):
+        if (k, m, id_column) != (None, None, None) or exclude:
+            raise InputError("k=, m=, id_column= and exclude= are for files; a SelectionProblem has its own")
+        loaded, named = problem, "Selection"
+    else:
+        name = Path(problem).name
+        with step(f"Reading {name}"):
+            loaded, named = read_problem(problem, k, m, id_column, exclude), f"Selection from {name}"
+    return _answer(
+        loaded,
+        solver=solver,
+        time_limit=time_limit,
+        seed=seed,
+        neighbours=neighbours,
+        step=step,
+        title=title or named,
+        reproduce=provenance(command or call_in_words(review_problem, given), seed, [problem]),
+        library=library_of(Path()),
+    )
+
+
+def _answer(
+    problem: SelectionProblem,
+    *,
+    solver: str,
+    time_limit: float | None,
+    seed: int,
+    neighbours: tuple[int, int],
+    step: Steps,
+    title: str,
+    reproduce: dict[str, Any],
+    library: str,
+    table: CalibratedPool | None = None,
+    found: Sequence[Finding] = (),
+) -> Review:
+    """Solve the problem and its neighbours, and say everything about them as plain data."""
+    with step(f"Solving with {solver}") as told:
+        selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
+    nearby = [selection]
+    findings = list(found)
+    if any(neighbours):
+        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        rows, columns = neighbours
+        try:
+            with step("Solving neighbouring budgets") as told:
+                nearby = solve_neighbours(
+                    selection, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=told
+                )
+        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
+            findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+    if table is not None:
+        findings += filled_findings(table.evidence(selection.samples, selection.features))
+    return Review(
+        selection=selection,
+        neighbours=tuple(nearby),
+        warnings=tuple(findings),
+        summary=summarise(
+            selection,
+            title=title,
+            reproduce=reproduce,
+            warnings=findings,
+            view=explore(selection, nearby, table),
+            table=table,
+        ),
+        calibrator=None if table is None else table.calibrator,
+        library=library,
+    )
+
+
+def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Finding]:
+    """Columns and rules that change nothing."""
+    found = []
+    if pool.ignored:
+        text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
+        found.append(Finding(kind="not-in-reference", columns=pool.ignored, text=text))
+    if rules.per is not None and not problem.sample_rules.groups:
+        text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
+        found.append(Finding(kind="rule-idle", columns=(rules.per,), text=text))
+    return found
+
+
+def _refuse_reach(neighbours: tuple[int, int]) -> None:
+    if len(neighbours) != 2 or min(neighbours) < 0:
+        raise InputError(f"neighbours= takes two numbers from 0 up, got {' '.join(str(reach) for reach in neighbours)}")

@@ -1,0 +1,198 @@
+"""Everything a report says, as plain data: a person's page and a machine's file come from the same numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
+from math import log10
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect._version import __version__
+from biselect.core import Selection
+from biselect.core.metrics import f1_at_k
+from biselect.core.selection import Explanation, Swap
+from biselect.report.render import FORMAT
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.named_rules import rules_in_words
+from biselect.reviews.warnings import Finding
+
+MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
+FEWEST_NEAR = 12  # of which at least so many show what was left out
+NEAREST_SAMPLES, NEAREST_FEATURES = 10, 8
+
+
+def summarise(
+    selection: Selection,
+    *,
+    title: str,
+    reproduce: Mapping[str, Any],
+    warnings: Sequence[Finding] = (),
+    view: Mapping[str, Any] | None = None,
+    table: CalibratedPool | None = None,
+) -> dict[str, Any]:
+    """The report of a selection.
+
+    Args:
+        selection: the answer.
+        title: what the reader sees first.
+        reproduce: command, seed and inputs that give this answer again.
+        warnings: what the reader must know beside the answer.
+        view: the interactive part, from `explore`.
+        table: what stands behind the problem; None for a problem of weights.
+    """
+    problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
+    parts = problem.score_parts(selection.samples, selection.features)
+    return {
+        "format": FORMAT,
+        "title": title,
+        "version": __version__,
+        "selection": selection.to_dict(),
+        "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
+        "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
+        "choices": _count_in_words(problem.sector.size) if rules is None else None,
+        "parts": _shares(parts),
+        "rows": _rows(selection, why, table),
+        "columns": [
+            {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
+            for j in np.argsort(-why.feature_values, kind="stable")
+        ],
+        "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
+        "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
+        "heatmap": _heatmap(selection, why),
+        "calibration": None if table is None else _calibration(table, selection),
+        "labels": None if table is None or table.pool.labels is None else _label_facts(selection, table.pool.labels),
+        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
+        "tables": None if table is None else _tables(table),
+        "view": view,
+        "reproduce": {**reproduce, "problem_hash": problem.digest},
+    }
+
+
+def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) -> list[dict[str, Any]]:
+    """The chosen rows, strongest first; within a row the strongest feature first."""
+    evidence = None if table is None else table.evidence(selection.samples, selection.features)
+    labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
+    rows = []
+    for position in np.argsort(-why.sample_values, kind="stable"):
+        row_cells = []
+        for j in np.argsort(-why.cells[position], kind="stable"):
+            cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
+            if evidence is not None:
+                shown = evidence[position][j]
+                cell |= {"value": shown.value, "filled": shown.absent, "words": shown.words}
+                cell["direction"] = "" if shown.absent else shown.direction
+            row_cells.append(cell)
+        index = int(selection.samples[position])
+        rows.append(
+            {
+                "name": selection.sample_names[position],
+                "index": index,
+                "value": float(why.sample_values[position]),
+                "marginal": float(why.sample_marginals[position]),
+                "cells": row_cells,
+                "label": None if labels is None else bool(labels[index]),
+                "shown": {name: texts[index] for name, texts in beside.items()},
+            }
+        )
+    return rows
+
+
+def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
+    """The chosen block in its surroundings: chosen rows and columns first, then the nearest left out."""
+    problem = selection.problem
+    chosen_rows = _strongest_first(selection.samples, why.sample_values)[: MOST_ROWS - FEWEST_NEAR]
+    chosen_columns = _strongest_first(selection.features, why.feature_values)[: MOST_COLUMNS - FEWEST_NEAR]
+    near_rows = [swap.enters for swap in why.sample_swaps][: max(FEWEST_NEAR, MOST_ROWS // 2 - len(chosen_rows))]
+    near_columns = [swap.enters for swap in why.feature_swaps][: MOST_COLUMNS - len(chosen_columns)]
+    shown_rows, columns = chosen_rows + near_rows, chosen_columns + near_columns
+    weights = problem.coupling[np.ix_(shown_rows, columns)].astype(float)
+    return {
+        "columns": [{"name": problem.feature_name(j), "chosen": j in chosen_columns} for j in columns],
+        "rows": [
+            {"name": problem.sample_name(i), "chosen": i in chosen_rows, "weights": weights[position].tolist()}
+            for position, i in enumerate(shown_rows)
+        ],
+        "lowest": float(weights.min()),
+        "highest": float(weights.max()),
+        "not_drawn": {
+            "chosen": problem.k - len(chosen_rows) + problem.m - len(chosen_columns),
+            "rows": problem.n_samples - problem.k - len(near_rows),
+            "columns": problem.n_features - problem.m - len(near_columns),
+        },
+    }
+
+
+def _strongest_first(chosen: NDArray[np.int64], values: NDArray[np.float64]) -> list[int]:
+    return chosen[np.argsort(-values, kind="stable")].tolist()
+
+
+def _near(swaps: Sequence[Swap], name: Callable[[int], str], score: float) -> list[dict[str, Any]]:
+    return [
+        {
+            "enters": name(swap.enters),
+            "leaves": name(swap.leaves),
+            "cost": swap.cost,
+            "share": swap.cost / abs(score) if score else 0.0,
+        }
+        for swap in swaps
+    ]
+
+
+def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
+    """Each component's score and its share of all magnitudes."""
+    total = sum(abs(part) for part in parts.values()) or 1.0
+    return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
+
+
+def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
+    calibrator, facts = table.calibrator, table.calibrator.facts
+    weights = selection.problem.coupling
+    chosen = weights[np.ix_(selection.samples, selection.features)]
+    top = facts.largest_weight
+    tied = sorted(facts.tied.items(), key=lambda item: -item[1])
+    return {
+        **asdict(facts),
+        "constant": list(facts.constant),
+        "zero_mad": list(facts.zero_mad),
+        "cap": calibrator.cap,
+        "filled_pool": int(calibrator.absent(table.pool.matrices[1]).sum()),
+        "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
+        "clipped_pool": float((weights >= top).mean()),
+        "clipped_block": float((chosen >= top).mean()),
+    }
+
+
+def _tables(table: CalibratedPool) -> dict[str, Any]:
+    """Which rows were the reference and which the pool, and which columns were left out."""
+    pool = table.pool
+    return {
+        name: {"rows": len(matrix), "times": list(pool.times[name]) if name in pool.times else None}
+        for name, matrix in zip(("reference", "pool"), pool.matrices, strict=True)
+    } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
+
+
+def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, Any]:
+    positive = np.flatnonzero(labels)
+    hits = int(labels[selection.samples].sum())
+    return {
+        "positives": int(positive.size),
+        "hits": hits,
+        "chosen": int(selection.samples.size),
+        "f1": f1_at_k(selection.samples.tolist(), positive.tolist()),
+        "by_chance": float(selection.samples.size * positive.size / labels.size),
+    }
+
+
+def _count_in_words(count: int) -> str:
+    """1,234,567 or about 3.2 × 10²¹."""
+    if count < 10**9:
+        return f"{count:,}"
+    exponent = int((count.bit_length() - 1) * log10(2))
+    if count >= 10 ** (exponent + 1):
+        exponent += 1
+    leading = count // 10 ** (exponent - 1)  # two digits
+    raised = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about {leading // 10}.{leading % 10} × 10{raised}"

@@ -1,0 +1,46 @@
+import sys
+
+import numpy as np
+import pytest
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect_studies.baselines import DETECTORS, fitted, ranked
+from biselect_studies.budget_rules import RULES, Neighbours
+
+
+def test_rankers_on_a_table_that_can_be_read():
+    W = np.array([[5.0, 0, 0, 0], [2, 2, 2, 0], [0, 4, 4, 0], [1, 1, 1, 3.5]])
+    assert ranked("weight-sum", W, 2, 2).tolist() == [2, 3]
+    assert ranked("largest-weights", W, 1, 2).tolist() == [2]
+    assert ranked("largest-weights", W, 1, 1).tolist() == [0]
+    assert ranked("tall-columns", W, 1, 1).tolist() == [0]
+
+
+@pytest.mark.parametrize("name", DETECTORS)
+def test_detectors_put_an_outlier_first_and_a_seed_fixes_them(name):
+    rng = np.random.default_rng(0)
+    reference, rows = rng.normal(size=(400, 3)), rng.normal(size=(30, 3))
+    rows[11] = 9.0
+    scores = fitted(name, reference)(rows)
+    assert scores.argmax() == 11 and np.array_equal(scores, fitted(name, reference)(rows))
+
+
+def test_detectors_that_are_not_there_name_what_brings_them(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyod.models.ecod", None)
+    with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
+        fitted("ecod", np.zeros((3, 1)))(np.zeros((1, 1)))
+    with pytest.raises(InputError, match="no detector 'svm'"):
+        fitted("svm", np.zeros((3, 1)))(np.zeros((1, 1)))
+
+
+def test_budget_rules_read_a_planted_block():
+    rng = np.random.default_rng(0)
+    W = rng.exponential(0.5, size=(40, 28))
+    W[:5, :7] += 6
+    ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
+    scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
+    found = Neighbours(scores=scores, W=W, ks=ks, ms=ms).recommended()
+    assert tuple(found) == RULES
+    for name, (k, m) in found.items():
+        if name != "densest":
+            assert (ks[k], ms[m]) == (5, 7), name

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix
+from biselect.reviews.evidence import Evidence
+from biselect.reviews.warnings import filled_findings, table_findings
+
+RNG = np.random.default_rng(0)
+
+
+def found(before, now, k=1, m=1, **options):
+    """What is said of a table of one doubtful column beside two plain ones."""
+    plain = RNG.normal(size=(len(before), 2)), RNG.normal(size=(len(now), 2))
+    reference, pool = (
+        NamedMatrix(values=np.column_stack([side, values]), names=("a", "b", "q"))
+        for side, values in zip(plain, (before, now), strict=True)
+    )
+    calibrator = Calibrator(**options).fit(reference)
+    return list(table_findings(calibrator, calibrator.problem(pool, k, m), reference, pool))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kind"),
+    [
+        (np.arange(50.0), np.arange(60.0, 80.0), "clock"),
+        (np.sort(RNG.random(50)), 5 + np.sort(RNG.random(20)), "clock"),
+        (RNG.permutation(50.0 + np.arange(50)), RNG.permutation(np.arange(20.0)), "id"),
+        (RNG.normal(size=50), 50 + RNG.normal(size=20), "mostly-beyond"),
+    ],
+)
+def test_columns_beyond_the_reference_are_told_apart(before, now, kind):
+    (finding,) = found(before, now)
+    assert (finding.kind, finding.columns, finding.share) == (kind, ("q",), 1.0)
+    assert "Column 'q' lies beyond the reference in 100 % of the pool" in finding.text and not finding.serious
+
+
+def test_a_plain_column_is_not_mentioned():
+    assert found(RNG.normal(size=50), RNG.normal(size=20)) == []
+
+
+def test_constants_that_stay_are_left_out_and_those_that_change_are_serious():
+    (still,) = found(np.ones(50), np.ones(20))
+    assert (still.kind, still.columns, still.serious) == ("constant", ("q",), False)
+    (changed,) = found(np.ones(50), np.r_[np.ones(18), 2, 2])
+    assert (changed.kind, changed.share, changed.serious) == ("changed-constant", 0.1, True)
+    assert "constant (1) in the reference, differs in 2 pool rows" in changed.text
+
+
+def test_whole_budgets_are_told():
+    kinds = [finding.kind for finding in found(RNG.normal(size=50), RNG.normal(size=20), k=20, m=3)]
+    assert kinds == ["all-rows", "all-columns"]
+
+
+def test_a_map_chosen_here_is_told():
+    (finding,) = found(RNG.normal(size=400), RNG.normal(size=20), map="auto")
+    assert finding.kind == "map-chosen" and "the least of" in finding.text
+
+
+def test_filled_cells_are_counted():
+    seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, absent=flag) for flag in (False, True))
+    (finding,) = filled_findings([[seen, absent], [seen, seen]])
+    assert (finding.share, finding.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in finding.text
+    assert list(filled_findings([[seen]])) == []
