@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
@@ -148,7 +150,6 @@ def find_kinds(
     solver: str = "auto",
     seed: int = 0,
     time_limit: float | None = None,
-    first: Selection | None = None,
     null_scores: NDArray[np.float64] | None = None,
 ) -> Kinds:
     """Solve for the best block, then for the best that shares nothing with those before, and so on.
@@ -164,7 +165,6 @@ def find_kinds(
         solver: one of `biselect.solver_names()`.
         seed: fixes every draw.
         time_limit: seconds for each kind.
-        first: the first kind, where it was solved already.
         null_scores: best scores of equally large draws from the reference, from `null_scores`.
     """
     if apart not in APART:
@@ -179,8 +179,7 @@ def find_kinds(
     while len(found) < kinds:
         try:
             asked = _without(sided, found, apart, width) if found else sided
-            selection = first if first is not None and not found else None
-            selection = selection or solve(asked, solver, seed=seed, time_limit=time_limit)
+            selection = solve(asked, solver, seed=seed, time_limit=time_limit)
         except InfeasibleError:
             stopped = f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
             break
@@ -191,30 +190,54 @@ def find_kinds(
     return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null)
 
 
+def null_scores(
+    calibrator: Calibrator,
+    reference: NamedMatrix,
+    problem: SelectionProblem,
+    *,
+    draws: int,
+    sided: bool,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Best scores of `draws` draws from the reference, each as large as the pool: what chance alone gives.
+
+    Draws are with replacement where the pool is larger than the reference. The blocks come from a climb, which finds
+    the optimum nearly always; rules and row evidence play no part.
+    """
+    rng = np.random.default_rng(seed)
+    middle = calibrator.reference_quantiles([0.5])[0]
+    size, rows = problem.n_samples, len(reference)
+    scores = []
+    for _ in range(draws):
+        drawn = rows_of(reference, rng.choice(rows, size, replace=size > rows))
+        plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
+        asked = by_side(plain, calibrator.values(drawn) < middle) if sided else plain
+        scores.append(solve(asked, "coordinate-ascent", seed=seed).score)
+    return np.array(scores)
+
+
 def _without(sided: SelectionProblem, found: Sequence[Kind], apart: str, width: int) -> SelectionProblem:
     """The problem without the columns, or rows, of earlier kinds."""
     sample_rules, feature_rules = sided.sample_rules, sided.feature_rules
     if apart != "rows":
         used = {j + side for kind in found for j in kind.columns for side in range(0, sided.n_features, width)}
-        feature_rules = replace_rules(feature_rules, used)
+        feature_rules = _forbid(feature_rules, used)
     if apart != "columns":
-        sample_rules = replace_rules(sample_rules, {i for kind in found for i in kind.selection.samples.tolist()})
+        sample_rules = _forbid(sample_rules, {i for kind in found for i in kind.selection.samples.tolist()})
     return replace(sided, sample_rules=sample_rules, feature_rules=feature_rules)
 
 
-def replace_rules(rules: Rules, never: set[int]) -> Rules:
+def _forbid(rules: Rules, never: set[int]) -> Rules:
     """The same rules with more items forbidden; groups lose forbidden members, and those that bind no more."""
-    groups = (replace_members(group, never) for group in rules.groups)
+    groups = [
+        Group(members=[item for item in group.members if item not in never], at_most=group.at_most)
+        for group in rules.groups
+    ]
     return Rules(
         forced_in=rules.forced_in,
         forced_out=sorted({*rules.forced_out, *never}),
         groups=[group for group in groups if len(group.members) > group.at_most],
     )
-
-
-def replace_members(group: Group, never: set[int]) -> Group:
-    """A group without the forbidden items."""
-    return Group(members=[item for item in group.members if item not in never], at_most=group.at_most)
 
 
 def _kind(selection: Selection, problem: SelectionProblem, width: int, sided: bool, null: NDArray[np.float64]) -> Kind:
