@@ -33,7 +33,7 @@ class FalseShare:
 
 
 def conformal_p_values(held_out: ArrayLike, scores: ArrayLike) -> NDArray[np.float64]:
-    """p = (1 + number of held-out scores at least as high) / (held-out rows + 1); a tie counts against the row."""
+    """P = (1 + number of held-out scores at least as high) / (held-out rows + 1); a tie counts against the row."""
     before = np.sort(np.asarray(held_out, dtype=np.float64))
     at_least = before.size - np.searchsorted(before, np.asarray(scores, dtype=np.float64), side="left")
     return np.asarray((1 + at_least) / (before.size + 1))

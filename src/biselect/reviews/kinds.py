@@ -181,7 +181,9 @@ def find_kinds(
             asked = _without(sided, found, apart, width) if found else sided
             selection = solve(asked, solver, seed=seed, time_limit=time_limit)
         except InfeasibleError:
-            stopped = f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
+            stopped = (
+                f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
+            )
             break
         if found and selection.score <= 0:
             stopped = f"after {len(found)} kinds nothing unusual is left"

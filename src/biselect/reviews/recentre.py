@@ -77,9 +77,7 @@ def recentred(
     return content
 
 
-def move_back(
-    reference: NamedMatrix, pool: NamedMatrix, drift: str
-) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
+def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
     """The pool as it is to be weighed, and the columns that moved; `drift` is one of DRIFT."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
