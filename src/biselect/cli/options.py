@@ -24,6 +24,10 @@ Solver = Annotated[
 TimeLimit = Annotated[
     float | None, typer.Option(help="Seconds after which the best found is returned, with a bound.", show_default=False)
 ]
+Kinds = Annotated[
+    int,
+    typer.Option(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[
     Path | None,

@@ -181,6 +181,8 @@ def find_kinds(
             asked = _without(sided, found, apart, width) if found else sided
             selection = solve(asked, solver, seed=seed, time_limit=time_limit)
         except InfeasibleError:
+            if not found:
+                raise
             stopped = (
                 f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
             )

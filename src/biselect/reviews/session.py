@@ -163,15 +163,19 @@ class ReviewSession:
             taken.append(Reviewed(row=row, hit=bool(hit), source=asked.get(row) or self._stands_highest(row)))
         self.history = (*self.history, *taken)
 
-    def save(self, path: str | Path) -> None:
-        """Write the answers as JSON; `resume` takes them up again with the same tables."""
+    def to_json(self) -> str:
+        """The answers so far, and what they belong to."""
         content = {
             "format": FORMAT,
             "options": self._options,
             "fingerprint": self.fingerprint,
             "answers": [{**asdict(answer), "name": self.sample_names[answer.row]} for answer in self.history],
         }
-        write_file(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+    def save(self, path: str | Path) -> None:
+        """Write the answers; `resume` takes them up again with the same tables."""
+        write_file(path, self.to_json())
 
     @classmethod
     def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> ReviewSession:
