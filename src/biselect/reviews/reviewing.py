@@ -9,6 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
@@ -173,7 +175,7 @@ def review(
     if kinds > 1 and not must_columns:
         kinds_asked = partial(
             _kinds,
-            problem if outside else replace(problem, sample_scores=None, feature_scores=None),
+            problem if outside else _without_marginals(problem),
             calibrator,
             before,
             weighed,
@@ -335,7 +337,12 @@ def _with_row_evidence(
         except ValueError:
             raise InputError(f"score_column={column!r} must hold a number in every row of the pool") from None
     own = row_scores(outside_scores(source, calibrator.values(pool)), problem.m)
-    return replace(problem, sample_scores=own, feature_scores=None)
+    return replace(_without_marginals(problem), sample_scores=own)
+
+
+def _without_marginals(problem: SelectionProblem) -> SelectionProblem:
+    rows, columns = problem.coupling.shape
+    return replace(problem, sample_scores=np.zeros(rows), feature_scores=np.zeros(columns))
 
 
 def _kinds(

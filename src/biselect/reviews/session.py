@@ -101,12 +101,10 @@ class ReviewSession:
         self.sample_names = tables.sample_names
         self._position = {name: row for row, name in enumerate(self.sample_names)}
         rows, columns = self._pool.shape
-        self._options = {"kinds": kinds, "map": map, "missing": missing, "drift": drift, "seed": seed}
-        self._options |= {"k": k or max(1, min(ROWS, rows // ROW_SHARE))}
-        self._options |= {"m": m or (COLUMNS if columns >= COLUMNS * COLUMN_SHARE else max(1, columns // COLUMN_SHARE))}
-        problem = calibrator.problem(
-            now, self._options["k"], self._options["m"], marginals="none", sample_names=self.sample_names
-        )
+        k = k or max(1, min(ROWS, rows // ROW_SHARE))
+        m = m or max(1, min(COLUMNS, columns // COLUMN_SHARE))
+        self._options = {"k": k, "m": m, "kinds": kinds, "map": map, "missing": missing, "drift": drift, "seed": seed}
+        problem = calibrator.problem(now, k, m, marginals="none", sample_names=self.sample_names)
         low = self._pool < np.median(self._reference, axis=0)
         self.kinds = find_kinds(problem, low, kinds=kinds, seed=seed, time_limit=time_limit)
         self._seed = seed
@@ -153,7 +151,7 @@ class ReviewSession:
         which it stands highest.
         """
         asked = {row.row: row.source for row in self.next_rows(len(answers))} if answers else {}
-        taken = []
+        taken: list[Reviewed] = []
         for key, hit in answers.items():
             row = self._row(key)
             if any(answer.row == row for answer in (*self.history, *taken)):
