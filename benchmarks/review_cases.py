@@ -1,4 +1,4 @@
-"""Pools with known answers: draws of the Credit Card table, and splits of labelled tables; and what a practitioner runs.
+"""Pools with known answers, from the Credit Card table and from labelled tables; and what a practitioner would run.
 
 Choices were made on Credit Card draws 0 to 5 and on splits 0 and 1 of every second table (in alphabetical order, from
 the first); the other draws, splits and tables confirm them.

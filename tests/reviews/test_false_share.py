@@ -17,7 +17,7 @@ from biselect.reviews.false_share import (
 def isolation(reference, rows):
     from sklearn.ensemble import IsolationForest
 
-    return -IsolationForest(30, random_state=0).fit(reference).score_samples(rows)
+    return -IsolationForest(n_estimators=30, random_state=0).fit(reference).score_samples(rows)
 
 
 def weights_of(name):

@@ -19,14 +19,13 @@ def outside_scores(source: Any, pool: NDArray[np.float64]) -> NDArray[np.float64
             grows with strangeness; scikit-learn's `score_samples` falls, so its sign is turned.
         pool: rows × columns that the detector was fitted for.
     """
-    if hasattr(source, "decision_scores_"):  # PyOD, after fit
+    if isinstance(source, type) or (hasattr(source, "fit") and not _is_fitted(source)):
+        raise InputError("row_evidence must be a fitted detector: call its fit first; or one number a row")
+    if hasattr(source, "decision_scores_"):  # PyOD
         scores = source.decision_function(pool)
-    elif hasattr(source, "score_samples"):
-        scores = -np.asarray(source.score_samples(pool))
-    elif hasattr(source, "decision_function"):
-        scores = -np.asarray(source.decision_function(pool))
     elif hasattr(source, "fit"):
-        raise InputError("row_evidence must be a fitted detector with score_samples or decision_function, or an array")
+        falls = source.score_samples if hasattr(source, "score_samples") else source.decision_function
+        scores = -np.asarray(falls(pool))
     else:
         scores = source
     try:
@@ -38,6 +37,19 @@ def outside_scores(source: Any, pool: NDArray[np.float64]) -> NDArray[np.float64
     if not np.isfinite(numbers).all():
         raise InputError("row_evidence holds missing or infinite numbers; every row needs a score")
     return numbers
+
+
+def _is_fitted(detector: Any) -> bool:
+    from sklearn.exceptions import NotFittedError
+    from sklearn.utils.validation import check_is_fitted
+
+    if hasattr(detector, "decision_scores_"):
+        return True
+    try:
+        check_is_fitted(detector)
+    except (NotFittedError, TypeError):
+        return False
+    return True
 
 
 def row_scores(scores: NDArray[np.float64], m: int) -> NDArray[np.float64]:

@@ -115,6 +115,7 @@ class ReviewSession:
         digest.update("\n".join(self.sample_names).encode())
         self.fingerprint = digest.hexdigest()
         self.history: tuple[Reviewed, ...] = ()
+        self._fitted: tuple[tuple[Reviewed, ...], NDArray[np.float64]] | None = None
 
     @property
     def hits(self) -> int:
@@ -195,8 +196,12 @@ class ReviewSession:
         return session
 
     def _learned(self) -> NDArray[np.float64]:
-        lists = list(self._lists.values())
-        return learned_scores(self.history, self._reference, self._pool, lists, self._lists[OVERALL], self._seed)
+        """The learner's scores, fitted once for these answers."""
+        if self._fitted is None or self._fitted[0] is not self.history:
+            lists, overall = list(self._lists.values()), self._lists[OVERALL]
+            scores = learned_scores(self.history, self._reference, self._pool, lists, overall, self._seed)
+            self._fitted = self.history, scores
+        return self._fitted[1]
 
     def _row(self, key: Any) -> int:
         if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(self._pool):
