@@ -33,6 +33,7 @@ from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
 from biselect.solvers.registry import Progress
 
+KIND_SECONDS = 20.0  # for each kind, unless the time limit is shorter
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 Steps = Callable[[str], AbstractContextManager[Progress | None]]
 
@@ -363,8 +364,9 @@ def _kinds(
     plain = not problem.sample_scores.any() and not problem.sample_rules
     draws = null_draws if plain else 0  # a draw from the reference has no rules and no evidence from outside
     null = null_scores(calibrator, reference, problem, draws=draws, sided=sides, seed=seed) if draws else None
+    limit = KIND_SECONDS if time_limit is None else min(time_limit, KIND_SECONDS)
     return find_kinds(
-        problem, low, kinds=kinds, apart=apart, solver=solver, time_limit=time_limit, seed=seed, null_scores=null
+        problem, low, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
     )
 
 

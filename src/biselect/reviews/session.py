@@ -24,6 +24,7 @@ from biselect.reviews.recentre import move_back
 
 FORMAT = "biselect review session 1"
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
+LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
 ROW_SHARE, COLUMN_SHARE = 5, 3  # and at most one part in so many of a small table
 
 
@@ -60,7 +61,7 @@ class ReviewSession:
         missing: `error`, or `median` to fill missing values.
         drift: `recentre` to move drifted columns back to the reference, or `keep`.
         seed: fixes every draw.
-        time_limit: seconds for each kind.
+        time_limit: seconds for each kind; what is not proven by then is still a good list.
         reference_until: see `biselect.review`.
         roles: `id_column`, `label_column`, `time_column`, `features`, `exclude` and the like, as for `biselect.review`.
 
@@ -88,7 +89,7 @@ class ReviewSession:
         missing: str = "error",
         drift: str = "recentre",
         seed: int = 0,
-        time_limit: float | None = None,
+        time_limit: float | None = LIST_SECONDS,
         reference_until: Any = None,
         **roles: Any,
     ) -> None:
