@@ -16,9 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from biselect.data.aml.features import DAY, HOUR, WEEK, causal_features
+from biselect.data.aml.features import DAY, HOUR, WEEK, Ledger, causal_features
 from biselect.data.aml.generator import Market
-from biselect.data.aml.ledger import Ledger
 from biselect.data.aml.schema import TIME_FORMAT, load_transactions
 
 GIB = 1 << 30

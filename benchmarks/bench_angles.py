@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
+from biselect.qaoa.angle_selection import WideShots, fixed_angles, select_by_paper, select_by_rounds, warm_starts
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.protocols import fixed_angles, random_start, warm_starts
 from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import start_choice
 from biselect_studies.experiments.heron_case import case
 
 PROTOCOLS = {"paper": select_by_paper, "rounds": select_by_rounds}
@@ -31,7 +31,9 @@ def small() -> None:
         for instance in INSTANCES:
             found = case("creditcard", 20, instance)
             starts = (
-                [random_start(found.placed, seed) for seed in (1, 2)] if kind == "random" else warm_starts(found.placed)
+                [start_choice(found.placed, "random", seed) for seed in (1, 2)]
+                if kind == "random"
+                else warm_starts(found.placed)
             )
             for seed in range(SEEDS):
                 exact = {}

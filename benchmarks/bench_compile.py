@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 
 from biselect.hardware import choose_patch, compile_circuit, load_target
-from biselect.hardware.masks import hardware_mask, masked
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, OPT3_CZ, STRONGEST_QISKIT, Y_FRAME, YFramePath
 from biselect.hardware.placement import place
+from biselect.hardware.surrogates import hardware_mask, masked
 from biselect.qaoa import AnsatzSpec
+from biselect_studies.compilation_tables import DEPTHS, DEVICES, WIDTHS
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, recorded_program, retained
-from biselect_studies.path_tables import DEPTHS, DEVICES, WIDTHS
 
 RESULTS = Path(__file__).parent / "results" / "compile.json"
 PATHS = {

@@ -14,8 +14,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate.gpu import GpuSimulator, require_cupy
-from biselect.simulate.gpu_batch import GpuBatch
+from biselect.simulate.gpu import GpuBatch, GpuSimulator, require_cupy
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register
 from biselect.simulate.plain import PlainSimulator
 

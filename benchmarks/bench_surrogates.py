@@ -17,8 +17,7 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import benchmark
 from biselect.hardware import choose_patch, choose_surrogate, hardware_mask, load_target, masked, place, retained_mass
-from biselect.hardware.agreement import agreement, low_energy_overlap
-from biselect.hardware.surrogates import mean_field
+from biselect.hardware.surrogates import agreement, low_energy_overlap, mean_field
 from biselect.solvers import solve
 from biselect_studies.experiments.coupling import credit_card
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from biselect.data.planted import depth_problem, panel_problem
+from biselect.data.synthetic import depth_problem, panel_problem
 from biselect.qaoa import Ansatz
 from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
 from biselect_studies.inference import bootstrap_interval

@@ -8,9 +8,14 @@ Size = tuple[int, int, int, int]
 
 
 def instance(kind: str, size: Size, seed: int) -> SelectionProblem:
-    """|Z| of Gaussian noise, with a block of ±3 planted: exactly m features wide, twice as wide, or none at all."""
+    """|Z| of Gaussian noise, with a block of ±3 planted: exactly m features wide, twice as wide, or none at all.
+
+    The kind "binary" is a table of fair coin flips.
+    """
     n, d, k, m = size
     rng = np.random.default_rng(seed)
+    if kind == "binary":
+        return SelectionProblem(coupling=(rng.random((n, d)) < 0.5).astype(float), k=k, m=m)
     X = 0.5 * rng.normal(size=(n, d))
     width = {"planted": m, "twice-wide": min(2 * m, d), "noise": 0}[kind]
     block = np.ix_(rng.choice(n, k, replace=False), rng.choice(d, width, replace=False))

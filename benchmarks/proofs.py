@@ -9,12 +9,16 @@ from benchmarks.record import Line, seconds
 
 CASES: list[tuple[Size, str, float]] = [
     ((500, 38, 50, 4), "noise", 60),
-    ((2000, 60, 20, 6), "noise", 60),
+    ((2000, 60, 20, 6), "noise", 4),
     ((10000, 100, 50, 8), "twice-wide", 5),
     ((100000, 200, 100, 10), "planted", 60),
     ((100000, 200, 100, 10), "twice-wide", 60),
 ]
-OPEN: tuple[Size, str, float] = ((10000, 100, 50, 8), "noise", 0.65)
+OPEN: list[tuple[Size, str, float, float]] = [  # seconds, and the largest gap that may be left
+    ((10000, 100, 50, 8), "noise", 60, 0.22),
+    ((40, 40, 20, 20), "binary", 8, 0.12),
+    ((200, 200, 100, 100), "noise", 8, 0.05),
+]
 
 
 def run(seeds: int, limit: float) -> list[Line]:
@@ -41,18 +45,19 @@ def run(seeds: int, limit: float) -> list[Line]:
             )
         )
         print(lines[-1].what, lines[-1].case, lines[-1].ours, flush=True)
-    size, kind, prototype = OPEN
-    gaps = [bs.solve(instance(kind, size, seed), "exact", time_limit=limit).gap for seed in range(seeds)]
-    lines.append(
-        Line(
-            what=f"gap after {limit:.0f} s",
-            case=f"{size} {kind}",
-            ours=f"{statistics.median(gaps):.1%}",
-            wanted=f"well under {prototype:.0%}",
-            met=statistics.median(gaps) <= prototype - 0.1,
-            seeds=seeds,
-            detail=[f"{gap:.4f}" for gap in gaps],
+    for size, kind, seconds_given, wanted in OPEN:
+        given = min(limit, seconds_given)
+        gaps = [bs.solve(instance(kind, size, seed), "exact", time_limit=given).gap for seed in range(seeds)]
+        lines.append(
+            Line(
+                what=f"gap after {given:.0f} s",
+                case=f"{size} {kind}",
+                ours=f"{statistics.median(gaps):.1%}",
+                wanted=f"{wanted:.0%}",
+                met=statistics.median(gaps) <= wanted,
+                seeds=seeds,
+                detail=[f"{gap:.4f}" for gap in gaps],
+            )
         )
-    )
-    print(lines[-1].what, lines[-1].case, lines[-1].ours, flush=True)
+        print(lines[-1].what, lines[-1].case, lines[-1].ours, flush=True)
     return lines

@@ -5,7 +5,7 @@ from canvas import IMAGES
 
 import biselect as bs
 from biselect.qaoa import Ansatz
-from biselect.report.training import draw_training
+from biselect.report.training_picture import draw_training
 
 
 def main() -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, OutlierMixin, TransformerMixin
 from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.windows import FEWEST_ROWS
@@ -28,9 +28,13 @@ OUTLIER, INLIER = -1, 1
 
 
 class _Checked(BaseEstimator):
-    """What both estimators ask of their input; `missing` says whether NaN may be in it."""
+    """What both estimators share: they check their input (`missing` says whether NaN may be in it) and calibrate."""
 
+    map: str
+    center: str
+    cap: float
     missing: str
+    split: float | None
     random_state: int | np.random.RandomState | None
 
     def __sklearn_tags__(self) -> Any:
@@ -48,10 +52,12 @@ class _Checked(BaseEstimator):
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
-    def _seed(self) -> int:
-        if isinstance(self.random_state, int | np.integer):
-            return int(self.random_state)
-        return int(check_random_state(self.random_state).randint(2**31 - 1))
+    def _calibrate(self, X: NDArray[np.float64], y: Any) -> None:
+        """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
+        state = self.random_state
+        seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
+        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, int(seed))
+        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
 
 
 class TailCalibrator(TransformerMixin, _Checked):
@@ -90,9 +96,7 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     def fit(self, X: Any, y: Any = None) -> TailCalibrator:
         """Learn from the reference X; y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map."""
-        X = self._checked(X, reset=True)
-        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, self._seed())
-        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
+        self._calibrate(self._checked(X, reset=True), y)
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -103,7 +107,7 @@ class TailCalibrator(TransformerMixin, _Checked):
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Names of the columns that vary in the reference."""
         check_is_fitted(self)
-        return _names_in(self, input_features)[self.calibrator_.kept]
+        return _check_feature_names_in(self, input_features)[self.calibrator_.kept]
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
@@ -122,7 +126,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         cap: the largest weight.
         missing: `error`, or `median` to fill NaN.
         split: see `biselect.Calibrator`.
-        marginals: see `biselect.calibrate.marginals`.
+        marginals: see `biselect.calibrate.marginal_scores`.
         coupling_weight: λ.
         must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
         never: rows that must not be.
@@ -192,9 +196,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """
         named = X if pool is None else pool
         X = self._checked(X, reset=True)
-        self._solver_seed = self._seed()
-        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, self._solver_seed)
-        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
+        self._calibrate(X, y)
         candidates = X if pool is None else self._checked(pool)
         self.selection_ = self._choose(candidates, row_labels(named), groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
@@ -226,12 +228,12 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
             warnings.warn(finding.text, UserWarning, stacklevel=3)
         takes_workers = self.n_jobs is not None and "workers" in solver_options(self.solver)
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
-        return solve(problem, self.solver, seed=self._solver_seed, time_limit=self.time_limit, **workers)
+        return solve(problem, self.solver, seed=self.calibrator_.seed, time_limit=self.time_limit, **workers)
 
     def _problem(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> SelectionProblem:
         if (self.at_most is None) != (groups is None):
             raise InputError("at_most= and groups= go together: groups=, in fit and select, holds one label per row")
-        columns = _names_in(self, None)
+        columns = _check_feature_names_in(self)
         problem = self.calibrator_.problem(
             pool,
             self.k,
@@ -274,12 +276,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
 
 def _by_name(given: Sequence[int | str], names: Any) -> list[str]:
     """Positions and names as names; what has no name goes by its position."""
-
-    def name(entry: int | str) -> str:
-        is_position = names is not None and not isinstance(entry, str) and 0 <= entry < len(names)
-        return str(names[entry] if is_position else entry)
-
-    return [name(entry) for entry in given]
+    known = {} if names is None else dict(enumerate(names))
+    return [str(entry if isinstance(entry, str) else known.get(entry, entry)) for entry in given]
 
 
 def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:
@@ -293,10 +291,3 @@ def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:
     if values <= {-1, 1}:
         return marks == OUTLIER
     raise InputError(f"y must hold 0 and 1 (anomaly), or -1 (anomaly) and +1; it holds {sorted(values)[:5]}")
-
-
-def _names_in(estimator: Any, input_features: Any) -> NDArray[np.object_]:
-    """Names of the input columns, as scikit-learn gives them."""
-    from sklearn.utils.validation import _check_feature_names_in
-
-    return _check_feature_names_in(estimator, input_features)

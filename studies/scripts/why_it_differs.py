@@ -17,7 +17,7 @@ from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
 
 def bilinear() -> None:
     """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
-    from biselect.data.planted import panel_problem
+    from biselect.data.synthetic import panel_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.schedule import Schedule
     from biselect.qaoa.training import train
@@ -50,12 +50,12 @@ def bilinear() -> None:
 
 def _local(ansatz, start, threshold, seed) -> float:
     """96 random local steps from given angles."""
-    from biselect.qaoa.training.threshold import STEP
+    from biselect.qaoa.training.search_strategies import LOCAL_STEP
 
     rng = np.random.default_rng([seed, 7])
     best, angles = ansatz.hit_rate(start, threshold), start
     for _ in range(96):
-        tried = np.clip(angles + rng.normal(scale=STEP, size=len(angles)), 0, np.pi)
+        tried = np.clip(angles + rng.normal(scale=LOCAL_STEP, size=len(angles)), 0, np.pi)
         if (rate := ansatz.hit_rate(tried, threshold)) > best:
             best, angles = rate, tried
     return best
@@ -101,8 +101,7 @@ def ring() -> None:
     from biselect.hardware import compile_circuit
     from biselect.qaoa import AnsatzSpec
     from biselect.qaoa.mixers import mixer_classes
-    from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
-    from biselect_studies.experiments.compile_dense import NATIVE
+    from biselect_studies.experiments.compile_case import NATIVE, angles, dense_problem, device, patch, retained
 
     print("device, width, p, mixer, cut of 2Q count %, cut of 2Q depth %; paper: 42.3 to 82.6 and 54.5 to 84.8")
     for name in ("boston", "iqm-54"):
@@ -168,7 +167,7 @@ def fractional() -> None:
 
 def readout() -> None:
     """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
-    from biselect.data.planted import planted_problem
+    from biselect.data.synthetic import planted_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.training import train
     from biselect.simulate.layers import energy_table
@@ -263,7 +262,7 @@ def short() -> None:
 
 def family() -> None:
     """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.data.planted import planted_problem
+    from biselect.data.synthetic import planted_problem
     from biselect.qaoa.ansatz import Ansatz
     from biselect.qaoa.small_angle import depth_efficiency
     from biselect.qaoa.training import train

@@ -48,15 +48,15 @@ def temperature() -> None:
 
 def decoys() -> None:
     """Redundant decoys by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
-    from biselect.data import mechanisms
-    from biselect_studies.experiments.mechanism import work
+    from biselect.data import synthetic
+    from biselect_studies.experiments.benchmark import mechanism
 
     print("decoys, share of spikes in the pool, largest lift by Abs. z and MAD z; paper: 0.180 and 0.216")
     for count, spikes in ((3, 0.10), (2, 0.10), (5, 0.10), (3, 0.07)):
-        mechanisms.DECOYS, mechanisms.POOL_SPIKES = count, spikes
+        synthetic.DECOYS, synthetic.POOL_SPIKES = count, spikes
         cell = {"mechanism": "redundant-decoys", "k": 4, "shift": 3.0}
         lifts = [
-            max(np.mean(work({**cell, "m": m, "center": center}, range(50))["active"]) for m in (2, 3, 4, 5, 6))
+            max(np.mean(mechanism({**cell, "m": m, "center": center}, range(50))["active"]) for m in (2, 3, 4, 5, 6))
             for center in ("mean", "median")
         ]
         print(count, spikes, *np.round(lifts, 3), flush=True)
@@ -67,15 +67,15 @@ def slices() -> None:
 
     Reads `reproduction/cells`, where `biselect reproduce` of that study leaves them.
     """
-    from biselect_studies import joint_vs_sequential_real_creditcard_protocol_stress as stress
+    from biselect_studies import creditcard_protocols as stress
     from biselect_studies.runner import collect
     from biselect_studies.slices import HEURISTICS
 
-    records = collect(stress.GRID.tasks(False), Path("reproduction/cells"))
+    records = collect(stress.PROTOCOL_GRID.tasks(False), Path("reproduction/cells"))
     rng = np.random.default_rng(0)
     for title in (stress.UNBALANCED, "Balanced, 40/20/40"):
         _, count, paper = stress.PROTOCOLS[title]
-        values, printed = records.of(stress.cell(title, 20)), paper[20]
+        values, printed = records.of(stress.protocol_cell(title, 20)), paper[20]
         methods = np.array([values[name] for name in HEURISTICS])
         rival = values[stress.RIVAL]
         picks = np.array([rng.choice(len(rival), count, replace=False) for _ in range(20_000)])
@@ -89,15 +89,15 @@ def slices() -> None:
 
 def proxies() -> None:
     """The proxy grid by constants of the pools that the paper does not print (table synthetic_mechanism_stable)."""
-    from biselect.data import mechanisms
-    from biselect_studies.experiments.mechanism import work
-    from biselect_studies.synthetic_mechanism_stable import PROXIES
+    from biselect.data import synthetic
+    from biselect_studies.experiments.benchmark import mechanism
+    from biselect_studies.synthetic_robustness import PROXIES
 
     print("loading of a proxy, share of spikes in the pool, mean lift by Abs. z and MAD z; paper: 0.025 and 0.060")
     for loading, spikes in ((0.8, 0.10), (0.6, 0.10), (0.95, 0.10), (0.8, 0.07), (0.8, 0.05)):
-        mechanisms.PROXY_LOADING, mechanisms.POOL_SPIKES = loading, spikes
+        synthetic.PROXY_LOADING, synthetic.POOL_SPIKES = loading, spikes
         lifts = [
-            np.mean([work({**cell, "center": center}, range(50))["combined"] for cell in PROXIES])
+            np.mean([mechanism({**cell, "center": center}, range(50))["combined"] for cell in PROXIES])
             for center in ("mean", "median")
         ]
         print(loading, spikes, *np.round(lifts, 3), flush=True)

@@ -23,11 +23,11 @@ def stand_in_table():
 def forget():
     """Drop what the studies keep of a table for as long as a process lives."""
     from biselect_studies import aml_fields, creditcard_fields
-    from biselect_studies.experiments import creditcard_reference
+    from biselect_studies.experiments import creditcard_pools
 
     for kept in (
         *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
-        creditcard_reference._fitted,
+        creditcard_pools._fitted,
         aml_fields._scorer,
         aml_fields._detector,
     ):
@@ -47,11 +47,11 @@ def stand_in_folder(tmp_path_factory):
 def stand_in(stand_in_folder, monkeypatch):
     """Studies of public tables read a small stand-in, and few generated transactions."""
     from biselect.data import creditcard
-    from biselect_studies import aml_table
+    from biselect_studies import aml_fields
 
     monkeypatch.setenv("BISELECT_DATA", str(stand_in_folder))
     monkeypatch.setattr(creditcard, "CHECKSUMS", {"creditcard.parquet": None})
-    monkeypatch.setattr(aml_table, "QUICK", 200_000)
+    monkeypatch.setattr(aml_fields, "QUICK", 200_000)
     forget()
     yield stand_in_folder
     forget()

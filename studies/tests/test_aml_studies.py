@@ -5,14 +5,14 @@ import numpy as np
 import pytest
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect_studies import aml_table, load
-from biselect_studies import joint_vs_sequential_real_ibm_aml_hi_small as balanced
-from biselect_studies import joint_vs_sequential_real_ibm_aml_hi_small_trigger_menu_stage1_baseline as menu
+from biselect_studies import aml_fields, load
+from biselect_studies import stage1_tables as menu
 from biselect_studies.aml_fields import DETECTOR_ROWS, scene
 from biselect_studies.baselines import DETECTORS, fitted
-from biselect_studies.experiments import aml_menu, aml_slices, aml_turn_on
+from biselect_studies.experiments import aml_pools
 from biselect_studies.results import entry
 from biselect_studies.runner import Records, collect, run
+from biselect_studies.slice_tables import AML
 from biselect_studies.task import tasks_for
 
 
@@ -21,7 +21,7 @@ def test_aml_without_polars_names_what_brings_it(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
-        polars()
+        polars.DataFrame()
 
 
 def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path):
@@ -41,38 +41,38 @@ def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(
     table_ = Market(transactions=2_000, days=4).table(seed=0)
     table_.write_csv(tmp_path / "HI-Small_Trans.csv", datetime_format="%Y/%m/%d %H:%M")
     monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
-    assert aml_table.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
-    assert aml_table.beside(entry("r", "c", [1.0, 2.0], paper=1.5)).verdict == "not compared"
-    aml_table._published.cache_clear()
-    monkeypatch.setitem(aml_table.PUBLISHED, "HI-Small", (2_000, 2))
-    assert aml_table.where_from(True).startswith("Computed from HI-Small_Trans.csv")
-    aml_table._published.cache_clear()
-    one = aml_table.origin(True)
+    assert aml_fields.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
+    assert aml_fields.beside(entry("r", "c", [1.0, 2.0], paper=1.5)).verdict == "not compared"
+    aml_fields._published.cache_clear()
+    monkeypatch.setitem(aml_fields.PUBLISHED, "HI-Small", (2_000, 2))
+    assert aml_fields.where_from(True).startswith("Computed from HI-Small_Trans.csv")
+    aml_fields._published.cache_clear()
+    one = aml_fields.origin(True)
     Market(transactions=2_000, days=4).table(seed=1).write_csv(tmp_path / "HI-Small_Trans.csv")
-    other = aml_table.origin(True)
+    other = aml_fields.origin(True)
     assert one["source"] == other["source"] and one != other, "cells of the one must not be read for the other"
 
 
 def test_a_test_window_that_the_file_does_not_reach_is_refused(stand_in):
     cell = dict(load("stage1-turn-on").tasks(True)[0].cell)
     with pytest.raises(InputError, match="holds 2 windows and window 5 was asked for"):
-        aml_turn_on.work(cell, [5])
+        aml_pools.aml_turn_on(cell, [5])
 
 
 def test_a_menu_that_keeps_no_test_window_has_no_pools_there(stand_in, monkeypatch):
-    monkeypatch.setattr(aml_menu, "retained", lambda past, now, menu: [])
-    cell = menu.cell("high", 20, True, "test")
-    assert aml_menu.work(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
-    assert len(aml_menu.work(menu.cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
+    monkeypatch.setattr(aml_pools, "retained", lambda past, now, menu: [])
+    cell = menu.menu_cell("high", 20, True, "test")
+    assert aml_pools.aml_menu(cell, range(2)) == {"kept": [0, 0], "windows": [2, 2]}
+    assert len(aml_pools.aml_menu(menu.menu_cell("high", 20, True, "buffer"), [0])["feature-first:sum"]) == 1
 
 
 def test_detectors_stand_on_the_pools_of_both_aml_studies_and_never_see_the_window(stand_in):
 
-    cell = balanced.TABLE.main_cell(20, True)
+    cell = AML.main_cell(20, True)
     assert {f"detector:{name}" for name in DETECTORS} <= set(cell["methods"])
     asked = cell | {"methods": ("detector:isolation-forest", "detector:copod")}
-    whole = aml_slices.work(asked, range(3))
-    assert aml_slices.work(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
+    whole = aml_pools.aml_slices(asked, range(3))
+    assert aml_pools.aml_slices(asked, [2])["detector:copod"] == whole["detector:copod"][2:]
     one = scene(cell["source"], cell["transactions"])
     end = one.split.reference.stop
     rows = end - 100_000 + np.sort(np.random.default_rng(0).permutation(100_000)[:DETECTOR_ROWS])
@@ -92,11 +92,11 @@ def test_menus_that_keep_the_same_windows_are_one_family_member():
     def findings(high):
         records = Records()
         for name, k in menu.PAPER:
-            cells = [menu.cell(name, k, True, w, scorer) for w in ("buffer", "test") for scorer in menu.MAPS]
+            cells = [menu.menu_cell(name, k, True, w, scorer) for w in ("buffer", "test") for scorer in menu.MAPS]
             for cell in [menu.ranked_cell(name, k, True), *cells]:
                 kept = high if (name, cell["window"]) == ("high", "test") else 7
                 records[tuple(sorted(cell.items()))] = values(kept)
-        return menu.summarise(records, True)
+        return menu.summarise_menu(records, True)
 
     assert len(findings(7).extra["holm"]) == 6
     assert len(findings(6).extra["holm"]) == 12
@@ -115,11 +115,11 @@ def test_behind_a_trigger_chance_stands_beside_every_method_and_few_windows_say_
 
     records = Records()
     for name, k in menu.PAPER:
-        cells = [menu.cell(name, k, True, w, scorer) for w in ("buffer", "test") for scorer in menu.MAPS]
+        cells = [menu.menu_cell(name, k, True, w, scorer) for w in ("buffer", "test") for scorer in menu.MAPS]
         for cell in [menu.ranked_cell(name, k, True), *cells]:
             quality = {"exact": 0.9, "budgeted": 0.01}
             records[tuple(sorted(cell.items()))] = values(6 if name == "high" else 11, quality)
-    found = menu.summarise(records, True)
+    found = menu.summarise_menu(records, True)
     assert found.find("medium, k = 20: chance", "TP@k").ours == pytest.approx(10 * 20 / 500)
     joint = found.find("medium, k = 20: exact joint optimum", "TP@k").ours
     assert found.find("medium, k = 20: exact joint optimum", "Δ chance").ours == pytest.approx(joint - 0.4)
@@ -162,7 +162,7 @@ def test_aml_scorer_and_rule_are_chosen_on_the_buffer_alone():
 
     windows = ("buffer", "test")
     for best in ("laplace", "mad-z"):
-        cells = [balanced.TABLE.choice_cell(20, True, name, w) for name in balanced.TABLE.maps for w in windows]
-        check(cells, lambda records: balanced.TABLE.choose(records, 20, True), best)
-        cells = [menu.cell("high", 20, True, w, name) for name in menu.MAPS for w in windows]
+        cells = [AML.choice_cell(20, True, name, w) for name in AML.maps for w in windows]
+        check(cells, lambda records: AML.choose(records, 20, True), best)
+        cells = [menu.menu_cell("high", 20, True, w, name) for name in menu.MAPS for w in windows]
         check(cells, lambda records: menu.chosen(records, "high", 20, True), best)

@@ -5,7 +5,6 @@ import pytest
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect_studies.baselines import DETECTORS, fitted, ranked
-from biselect_studies.budget_rules import RULES, Neighbours
 
 
 def test_rankers_on_a_table_that_can_be_read():
@@ -31,16 +30,3 @@ def test_detectors_that_are_not_there_name_what_brings_them(monkeypatch):
         fitted("ecod", np.zeros((3, 1)))(np.zeros((1, 1)))
     with pytest.raises(InputError, match="no detector 'svm'"):
         fitted("svm", np.zeros((3, 1)))(np.zeros((1, 1)))
-
-
-def test_budget_rules_read_a_planted_block():
-    rng = np.random.default_rng(0)
-    W = rng.exponential(0.5, size=(40, 28))
-    W[:5, :7] += 6
-    ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
-    scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
-    found = Neighbours(scores=scores, W=W, ks=ks, ms=ms).recommended()
-    assert tuple(found) == RULES
-    for name, (k, m) in found.items():
-        if name != "densest":
-            assert (ks[k], ms[m]) == (5, 7), name

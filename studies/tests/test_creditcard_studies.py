@@ -7,15 +7,14 @@ from biselect.calibrate import Calibrator
 from biselect.errors import InputError, MissingDataError
 from biselect_studies import creditcard_fields, load, reproduce
 from biselect_studies import creditcard_neighbouring_budgets as budgets
-from biselect_studies import creditcard_sweeps as sweeps
-from biselect_studies import real_creditcard_calibration_data_quality as quality
-from biselect_studies import real_creditcard_calibration_mechanism as mechanism
-from biselect_studies import real_creditcard_improvement as improvement
-from biselect_studies.budget_rules import RULES
-from biselect_studies.creditcard_table import SIZES
-from biselect_studies.experiments import creditcard_budgets, creditcard_reference, creditcard_slices
-from biselect_studies.joint_vs_sequential_real_creditcard import CHOICE, TABLE
+from biselect_studies import creditcard_protocols as improvement
+from biselect_studies import reference_sweeps as sweeps
+from biselect_studies.creditcard_fields import SIZES
+from biselect_studies.experiments import creditcard_pools
+from biselect_studies.experiments.creditcard_pools import RULES, recommended_budgets
 from biselect_studies.runner import Records, collect, run
+from biselect_studies.slice_tables import CHOICE
+from biselect_studies.slice_tables import CREDIT_CARD as TABLE
 from biselect_studies.slices import paired
 from biselect_studies.task import tasks_for
 
@@ -63,7 +62,7 @@ def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stan
 
 def test_slices_count_what_they_say(stand_in):
     cell = {**TABLE.main_cell(20, True), "methods": ("exact", "feature-first:max", "rule:weight-sum")}
-    values = creditcard_slices.work(cell, range(6))
+    values = creditcard_pools.creditcard_slices(cell, range(6))
     for seed in range(6):
         pool = creditcard_fields.draw("balanced", (60, 20, 20), "test", 20, 3, seed)
         assert values["frauds"][seed] == pool.rows[pool.positive].tolist()
@@ -108,7 +107,7 @@ def test_the_improvement_is_chosen_on_the_buffer_alone():
                 add(improvement.form_cell(size, form, window, improvement.RULE))
             cell = improvement.form_cell(size, form, "buffer", improvement.JOINT)
             records.of(cell)["feature-first:sum"] = np.full(4, 9.0 * (place == 3))
-    found = improvement.summarise(records, True)
+    found = improvement.summarise_forms(records, True)
     assert found.extra["chosen"] == improvement.FORMS[7]
     own = found.extra["own"]
     assert own["feature-first:sum"] == improvement.FORMS[3] and set(own) == set(improvement.OWN)
@@ -128,7 +127,7 @@ def test_sweeps_tell_which_frauds_were_chosen(stand_in):
 
     for task in (tasks[-1], [task for task in tasks if dict(task.cell)["kind"] == "shrink"][-1]):
         cell = dict(task.cell)
-        values = creditcard_reference.work(cell, range(3))
+        values = creditcard_pools.creditcard_reference(cell, range(3))
         for size in cell["sizes"]:
             assert np.shape(values[f"{size} frauds"]) == np.shape(values[f"{size} hits joint"]) == (3, SIZES[size])
             for selector in ("joint", "sequential", *sweeps.PLAIN):
@@ -148,19 +147,19 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
             for selector in ("joint", "sequential", *sweeps.PLAIN):
                 hits = (rng.random(shape) < found.get(selector, 0.5)).astype(float)
                 kept |= {f"{size} hits {selector}": hits, f"{size} {selector}": hits.mean(axis=1)}
-            for name in (*(f"share {part}" for part in mechanism.PARTS), "largest row", "largest feature", "spread"):
+            for name in (*(f"share {part}" for part in sweeps.COMPONENTS), "largest row", "largest feature", "spread"):
                 kept[f"{size} {name}"] = np.ones(seeds)
             kept[f"{size} frauds"] = rng.integers(0, 75, shape)
         return kept
 
-    records = Records({t.cell: values(dict(t.cell), t.stop - t.first) for t in quality.STUDY.tasks(False)})
-    results = quality.summarise(records, False)
+    records = Records({t.cell: values(dict(t.cell), t.stop - t.first) for t in sweeps.QUALITY.tasks(False)})
+    results = sweeps.summarise_quality(records, False)
     assert "N = 50, block 4: sum of all weights by 0.2" in results.notes[0] and "m largest" not in results.notes[0]
     assert results.find("N = 50, joint − weight-sum", "block 4").high < 0
     claim = next(note for note in results.notes if "beats sum of all weights with the oldest reference" in note)
     assert claim.count("does not hold here") == 3
-    records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in mechanism.STUDY.tasks(False)}
-    results = mechanism.summarise(records, False)
+    records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in sweeps.MECHANISM.tasks(False)}
+    results = sweeps.summarise_mechanism(records, False)
     assert results.find("ecdf, stale weight-sum F1@k", "(50,12,5,4)").ours == 1
     assert any(
         "higher mean F1@k than the exact joint optimum: ecdf, N = 20: sum of all weights 1.000" in n
@@ -168,10 +167,23 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
     )
 
 
+def test_budget_rules_read_a_planted_block():
+    rng = np.random.default_rng(0)
+    W = rng.exponential(0.5, size=(40, 28))
+    W[:5, :7] += 6
+    ks, ms = np.arange(1, 17), np.array([2, 3, 5, 7, 10, 14, 20, 28])
+    scores = np.array([[np.sort(W[:, :m].sum(1))[-k:].sum() for m in ms] for k in ks])
+    found = recommended_budgets(scores, W, ks, ms)
+    assert tuple(found) == RULES
+    for name, (k, m) in found.items():
+        if name != "densest":
+            assert (ks[k], ms[m]) == (5, 7), name
+
+
 def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_them(stand_in):
 
     cell = budgets.cell("balanced", 20, "conformal") | {"methods": ("feature-first:max", "rule:weight-sum")}
-    values = creditcard_budgets.work(cell, range(2))
+    values = creditcard_pools.creditcard_budgets(cell, range(2))
     for rule in RULES:
         assert values[f"{rule} proven"] == [True, True] and min(values[f"{rule} short"]) >= 0
         for method in ("f1", "exact", *cell["methods"]):

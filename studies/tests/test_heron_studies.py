@@ -9,7 +9,7 @@ from qiskit.quantum_info import Statevector
 
 from biselect.hardware import to_qiskit
 from biselect.hardware.execute.circuit_files import circuit_contents, load_circuit
-from biselect.hardware.execute.sector_state import sector_state
+from biselect.hardware.execute.exact_shots import sector_state
 from biselect.hardware.noise import LABEL
 from biselect.qaoa import Ansatz
 from biselect_studies import replay_tables, wide_tables
@@ -133,10 +133,10 @@ def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
 
 def test_noisy_repeats_are_fixed_by_their_seeds():
     cell = {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear", "shots": 40}
-    both = heron_replay.work(cell, [0, 1])
-    assert heron_replay.work(cell, [1])["mass"] == both["mass"][1:]
+    both = heron_replay.heron_replay(cell, [0, 1])
+    assert heron_replay.heron_replay(cell, [1])["mass"] == both["mass"][1:]
     assert 0.5 < min(both["mass"]) <= max(both["mass"]) <= 1
-    exact = heron_replay.work({**cell, "shots": 0}, [0])
+    exact = heron_replay.heron_replay({**cell, "shots": 0}, [0])
     assert exact["ours"][0] > exact["paper"][0]
 
 
@@ -144,5 +144,5 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
 def test_warm_starts_at_36_qubits_beat_random_ones():
     """The three conditions of one width, ideally: a warm start's best is the lowest."""
     base = {"width": 36, "p": 3, "noisy": False, "shots": 1024}
-    best = {name: heron_wide.work({**base, "condition": name}, [0])["best"][0] for name in wide_tables.CONDITIONS}
+    best = {name: heron_wide.heron_wide({**base, "condition": name}, [0])["best"][0] for name in wide_tables.CONDITIONS}
     assert best["warm"] <= min(best["fixed"], best["random"])

@@ -3,43 +3,42 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.planted import panel_problem
-from biselect.data.synthetic import planted_block
+from biselect.data.synthetic import panel_problem, planted_block
 from biselect.qaoa import grouping_gain, responses, split_terms
 from biselect_studies import penalty_x_vs_strict_feasible_qaoa as penalty
 from biselect_studies import reproduce
-from biselect_studies.experiments import depth_ladder, grouping_control, parameterizations, threshold_panel
+from biselect_studies.experiments import depth_ladder, threshold_panel
 
 SMALL = {"N": 5, "D": 4, "k": 2, "m": 2, "signal": 2.0, "mode": "mixed"}
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.integers(0, 10**6), st.sampled_from(grouping_control.CONTROLS))
+@given(st.integers(0, 10**6), st.sampled_from(depth_ladder.CONTROLS))
 def test_gains_of_many_splits_are_those_of_their_groups(seed, control):
     rng = np.random.default_rng(seed)
     problem = planted_block(4, 3, 2, 1, 1.0, seed=rng).problem(2, 1, marginals="paper")
     types = np.repeat([0, 1, 2], (4, 3, 12))
-    splits = grouping_control.random_splits(control, types, rng)[:5]
+    splits = depth_ladder.random_splits(control, types, rng)[:5]
     by_term = responses(problem, split_terms(problem, np.arange(19)))
     slow = []
     for split in splits:
         found = responses(problem, split_terms(problem, split))
         slow.append(grouping_gain(np.pad(found, (0, 3 - len(found)))))  # the last group may be empty
-    np.testing.assert_allclose(grouping_control.gains(by_term, splits), slow, atol=1e-12)
+    np.testing.assert_allclose(depth_ladder.gains(by_term, splits), slow, atol=1e-12)
 
 
 def test_random_splits_keep_sizes_or_scatter_all():
     types = np.repeat([0, 1, 2], (4, 3, 12))
-    kept = grouping_control.random_splits("same-size", types, np.random.default_rng(0))
-    assert kept.shape == (grouping_control.DRAWS, 19)
+    kept = depth_ladder.random_splits("same-size", types, np.random.default_rng(0))
+    assert kept.shape == (depth_ladder.DRAWS, 19)
     assert all(np.bincount(split).tolist() == [4, 3, 12] for split in kept)
-    scattered = grouping_control.random_splits("type-preserving", types, np.random.default_rng(0))
+    scattered = depth_ladder.random_splits("type-preserving", types, np.random.default_rng(0))
     assert [np.unique(scattered[:, types == kind]).tolist() for kind in range(3)] == [[0, 1, 2]] * 3
     assert len({tuple(np.bincount(split, minlength=3)) for split in scattered}) > 10
 
 
 def test_the_ladder_never_falls_and_grouping_never_loses():
-    values = depth_ladder.work({**SMALL, "tied": 4, "grouped": 3}, range(3))
+    values = depth_ladder.depth_ladder({**SMALL, "tied": 4, "grouped": 3}, range(3))
     tied, grouped = np.array(values["tied alpha"]), np.array(values["grouped alpha"])
     assert tied.shape == (3, 4) and grouped.shape == (3, 3)
     assert (grouped >= tied[:, :3] - 1e-9).all()
@@ -47,7 +46,7 @@ def test_the_ladder_never_falls_and_grouping_never_loses():
     np.testing.assert_allclose(values["uniform alpha"], 0, atol=1e-12)
     np.testing.assert_allclose(values["classical"], 1)
     assert (np.array(values["tied best"]) <= 1 + 1e-9).all()
-    again = depth_ladder.work({**SMALL, "tied": 4, "grouped": 3}, range(2, 3))
+    again = depth_ladder.depth_ladder({**SMALL, "tied": 4, "grouped": 3}, range(2, 3))
     assert again["grouped alpha"] == values["grouped alpha"][2:]  # an instance does not depend on its block
 
 
@@ -62,7 +61,7 @@ def test_no_two_cells_share_their_noise():
 
 
 def test_every_schedule_is_a_fully_grouped_circuit():
-    values = parameterizations.work({**SMALL, "p": 2}, range(2))
+    values = depth_ladder.parameterizations({**SMALL, "p": 2}, range(2))
     assert max(max(values[f"{name} distance"]) for name in ("tied", "layerwise", "bilinear", "fixed-transport")) < 1e-12
     for inner, outer in (("tied", "layerwise"), ("layerwise", "fully-grouped"), ("fixed-transport", "fully-grouped")):
         assert (np.array(values[f"{outer} alpha"]) >= np.array(values[f"{inner} alpha"]) - 1e-9).all()

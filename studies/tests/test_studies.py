@@ -10,7 +10,7 @@ from matplotlib.text import Text
 from biselect import __version__
 from biselect.errors import InputError
 from biselect_studies import Results, load, reproduce, study_names
-from biselect_studies import synthetic_calibration_robustness as robustness
+from biselect_studies import synthetic_robustness as robustness
 from biselect_studies.readings import Reading
 from biselect_studies.render import markdown, write
 from biselect_studies.results import entry, judge, stated

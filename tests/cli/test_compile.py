@@ -7,10 +7,10 @@ from qiskit import qasm3, qpy
 from qiskit.primitives import StatevectorSampler
 
 from biselect.core import SelectionProblem
+from biselect.core.files import check_seal
 from biselect.errors import InputError
 from biselect.hardware import Patch, decode_counts, layout_of, load_target
 from biselect.hardware.decode import decode_bits
-from biselect.hardware.hashing import check_seal
 from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa import Training
 

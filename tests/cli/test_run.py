@@ -10,7 +10,7 @@ import pytest
 pytest.importorskip("qiskit_aer")
 
 from biselect import SelectionProblem
-from biselect.qaoa.thresholds import Threshold, save_thresholds
+from biselect.qaoa.best_known import Threshold, save_thresholds
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
     """No service is asked for shots that are there already."""
     from biselect.hardware.execute import runner
     from biselect.hardware.execute.circuit_files import load_circuit
+    from biselect.hardware.execute.exact_shots import SectorSampling
     from biselect.hardware.execute.manifest import freeze, plan
-    from biselect.hardware.execute.samplers import SectorSampling
 
     class Device(SectorSampling):
         name = "ibm:nowhere"
@@ -122,7 +122,7 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)])
 def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_path, monkeypatch, on, why, dry):
     if on == "sector":
-        monkeypatch.setattr("biselect.simulate.memory.available_memory", lambda: 100)
+        monkeypatch.setattr("biselect.simulate.backends.available_memory", lambda: 100)
     done = run("run", compiled, "--on", on, "--out", tmp_path / "r", *dry)
     assert done.code == 2 and why in done.err.replace("\n", " ")
     assert not (tmp_path / "r").exists()

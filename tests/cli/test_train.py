@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz, Threshold, Training, save_thresholds
 
 

@@ -6,8 +6,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.qaoa import Ansatz
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate.gpu import GpuSimulator
-from biselect.simulate.gpu_batch import GpuBatch
+from biselect.simulate.gpu import GpuBatch, GpuSimulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.plain import PlainSimulator
 

@@ -11,7 +11,7 @@ from scipy.stats import binomtest
 from biselect import SelectionProblem
 from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
-from biselect.hardware.analysis import analyse, analyse_repaired, closed_gap, exact_interval
+from biselect.hardware.analysis import analyse, analyse_repaired, band_1, closed_gap, exact_interval
 from biselect.hardware.decode import Shots
 
 
@@ -140,3 +140,44 @@ def test_no_repeats_have_no_figures():
     problem = SelectionProblem(coupling=np.ones((2, 2)), k=1, m=1)
     with pytest.raises(InputError, match="no repeats"):
         analyse_repaired(problem, [], reference=0.0)
+
+
+def repaired_slowly(problem, bits):
+    """One string: None if it is too far off, else flip by flip."""
+    n, bits = problem.n_samples, bits.astype(int).copy()
+
+    def off():
+        return bits[:n].sum() - problem.k, bits[n:].sum() - problem.m
+
+    if max(map(abs, off())) > 1:
+        return None
+    while any(off()):
+        choices = []
+        for place in range(len(bits)):
+            missed = off()[0 if place < n else 1]
+            if (missed == 1 and bits[place]) or (missed == -1 and not bits[place]):
+                flipped = bits.copy()
+                flipped[place] ^= 1
+                choices.append((round(energy(problem, flipped) - energy(problem, bits), 9), place))
+        bits[min(choices)[1]] ^= 1
+    return tuple(bits.tolist())
+
+
+@given(st.integers(0, 1 << 30))
+@settings(max_examples=60, deadline=None)
+def test_repair_flips_the_best_bit_first(seed):
+    rng = np.random.default_rng(seed)
+    n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))
+    scores = {"sample_scores": rng.normal(size=n), "feature_scores": rng.normal(size=d), "coupling_weight": 0.7}
+    k, m = int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1))
+    problem = SelectionProblem(coupling=rng.normal(size=(n, d)), k=k, m=m, **scores)
+    shots = Shots.of_table(rng.integers(2, size=(60, n + d)), np.ones(60, dtype=np.int64))
+    found = band_1(shots, problem)
+    expected = {}
+    for row, count in zip(shots.bits, shots.counts, strict=True):
+        mended = repaired_slowly(problem, row)
+        if mended is not None:
+            expected[mended] = expected.get(mended, 0) + int(count)
+    got = dict(zip(map(tuple, found.bits.tolist()), found.counts.tolist(), strict=True))
+    assert found.inside(problem).all()
+    assert got == expected

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.hardware.calibration import Calibration, calibration
+from biselect.hardware.calibration import Calibration, calibration, heron_positions, positions_of
+from biselect.hardware.targets import load_target
 
 
 @given(st.integers(0, 1 << 30), st.integers(1, 12), st.floats(0, 1))
@@ -39,3 +40,11 @@ def test_a_target_without_readout_is_refused(small):
     with pytest.raises(InputError, match="no readout"):
         calibration(target)
     assert calibration(small.device("cz", [(0, 1)], 3)).parts() == [[0, 1], [2]]
+
+
+def test_known_lattices_are_drawn_as_they_are_and_others_by_springs():
+    assert positions_of(load_target("boston")) == heron_positions()
+    square = positions_of(load_target("iqm-54"))
+    assert square[0] == (0, 4) and len(set(square)) == 54
+    other = positions_of(load_target("miami"))
+    assert len(set(other)) == 120 and other == positions_of(load_target("miami"))

@@ -7,9 +7,9 @@ from qiskit.transpiler import Target
 from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import PATHS, YFramePath, compile_circuit
+from biselect.hardware.compiled_circuit import count_resources
 from biselect.hardware.patches import choose_patch
 from biselect.hardware.paths import factorial
-from biselect.hardware.resources import count_resources
 from biselect.hardware.targets import load_target
 from biselect.qaoa import Ansatz, AnsatzSpec
 

@@ -10,9 +10,9 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
+from biselect.core.files import content_hash
 from biselect.errors import InputError
-from biselect.hardware.hashing import content_hash
-from biselect.hardware.targets import from_snapshot, load_target, snapshot
+from biselect.hardware.targets import from_snapshot, load_target, snapshot, square_edges, square_positions
 
 
 @pytest.mark.parametrize("name", ["boston", "FakePittsburgh", "fake_aachen", "iqm-54"])
@@ -124,3 +124,15 @@ def test_a_backend_lends_its_name_to_a_target_without_one():
     backend = SimpleNamespace(target=from_snapshot({**content, "name": ""}), name="garnet")
     assert snapshot(backend)["name"] == "garnet" and snapshot(backend.target)["name"] == ""
     assert snapshot(from_snapshot(snapshot(backend))) == snapshot(backend)
+
+
+def test_edges_join_all_neighbours_and_no_others():
+    places, edges = square_positions(), square_edges()
+    assert len(places) == len(set(places)) == 54 and len(edges) == 90
+    near = {
+        (i, j)
+        for i in range(54)
+        for j in range(i + 1, 54)
+        if abs(places[i][0] - places[j][0]) + abs(places[i][1] - places[j][1]) == 1
+    }
+    assert set(edges) == near

@@ -6,9 +6,9 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, AnsatzSpec, surrogate
-from biselect.qaoa.angle_selection import WideShots, select_by_paper, select_by_rounds
-from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
+from biselect.qaoa import Ansatz, AnsatzSpec, Schedule, surrogate
+from biselect.qaoa.angle_selection import WideShots, fixed_angles, select_by_paper, select_by_rounds, warm_starts
+from biselect.qaoa.starts import start_choice
 
 PROTOCOLS = (select_by_paper, select_by_rounds)
 
@@ -61,10 +61,10 @@ def test_ties_go_to_the_first(problem, select):
     """Where every candidate looks the same, the inherited angles and the first start are taken."""
 
     def flat(start, angles, shots, seed):
-        samples, features = (np.array([side]) for side in canonical_start(problem))
+        samples, features = (np.array([side]) for side in start_choice(problem, "canonical"))
         return Samples(samples=samples, features=features, energies=np.array([-1.0]), counts=np.array([shots]))
 
-    starts = [random_start(problem, 0), canonical_start(problem)]
+    starts = [start_choice(problem, "random", 0), start_choice(problem, "canonical")]
     found = select(problem, flat, starts, [0.3, 0.2])
     assert found.angles.tolist() == [0.3, 0.2]
     assert found.start is starts[0]
@@ -72,7 +72,7 @@ def test_ties_go_to_the_first(problem, select):
 
 def test_confirmed_trials_are_ranked_by_cvar_then_mean_then_best(problem):
     energies = {0: [-3.0, -1.0], 1: [-3.0, -2.0]}  # equal tails, the second start has the lower mean
-    starts = [random_start(problem, 0), canonical_start(problem)]
+    starts = [start_choice(problem, "random", 0), start_choice(problem, "canonical")]
 
     def draw(start, angles, shots, seed):
         rank = 0 if start is starts[0] else 1
@@ -84,7 +84,7 @@ def test_confirmed_trials_are_ranked_by_cvar_then_mean_then_best(problem):
 
 
 def test_wide_shots_are_those_of_the_ansatz(problem, wide):
-    start, angles = random_start(problem, 3), np.array([0.4, 0.0, 0.9, 0.5])
+    start, angles = start_choice(problem, "random", 3), np.array([0.4, 0.0, 0.9, 0.5])
     ansatz = Ansatz(problem, 2, "bilinear", "path", start, groups=surrogate(problem, EDGES))
     shots = wide(start, angles, 20_000, 0)
     assert shots.shots == 20_000
@@ -94,7 +94,7 @@ def test_wide_shots_are_those_of_the_ansatz(problem, wide):
 
 
 def test_standing_still_improves_nothing(problem, wide):
-    start = random_start(problem, 3)
+    start = start_choice(problem, "random", 3)
     still = select_by_paper(problem, lambda s, _, n, seed: wide(s, np.zeros(4), n, seed), [start], np.zeros(4))
     assert still.confirmed[0].improved == 0
     assert still.confirmed[0].cvar == pytest.approx(problem.energy(*start))
@@ -104,7 +104,7 @@ def test_standing_still_improves_nothing(problem, wide):
 
 def test_rounds_find_lower_tails_in_the_same_shots(problem, wide):
     """By exact CVaR of what is chosen, over seeds: the rounds are better in the mean."""
-    starts = [random_start(problem, seed) for seed in (1, 2)]
+    starts = [start_choice(problem, "random", seed) for seed in (1, 2)]
     gains = []
     for seed in range(6):
         chosen = []
@@ -120,3 +120,15 @@ def test_rounds_find_lower_tails_in_the_same_shots(problem, wide):
 def test_bad_input_is_refused(problem, wide, starts, angles):
     with pytest.raises(InputError):
         select_by_paper(problem, wide, starts, angles)
+
+
+def test_warm_starts_are_distinct_and_in_order(problem):
+    starts = warm_starts(problem, 2)
+    energies = [problem.energy(*start) for start in starts]
+    assert energies == sorted(energies)
+    assert len({tuple(map(tuple, start)) for start in starts}) == len(starts)
+    assert all(len(s) == problem.k and len(f) == problem.m for s, f in starts)
+
+
+def test_fixed_angles_do_not_know_the_problem():
+    assert fixed_angles(Schedule.named("bilinear", 3)).tolist() == [np.pi / 4] * 5

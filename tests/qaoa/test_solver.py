@@ -2,13 +2,13 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
 from biselect.qaoa.solver import _advice, _by_chance
 from biselect.qaoa.training import backend_for
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.solvers import Run
+from biselect.solvers.registry import Run
 
 
 def scaled(problem, unit):

@@ -66,7 +66,7 @@ def by_wide_sampler(spec, angles):
 def by_compiler(spec, angles):
     pytest.importorskip("qiskit")
     from biselect.hardware import PATHS, compile_circuit, load_target
-    from biselect.hardware.ideal import ideal_probabilities
+    from biselect.hardware.circuits import ideal_probabilities
 
     compiled = compile_circuit(spec.program(angles), load_target("boston"), None, PATHS["opt3-cz"])
     return ideal_probabilities(compiled.circuit)

@@ -1,10 +1,10 @@
 import pytest
 
 import biselect as bs
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa.wide_solver import by_wide_sampler
-from biselect.solvers import Run
+from biselect.solvers.registry import Run
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import compile_problem
-from biselect.report.circuit import NAMES, write_circuit
-from biselect.report.patch import draw_patch
+from biselect.report.circuit import NAMES, draw_patch, write_circuit
 from biselect.simulate.program import steps
 
 

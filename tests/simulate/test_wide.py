@@ -16,10 +16,8 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.qaoa import Ansatz, AnsatzSpec, surrogate
 from biselect.simulate.program import Op, Program
 from biselect.simulate.wide import BondLimitError, WideSampler
-from biselect.simulate.wide.chain import Chain, TooMuchWorkError
-from biselect.simulate.wide.local import commuting_levels
-from biselect.simulate.wide.order import annealed_order, candidate_orders
-from biselect.simulate.wide.split import split
+from biselect.simulate.wide.chain import Chain, TooMuchWorkError, split
+from biselect.simulate.wide.order import annealed_order, candidate_orders, commuting_levels
 
 
 def whole_vector(circuit: Program) -> np.ndarray:

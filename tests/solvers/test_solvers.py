@@ -55,7 +55,7 @@ def test_auto_is_honest_when_its_patience_ends(monkeypatch):
     answer = bs.solve(problem)
     assert not answer.proven_optimal
     assert 0 < answer.gap < 1
-    assert answer.info["steps"] == ["coordinate ascent", "Lagrangian bound", "annealing", "branch and bound"]
+    assert answer.info["steps"][:3] == ["coordinate ascent", "Lagrangian bound", "annealing"]  # then as time allows
 
 
 def test_auto_proves_a_clear_block_beyond_enumeration():
@@ -65,7 +65,8 @@ def test_auto_proves_a_clear_block_beyond_enumeration():
     best = bs.solve(SelectionProblem(coupling=W, k=20, m=10))
     assert best.proven_optimal
     assert best.samples.tolist() == list(range(20))
-    assert best.info["steps"] == ["coordinate ascent", "Lagrangian bound"]
+    assert best.info["steps"] == ["coordinate ascent", "Lagrangian bound", "branch and bound"]
+    assert best.info["nodes"] <= 1 + 10
 
 
 def test_coordinate_ascent_ends_in_a_local_optimum():

@@ -1,11 +1,10 @@
 """From a reference table to bounded weights: how unusual is each cell of the pool?"""
 
-from biselect.calibrate.calibrator import CalibrationFacts, Calibrator
-from biselect.calibrate.decompose import Decomposition, decompose
-from biselect.calibrate.drift import Drift, Question, measure
+from biselect.calibrate.calibrator import CalibrationFacts, Calibrator, marginal_scores
+from biselect.calibrate.drift import Decomposition, Drift, Question, decompose, measure
 from biselect.calibrate.maps import map_names
-from biselect.calibrate.streams import parquet_blocks
 from biselect.calibrate.sweeps import compare, lag_sweep, shrink_sweep
+from biselect.calibrate.windows import parquet_blocks
 
 __all__ = [
     "CalibrationFacts",
@@ -17,6 +16,7 @@ __all__ = [
     "decompose",
     "lag_sweep",
     "map_names",
+    "marginal_scores",
     "measure",
     "parquet_blocks",
     "shrink_sweep",

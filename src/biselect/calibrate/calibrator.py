@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biselect.calibrate.column import CENTERS, fit_scale
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
 from biselect.calibrate.maps import Reference, make_map
-from biselect.calibrate.marginals import marginals as marginal_scores
-from biselect.calibrate.scale import CENTERS, fit_scale
-from biselect.calibrate.streams import MEMORY
-from biselect.calibrate.windows import Windows, windows_of
-from biselect.core import SelectionProblem
+from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows
+from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 
 MISSING = ("error", "median")
+MARGINALS = ("bounded", "paper", "none")
 SMALLEST_SHARE = 0.05
 CHUNK_CELLS = 1 << 21  # weighed at a time
 
@@ -87,14 +86,11 @@ class Calibrator:
         split: float | None = None,
         seed: int = 0,
     ):
-        if center not in CENTERS:
-            raise InputError(f"center must be one of {', '.join(CENTERS)}, got {center!r}")
-        if missing not in MISSING:
-            raise InputError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
+        _one_of("center", center, CENTERS)
+        _one_of("missing", missing, MISSING)
         if not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InputError(f"seed must be a whole number from 0 up, got {seed!r}")
+        checks.whole("seed", seed, least=0)
         if split is not None and not (
             isinstance(split, int | float) and (split == 0 or SMALLEST_SHARE <= split <= 1 - SMALLEST_SHARE)
         ):
@@ -122,7 +118,12 @@ class Calibrator:
         """
         if calibration is not None and self.split:
             raise InputError("give either split or a calibration table, not both")
-        name, why = self._resolve(reference)
+        name, why = self.map, ""
+        if self.map == "auto":
+            from biselect.calibrate.sweeps import choose_map  # compares calibrators, so it cannot be imported above
+
+            make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
+            name, why, _ = choose_map(reference, calibrator=make, seed=self.seed)
         windows = self._windows(name, [reference], memory=None, calibration=calibration)
         marks = None
         if make_map(name).needs_labels:
@@ -153,8 +154,7 @@ class Calibrator:
 
     def residuals(self, pool: Any) -> NDArray[np.float64]:
         """Z of the pool, for the features in use."""
-        values = self.values(pool)
-        return self.scale.residuals(values)
+        return self.scale.residuals(self.values(pool))
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
         """W of the pool, from 0 to w_max, for the features in use (Eq. weights)."""
@@ -168,9 +168,7 @@ class Calibrator:
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's own values for the features in use, missing entries filled as agreed."""
-        self._require_fit()
-        X, names = as_matrix(pool)
-        X = align(X, names, self._names, named=self._named, where="the pool")
+        X = self._aligned(pool)
         if X.shape[0] == 0:
             raise InputError("the pool has no rows")
         refuse_unusable(X, self._names, where="the pool", missing=self.missing)
@@ -178,9 +176,7 @@ class Calibrator:
 
     def absent(self, pool: Any) -> NDArray[np.bool_]:
         """Which of `values` were missing in the pool and stand filled by the median."""
-        self._require_fit()
-        X, names = as_matrix(pool)
-        return np.isnan(align(X, names, self._names, named=self._named, where="the pool")[:, self.kept])
+        return np.isnan(self._aligned(pool)[:, self.kept])
 
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
@@ -210,10 +206,19 @@ class Calibrator:
         marginals: str = "bounded",
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
+        features: Sequence[str] | None = None,
     ) -> SelectionProblem:
-        """The selection problem of a pool: W, its marginals (see `calibrate.marginals`), λ and the budgets."""
+        """The selection problem of a pool: W, its marginals (see `calibrate.marginal_scores`), λ and the budgets.
+
+        `features` names those to choose from; None for all in use.
+        """
         Z = self.residuals(pool)
         W = self._weigh(Z)
+        if features is not None:
+            columns = [self.feature_names.index(name) for name in features]
+            W, Z = W[:, columns], Z[:, columns]
+        elif self._named:
+            features = self.feature_names
         a, b = marginal_scores(W, Z, marginals)
         return SelectionProblem(
             coupling=W,
@@ -223,18 +228,8 @@ class Calibrator:
             m=m,
             coupling_weight=coupling_weight,
             sample_names=None if sample_names is None else tuple(sample_names),
-            feature_names=self.feature_names if self._named else None,
+            feature_names=None if features is None else tuple(features),
         )
-
-    def _resolve(self, reference: Any) -> tuple[str, str]:
-        """The map to use, and why where it was chosen here."""
-        if self.map != "auto":
-            return self.map, ""
-        from biselect.calibrate.choose import choose_map  # compares calibrators, so it cannot be imported above
-
-        make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
-        choice = choose_map(reference, calibrator=make, seed=self.seed)
-        return choice.map, choice.why
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)
@@ -243,9 +238,12 @@ class Calibrator:
             if not kind.takes_ranks:
                 raise InputError(f"map {name!r} takes no ranks; it has no use for a calibration table")
             split = 0.0
-        return windows_of(
-            blocks, missing=self.missing, split=split, seed=self.seed, memory=memory, calibration=calibration
-        )
+        builder = WindowBuilder(missing=self.missing, split=split, seed=self.seed, memory=memory)
+        for block in blocks:
+            builder.add(block)
+        if calibration is not None:
+            builder.add(calibration, calibration=True)
+        return builder.windows()
 
     def _learn(self, name: str, why: str, windows: Windows, table: Any, labels: NDArray[np.bool_] | None) -> Calibrator:
         self._names, self._named = windows.names, windows.named
@@ -290,6 +288,12 @@ class Calibrator:
             scores = self._map.surprise(Z)
         return np.clip(scores, 0.0, self.cap, out=scores)
 
+    def _aligned(self, pool: Any) -> NDArray[np.float64]:
+        """The pool with the columns of the reference."""
+        self._require_fit()
+        X, names = as_matrix(pool)
+        return align(X, names, self._names, named=self._named, where="the pool")
+
     def _filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
         """The features in use, missing entries replaced by the medians of the reference."""
         X = X if self.kept.size == X.shape[1] else X[:, self.kept]
@@ -298,6 +302,28 @@ class Calibrator:
     def _require_fit(self) -> None:
         if not hasattr(self, "kept"):
             raise InputError("this Calibrator has not been fit; call fit(reference) first")
+
+
+def marginal_scores(
+    W: NDArray[np.float64], Z: NDArray[np.float64], kind: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Marginal scores of a pool: what a sample (a) or a feature (b) is worth on its own.
+
+    - `paper`: a_i = max_j W_ij, `b_j = Var_i |Z_ij|`. Raw residuals are unbounded, so one heavy-tailed feature can
+      hold nearly the whole score.
+    - `bounded`: the same a; b_j = std_i W_ij, in the units of W and at most half the cap.
+    - `none`: zeros, the core bilinear objective.
+    """
+    _one_of("marginals", kind, MARGINALS)
+    if kind == "none":
+        return np.zeros(W.shape[0]), np.zeros(W.shape[1])
+    spread = W.std(axis=0) if kind == "bounded" else np.abs(Z).var(axis=0)
+    return W.max(axis=1), spread
+
+
+def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
+    if value not in known:
+        raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
 
 
 def _as_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:

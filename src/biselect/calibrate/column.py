@@ -1,11 +1,19 @@
-"""Column: the reference distribution of one feature, exact or sketched, read through counts and quantiles."""
+"""Column: the reference distribution of one feature, exact or sketched, and the location and scale taken from it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+SLOTS = 24  # sorted buffers of a sketch kept at a time
+FEWEST_ENTRIES = 64  # in a buffer
+MAD_TO_SIGMA = 1.4826  # makes the median absolute deviation agree with σ under a normal model
+CENTERS = ("median", "mean")
+LARGEST_RESIDUAL = 1e100  # of the reference; a MAD so small that one would be larger counts as zero
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -71,12 +79,11 @@ class Column:
 
     def scaled(self, location: float, scale: float) -> Column:
         """The distribution of (x - location) / scale."""
-        return Column(
+        return replace(
+            self,
             values=(self.values - location) / scale,
-            counts=self.counts,
             mean=(self.mean - location) / scale,
             deviation=self.deviation / scale,
-            rank_error=self.rank_error,
         )
 
     def folded(self, center: float) -> Column:
@@ -101,12 +108,12 @@ class Column:
         counts = np.insert(self.counts, place, self.at_most(value))
         counts[place:] += number
         share = number / (self.size + number)
-        return Column(
+        return replace(
+            self,
             values=np.insert(self.values, place, value),
             counts=counts,
             mean=self.mean + share * (value - self.mean),
             deviation=float(np.sqrt((1 - share) * (self.deviation**2 + share * (value - self.mean) ** 2))),
-            rank_error=self.rank_error,
         )
 
     def _counted(self, positions: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -118,3 +125,148 @@ def exact_column(entries: NDArray[np.float64]) -> Column:
     with np.errstate(over="ignore", invalid="ignore"):
         mean, deviation = float(entries.mean()), float(entries.std())
     return Column(values=np.sort(entries), counts=np.arange(1, entries.size + 1), mean=mean, deviation=deviation)
+
+
+class RankSketch:
+    """Sorted buffers, each entry of which stands for a power of two of entries.
+
+    When all slots are taken, the two lightest buffers of equal weight are merged and every second entry is kept
+    with double weight. That moves any count by at most the old weight, upwards or downwards in turn; the sums of
+    both are `rank_error`. Up to `SLOTS` buffers nothing is merged and the sketch is exact. The smallest and the
+    largest entries, a quarter buffer of each, are kept apart and stay exact, as weights hang on them most.
+
+    Args:
+        entries: how many numbers the sketch may hold (a few more while it merges); None keeps them all.
+
+    >>> sketch = RankSketch(entries=24_000)
+    >>> for start in range(0, 1_000_000, 10_000):
+    ...     sketch.add(np.arange(start, start + 10_000, dtype=float))
+    >>> column = sketch.column()
+    >>> column.size, abs(column.quantile(0.5) - 499_999.5) <= column.rank_error < 0.01 * column.size
+    (1000000, True)
+    """
+
+    def __init__(self, entries: int | None):
+        self.buffer = sys.maxsize if entries is None else max(FEWEST_ENTRIES, entries // SLOTS)
+        self.tail = self.buffer // 4
+        self._pending: list[NDArray[np.float64]] = []
+        self._levels: list[list[NDArray[np.float64]]] = [[]]
+        self._over = self._under = 0
+        self._low = self._high = np.empty(0)
+        self.size, self._mean, self._squares = 0, 0.0, 0.0
+
+    def add(self, entries: NDArray[np.float64]) -> None:
+        """Take in more entries; none may be NaN."""
+        if entries.size == 0:
+            return
+        self._count(entries)
+        self._pending.append(entries.copy())
+        if sum(part.size for part in self._pending) < self.buffer:
+            return
+        waiting = np.concatenate(self._pending)
+        whole = waiting.size - waiting.size % self.buffer
+        self._pending = [waiting[whole:]]
+        for start in range(0, whole, self.buffer):
+            self._push(np.sort(waiting[start : start + self.buffer]))
+
+    def column(self) -> Column:
+        """What the sketch knows."""
+        rest = np.sort(np.concatenate([*self._pending, np.empty(0)]))
+        if self._over == 0:
+            return exact_column(np.concatenate([rest, *self._levels[0]]))
+        parts = [(rest, 1)]
+        parts += [(buffer, 1 << level) for level, buffers in enumerate(self._levels) for buffer in buffers]
+        values = np.concatenate([part for part, _ in parts])
+        order = np.argsort(values, kind="stable")
+        counts = np.cumsum(np.concatenate([np.full(part.size, weight) for part, weight in parts])[order])
+        values = values[order]
+        # ranks 1 to `tail` and their mirror images come from the kept extremes, all others from the buffers
+        low, high = self._extremes(rest)
+        inside = (values >= low[-1]) & (values < high[0])
+        ends = np.arange(1, self.tail + 1)
+        body = np.clip(counts[inside], self.tail, self.size - self.tail)
+        return Column(
+            values=np.concatenate([low, values[inside], high]),
+            counts=np.concatenate([ends, body, self.size - self.tail + ends]),
+            mean=self._mean,
+            deviation=float(np.sqrt(self._squares / self.size)),
+            rank_error=max(self._over, self._under),
+        )
+
+    def _push(self, buffer: NDArray[np.float64]) -> None:
+        self._low, self._high = self._extremes(buffer)
+        self._levels[0].append(buffer)
+        if sum(map(len, self._levels)) >= SLOTS:
+            level = next((h for h, buffers in enumerate(self._levels) if len(buffers) > 1), None)
+            if level is not None:  # otherwise the stream is so long that it earns one more slot per doubling
+                self._merge(level)
+
+    def _merge(self, level: int) -> None:
+        """Two buffers of one level become one of the next."""
+        buffers = self._levels[level]
+        both = np.sort(np.concatenate([buffers.pop(0), buffers.pop(0)]), kind="stable")
+        upwards = self._over <= self._under
+        self._over += upwards << level
+        self._under += (not upwards) << level
+        if level + 1 == len(self._levels):
+            self._levels.append([])
+        self._levels[level + 1].append(both[0 if upwards else 1 :: 2].copy())
+
+    def _extremes(self, ascending: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The `tail` smallest and largest entries seen so far, these included."""
+        full = self._low.size == self.tail
+        low = ascending[ascending < self._low[-1]] if full else ascending
+        high = ascending[ascending > self._high[0]] if full else ascending
+        return (
+            np.sort(np.concatenate([self._low, low[: self.tail]]))[: self.tail],
+            np.sort(np.concatenate([self._high, high[-self.tail :]]))[-self.tail :],
+        )
+
+    def _count(self, entries: NDArray[np.float64]) -> None:
+        """Mean and sum of squared deviations, merged block by block."""
+        size = self.size + entries.size
+        with np.errstate(over="ignore", invalid="ignore"):
+            mean = entries.mean()
+            shift = mean - self._mean
+            squares = ((entries - mean) ** 2).sum() + shift**2 * self.size * entries.size / size
+        self._squares += float(squares)
+        self._mean += float(shift) * entries.size / size
+        self.size = size
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Scale:
+    """Feature-wise μ̂ and σ̂, fit on the reference alone (Eq. zscore).
+
+    Attributes:
+        location: μ̂, the median or the mean.
+        scale: σ̂, 1.4826·MAD or the standard deviation; 0 only where the feature is constant.
+        fell_back: features whose MAD is zero (or next to it) although they vary, where the standard deviation
+            stands in.
+    """
+
+    location: NDArray[np.float64]
+    scale: NDArray[np.float64]
+    fell_back: NDArray[np.bool_]
+
+    def residuals(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Z = (X - μ̂) / σ̂; a value too far away for a float becomes infinite, and its weight the cap."""
+        with np.errstate(over="ignore"):
+            Z = X - self.location
+            Z /= self.scale
+        return Z
+
+
+def fit_scale(columns: Sequence[Column], center: str) -> Scale:
+    """Fit by median and MAD, or by mean and standard deviation."""
+    varies = np.array([column.varies for column in columns])
+    deviation = np.where(varies, [column.deviation for column in columns], 0.0)
+    if center == "mean":
+        location = np.array([column.mean for column in columns])
+        return Scale(location=location, scale=deviation, fell_back=np.zeros(len(columns), dtype=bool))
+    location = np.array([column.quantile(0.5) for column in columns])
+    folded = [column.folded(middle) for column, middle in zip(columns, location, strict=True)]
+    mad = np.array([MAD_TO_SIGMA * column.quantile(0.5) for column in folded])
+    reach = np.array([column.values[-1] for column in folded])
+    fell_back = varies & (mad <= reach / LARGEST_RESIDUAL)
+    return Scale(location=location, scale=np.where(fell_back, deviation, mad), fell_back=fell_back)

@@ -2,21 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate.calibrator import Calibrator
-from biselect.calibrate.decompose import Decomposition, decompose
-from biselect.calibrate.marginals import marginals
 from biselect.calibrate.validity import feature_first_margin_loss, joint_margin_loss
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 
 SMALLEST_SPREAD = 1e-12  # weights without any spread make every drift a large one
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Decomposition:
+    """Δ_ij = mean + row_i + feature_j + residual_ij; the four parts are orthogonal.
+
+    Attributes:
+        mean: Δ̄, common to all cells.
+        row: δ^row, one per sample, summing to zero.
+        feature: δ^feat, one per feature, summing to zero: what feature-first selection amplifies.
+        residual: what is left, N × D.
+    """
+
+    mean: float
+    row: NDArray[np.float64]
+    feature: NDArray[np.float64]
+    residual: NDArray[np.float64]
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """Squared Frobenius norm of each part over that of Δ; all zero where Δ is."""
+        n, d = self.residual.shape
+        squares = {
+            "global": n * d * self.mean**2,
+            "row": d * float(self.row @ self.row),
+            "feature": n * float(self.feature @ self.feature),
+            "residual": float((self.residual**2).sum()),
+        }
+        total = sum(squares.values())
+        return {name: square / total if total else 0.0 for name, square in squares.items()}
+
+    @property
+    def largest(self) -> dict[str, float]:
+        """Sup-norm of each part."""
+        parts = (("global", self.mean), ("row", self.row), ("feature", self.feature), ("residual", self.residual))
+        return {name: float(np.max(np.abs(part))) for name, part in parts}
+
+
+def decompose(delta: NDArray[np.float64]) -> Decomposition:
+    """The parts of a weight difference (paper, Section S4).
+
+    >>> parts = decompose(np.array([[1.0, 3.0], [1.0, 3.0]]))
+    >>> parts.mean, parts.feature.tolist(), parts.shares["residual"]
+    (2.0, [-1.0, 1.0], 0.0)
+    """
+    mean = float(delta.mean())
+    rows, features = delta.mean(axis=1) - mean, delta.mean(axis=0) - mean
+    return Decomposition(
+        mean=mean, row=rows, feature=features, residual=delta - mean - rows[:, None] - features[None, :]
+    )
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -29,7 +77,7 @@ class Question:
         m: how many features.
         select: the solver, such as `biselect.solve`.
         coupling_weight: λ.
-        marginals: see `biselect.calibrate.marginals`.
+        marginals: see `biselect.calibrate.marginal_scores`.
     """
 
     pool: Any
@@ -39,19 +87,15 @@ class Question:
     coupling_weight: float = 1.0
     marginals: str = "bounded"
 
-    def problem(self, calibrator: Calibrator, features: list[str]) -> SelectionProblem:
+    def problem(self, calibrator: Calibrator, features: Sequence[str]) -> SelectionProblem:
         """The selection problem under one calibration, on these features."""
-        columns = [calibrator.feature_names.index(name) for name in features]
-        W, Z = calibrator.weights(self.pool)[:, columns], calibrator.residuals(self.pool)[:, columns]
-        a, b = marginals(W, Z, self.marginals)
-        return SelectionProblem(
-            coupling=W,
-            sample_scores=a,
-            feature_scores=b,
-            k=self.k,
-            m=self.m,
+        return calibrator.problem(
+            self.pool,
+            self.k,
+            self.m,
+            marginals=self.marginals,
             coupling_weight=self.coupling_weight,
-            feature_names=tuple(features),
+            features=features,
         )
 
 
@@ -68,6 +112,10 @@ class Margin:
         if self.loss == 0:
             return 0.0
         return self.loss / self.lead if self.lead > 0 else np.inf
+
+    def to_dict(self) -> dict[str, float | None]:
+        """Plain data for JSON; null stands for a number without bound."""
+        return {"lead": _finite(self.lead), "loss": self.loss, "eaten": _finite(self.eaten)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -131,19 +179,14 @@ class Drift:
         """Each feature's drift, its share of the feature-aligned part, and what it alone can take of the leads."""
         squares = self.parts.feature**2
         shares = squares / squares.sum() if squares.any() else squares
-        n_samples = self.parts.row.size
-        return [
-            {
-                "feature": name,
-                "drift": float(drift),
-                "share": float(share),
-                "feature_first_eaten": _finite(
-                    Margin(lead=self.feature_first.lead, loss=feature_first_margin_loss(abs(drift), n_samples)).eaten
-                ),
-                "joint_eaten": _finite(Margin(lead=self.joint.lead, loss=joint_margin_loss(abs(drift))).eaten),
-            }
-            for name, drift, share in zip(self.features, self.parts.feature, shares, strict=True)
-        ]
+
+        def entry(name: str, drift: float, share: float) -> dict[str, Any]:
+            feature_first = replace(self.feature_first, loss=feature_first_margin_loss(abs(drift), self.parts.row.size))
+            joint = replace(self.joint, loss=joint_margin_loss(abs(drift)))
+            eaten = {"feature_first_eaten": _finite(feature_first.eaten), "joint_eaten": _finite(joint.eaten)}
+            return {"feature": name, "drift": drift, "share": share, **eaten}
+
+        return [*map(entry, self.features, self.parts.feature.tolist(), shares.tolist())]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; null stands for a share without bound."""
@@ -157,8 +200,8 @@ class Drift:
             "tilt": self.tilt,
             "shares": self.parts.shares,
             "largest": self.parts.largest,
-            "feature_first": _margin_dict(self.feature_first),
-            "joint": _margin_dict(self.joint),
+            "feature_first": self.feature_first.to_dict(),
+            "joint": self.joint.to_dict(),
             "changes_selection": self.changes_selection,
             "replaced_samples": self.replaced_samples,
             "replaced_features": self.replaced_features,
@@ -177,7 +220,7 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
         raise InputError(f"only {len(features)} features vary in both references, {question.m} are to be chosen")
     before, after = (question.problem(calibrator, features) for calibrator in (older, newer))
     parts = decompose(before.coupling - after.coupling)
-    was, now = (question.select(question.problem(c, list(c.feature_names))) for c in (older, newer))
+    was, now = (question.select(question.problem(c, c.feature_names)) for c in (older, newer))
     eta = parts.largest["feature"]
     columns = before.coupling.mean(axis=0)
     return Drift(
@@ -214,10 +257,6 @@ def _joint_lead(selection: Selection) -> float:
     alone = problem.feature_scores / (problem.coupling_weight * problem.k)
     values = problem.coupling[selection.samples].mean(axis=0) + alone
     return float(values[selection.features].min() - np.delete(values, selection.features).max())
-
-
-def _margin_dict(margin: Margin) -> dict[str, float | None]:
-    return {"lead": _finite(margin.lead), "loss": margin.loss, "eaten": _finite(margin.eaten)}
 
 
 def _finite(value: float) -> float | None:

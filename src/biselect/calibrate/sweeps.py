@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from biselect.calibrate.calibrator import Calibrator
-from biselect.calibrate.drift import Drift, Question, measure
+from biselect.calibrate.drift import Drift, Question, decompose, measure
 from biselect.calibrate.frames import rows_of
 from biselect.calibrate.maps import map_names
 from biselect.errors import InputError
 
 FRACTIONS = (0.5, 0.25, 0.1, 0.05)  # of the reference, as in the paper's reference-window sweep
 REPEATS = 5
+PARTS = 5  # of the reference that chooses a map: older windows, the newest one, and last the rows that are weighed
+POOL_ROWS = 1000  # at most, weighed to choose a map
+FEWEST_ROWS_TO_CHOOSE = 40 * PARTS  # conformal splits a window in halves; with fewer rows the comparison is noise
 
 MakeCalibrator = Callable[[str], Calibrator]
 
@@ -118,3 +122,50 @@ def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrat
 
 def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
     return tuple(measure(calibrator(one.map).fit(older), one, question) for one in newer)
+
+
+class MapChoice(NamedTuple):
+    """Which map drifts least, why in a sentence, and each map's feature-aligned drift in spreads of its weights."""
+
+    map: str
+    why: str
+    relative_drift: dict[str, float]
+
+
+def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed: int = 0) -> MapChoice:
+    """Compare the maps that need no labels; the rows of the reference must be in the order of time (paper, Discussion).
+
+    The last fifth is weighed against the fifth before it and, in turn, against each older fifth. Drift is taken
+    relative to the spread of a map's weights: in absolute terms a map with small weights would always win.
+    """
+    total = len(reference)
+    if total < FEWEST_ROWS_TO_CHOOSE:
+        raise InputError(
+            f"map='auto' compares windows of the reference and needs {FEWEST_ROWS_TO_CHOOSE} rows, not {total}"
+        )
+    edges = np.linspace(0, total, PARTS + 1).astype(int).tolist()
+    *older, newest, weighed = [rows_of(reference, slice(start, end)) for start, end in pairwise(edges)]
+    pool = rows_of(weighed, np.sort(np.random.default_rng(seed).permutation(len(weighed))[:POOL_ROWS]))
+    drift = {}
+    for name in map_names(supervised=False):
+        newer = calibrator(name).fit(newest)
+        drift[name] = float(np.mean([_relative_drift(calibrator(name).fit(window), newer, pool) for window in older]))
+    ranked = sorted(drift, key=drift.__getitem__)
+    best = ranked[0]
+    why = (
+        f"over {len(older)} older windows of the reference its feature-aligned drift is {drift[best]:.2f} of the "
+        f"spread of its weights, the least of {len(drift)} maps (next: {ranked[1]} with {drift[ranked[1]]:.2f})"
+    )
+    return MapChoice(map=best, relative_drift=drift, why=why)
+
+
+def _relative_drift(older: Calibrator, newer: Calibrator, pool: Any) -> float:
+    shared = [name for name in newer.feature_names if name in older.feature_names]
+    if not shared:
+        return np.inf
+    before, after = (
+        calibrator.weights(pool)[:, [calibrator.feature_names.index(name) for name in shared]]
+        for calibrator in (older, newer)
+    )
+    spread = after.std()
+    return decompose(before - after).largest["feature"] / spread if spread > 0 else np.inf

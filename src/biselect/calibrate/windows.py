@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.column import Column
+from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
-from biselect.calibrate.sketch import RankSketch
 from biselect.errors import InputError
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 HAND = 20  # rows dealt at a time, so that short references are split evenly too
+MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
+ROWS = 1 << 16  # in a block of a Parquet file
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -136,13 +138,24 @@ class WindowBuilder:
         return tuple(columns)
 
 
-def windows_of(
-    blocks: Iterable[Any], *, missing: str, split: float, seed: int, memory: int | None, calibration: Any = None
-) -> Windows:
-    """The windows of a reference that comes in blocks, and of a calibration table where there is one."""
-    builder = WindowBuilder(missing=missing, split=split, seed=seed, memory=memory)
-    for block in blocks:
-        builder.add(block)
-    if calibration is not None:
-        builder.add(calibration, calibration=True)
-    return builder.windows()
+def parquet_blocks(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a Parquet file, a block at a time, as Arrow tables.
+
+    Args:
+        path: the file.
+        columns: which to read, all where None.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        with parquet.ParquetFile(path) as file:
+            names = file.schema_arrow.names
+            if absent := [name for name in columns or () if name not in names]:
+                raise InputError(f"{path} has no column {absent[0]!r}; it has: {', '.join(names)}")
+            for batch in file.iter_batches(batch_size=ROWS, columns=None if columns is None else list(columns)):
+                yield pa.Table.from_batches([batch])
+    except FileNotFoundError:
+        raise InputError(f"{path}: no such file") from None
+    except pa.ArrowInvalid as error:
+        raise InputError(f"{path}: not a Parquet file ({error})") from error

@@ -10,7 +10,7 @@ import typer
 from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli import certify, compile, demo, doctor, missing, monitor, report, run, select, solve, train
+from biselect.cli import certify, check, compile, demo, doctor, missing, monitor, report, run, select, solve, train
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
 from biselect.errors import BiselectError, InfeasibleError, InputError
@@ -28,6 +28,7 @@ for command in (
     select.select,
     solve.solve,
     certify.certify,
+    check.check,
     monitor.monitor,
     train.train,
     run.run,

@@ -86,11 +86,8 @@ def certify(
     words = _estimate_words(seen, delta, given_signal=signal is not None, given_sigma=sigma is not None)
     if as_json:
         content = certificate.to_dict()
-        typer.echo(
-            json.dumps(
-                {**content, "estimate": vars(seen), "words": words + content["words"]}, indent=2, allow_nan=False
-            )
-        )
+        content = {**content, "estimate": vars(seen), "words": words + content["words"]}
+        typer.echo(json.dumps(content, indent=2, allow_nan=False))
     else:
         _show(certificate, words)
 
@@ -123,22 +120,14 @@ def _show(certificate: Certificate, words: list[str]) -> None:
 
     console = out()
     table = Table(title=Text(f"Signal μ = {certificate.assumptions.signal:.4g}"), title_justify="left")
-    for heading in ("selector", "noise", "statement"):
-        table.add_column(heading)
-    for heading in ("needs μ ≥", "margin", "bears η ≤"):
-        table.add_column(heading, justify="right")
-    table.add_column("holds")
+    numbers = ("needs μ ≥", "margin", "bears η ≤")
+    for heading in ("selector", "noise", "statement", *numbers, "holds"):
+        table.add_column(heading, justify="right" if heading in numbers else "left")
     for condition in certificate.conditions:
-        bears = condition.tolerated_error
-        table.add_row(
-            condition.selector,
-            condition.noise,
-            condition.statement,
-            f"{condition.needed:.4g}",
-            f"{condition.margin:.4g}",
-            "-" if bears is None else f"{bears:.4g}",
-            "yes" if condition.holds else "no",
-        )
+        found = (condition.needed, condition.margin, condition.tolerated_error)
+        shown = ["-" if value is None else f"{value:.4g}" for value in found]
+        holds = "yes" if condition.holds else "no"
+        table.add_row(condition.selector, condition.noise, condition.statement, *shown, holds)
     console.print(table)
     for sentence in [*words, *certificate.words]:
         console.print(Text(f"- {sentence}"))

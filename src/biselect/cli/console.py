@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     from biselect.solvers.registry import Progress
@@ -39,12 +40,7 @@ class Steps:
 
     @contextmanager
     def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
-        """A step of the work; gives the callback that solvers take, which may be left alone.
-
-        Args:
-            name: of the step.
-            shown_as: what minus the reported number is called.
-        """
+        """A step of the work; gives the callback that solvers take. `shown_as` is what minus its number is called."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
         start = time.perf_counter()
@@ -70,3 +66,19 @@ def out() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def show_line(text: str) -> None:
+    """One line of an answer."""
+    out().print(printable(text))
+
+
+def figures(title: str, name: str, *columns: str) -> Table:
+    """A table of figures: names to the left, columns of numbers to the right of them."""
+    from rich.table import Table
+
+    table = Table(title=printable(title), title_justify="left", title_style="bold")
+    table.add_column(name, overflow="fold")
+    for column in columns:
+        table.add_column(column, justify="right")
+    return table

@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import platform
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -38,7 +39,7 @@ def doctor(as_json: options.Json = False) -> None:
 def examine() -> dict[str, Any]:
     """Everything `doctor` looks at, as plain data."""
     core = {name: _version(name) for name in CORE}
-    checks = [_check_solver(), _check_kernel()]
+    checks = [_tried("exact solver", _solves), _tried("numba compiles", _compiles)]
     return {
         "biselect": __version__,
         "python": platform.python_version(),
@@ -69,28 +70,26 @@ def _data() -> dict[str, Any]:
     return {"folder": folder, "note": "found creditcard.parquet" if found else "no Credit Card table in that folder"}
 
 
-def _check_solver() -> dict[str, Any]:
+def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> dict[str, Any]:
+    try:
+        ok, note = check()
+    except Exception as error:  # whatever is broken, and a compiler breaks in many ways, the doctor must say so
+        ok, note = False, f"{type(error).__name__}: {error}"
+    return {"name": name, "ok": ok, "note": note}
+
+
+def _solves() -> tuple[bool, str]:
     """A problem small enough to know the answer of."""
-    try:
-        import numpy as np
+    from biselect import SelectionProblem, solve
 
-        from biselect import SelectionProblem, solve
-
-        best = solve(SelectionProblem(coupling=np.array([[3.0, 0, 1], [0, 2, 0], [2, 0, 2]]), k=2, m=2))
-        return {"name": "exact solver", "ok": best.proven_optimal and best.score == 8.0, "note": ""}
-    except Exception as error:  # whatever is broken, the doctor must say so
-        return {"name": "exact solver", "ok": False, "note": f"{type(error).__name__}: {error}"}
+    best = solve(SelectionProblem(coupling=[[3.0, 0.0, 1.0], [0.0, 2.0, 0.0], [2.0, 0.0, 2.0]], k=2, m=2))
+    return best.proven_optimal and best.score == 8.0, ""
 
 
-def _check_kernel() -> dict[str, Any]:
-    """Whether numba compiles here."""
-    try:
-        import numba
+def _compiles() -> tuple[bool, str]:
+    import numba
 
-        doubled = numba.njit(lambda x: 2 * x)(21)
-        return {"name": "numba compiles", "ok": doubled == 42, "note": f"{numba.get_num_threads()} threads"}
-    except Exception as error:  # a broken compiler shows in many ways
-        return {"name": "numba compiles", "ok": False, "note": f"{type(error).__name__}: {error}"}
+    return numba.njit(lambda x: 2 * x)(21) == 42, f"{numba.get_num_threads()} threads"
 
 
 def _show(facts: dict[str, Any]) -> None:
@@ -107,9 +106,8 @@ def _show(facts: dict[str, Any]) -> None:
     console.print("Core: " + ", ".join(f"{name} {version}" for name, version in facts["core"].items() if version))
     for extra, part in facts["extras"].items():
         missing = [name for name, version in part["packages"].items() if version is None]
-        if missing:
-            console.print(f"Extra {extra}: not installed ({', '.join(missing)}); {escape(part['install'])}")
-        else:
-            console.print(f"Extra {extra}: " + ", ".join(f"{name} {v}" for name, v in part["packages"].items()))
+        have = ", ".join(f"{name} {version}" for name, version in part["packages"].items())
+        lacks = f"not installed ({', '.join(missing)}); {escape(part['install'])}"
+        console.print(f"Extra {extra}: {lacks if missing else have}")
     data = facts["data"]
     console.print(escape(f"Data: {data['folder'] or 'BISELECT_DATA is not set'}; {data['note']}"))

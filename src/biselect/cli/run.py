@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, out, printable
+from biselect.cli.console import Steps, out, printable, show_line
+from biselect.cli.options import may_be
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
-    from biselect.core import SelectionProblem
     from biselect.hardware.analysis import Range
     from biselect.hardware.execute.outcomes import Outcome
-    from biselect.qaoa import Threshold
 
 SHOTS, REPEATS = 4096, 1
 
@@ -27,32 +26,18 @@ def run(
         Path, typer.Argument(help="What `biselect compile` wrote, or the manifest of a run that is to go on.")
     ],
     on: Annotated[
-        str | None,
-        typer.Option(
-            help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.",
-            show_default=False,
-        ),
+        str | None, may_be(help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.")
     ] = None,
-    shots: Annotated[
-        int | None, typer.Option(min=1, help="Of each repeat.  [default: 4096]", show_default=False)
-    ] = None,
-    repeats: Annotated[int | None, typer.Option(min=1, help="How many.  [default: 1]", show_default=False)] = None,
-    seed: Annotated[
-        int | None, typer.Option(min=0, help="Fixes simulated shots.  [default: 0]", show_default=False)
-    ] = None,
+    shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
+    repeats: Annotated[int | None, may_be(min=1, help="How many.  [default: 1]")] = None,
+    seed: Annotated[int | None, may_be(min=0, help="Fixes simulated shots.  [default: 0]")] = None,
     threshold: Annotated[
         str | None,
-        typer.Option(
-            help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
-            show_default=False,
-        ),
+        may_be(help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference."),
     ] = None,
     wait: options.Wait = None,
     resubmit: options.Resubmit = False,
-    output: Annotated[
-        Path | None,
-        typer.Option("--out", help="Folder of the run; else one beside the manifest.", show_default=False),
-    ] = None,
+    output: Annotated[Path | None, may_be("--out", help="Folder of the run; else one beside the manifest.")] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
     ] = False,
@@ -67,12 +52,11 @@ def run(
     """
     from biselect.core.files import read_json
     from biselect.hardware.execute.circuit_files import circuit_of
-    from biselect.hardware.execute.devices import foreign_device, kind_of, sampler_for
-    from biselect.hardware.execute.forecast import forecast
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
-    from biselect.hardware.execute.outcomes import conclude
+    from biselect.hardware.execute.outcomes import conclude, forecast
     from biselect.hardware.execute.remote import DoubtfulJobError
     from biselect.hardware.execute.runner import execute
+    from biselect.hardware.execute.samplers import foreign_device, kind_of, sampler_for
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -90,7 +74,7 @@ def run(
             raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
-        goal = _threshold(threshold, circuit.problem)
+        goal = options.read_threshold(threshold, circuit.problem)
         asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
     if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
         steps.say(f"warning: {said}", style="bold yellow")
@@ -117,24 +101,8 @@ def run(
     steps.say(f"kept in {fixed_run.folder}")
 
 
-def _threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
-    from biselect.qaoa.thresholds import Threshold, load_thresholds
-
-    if text is None:
-        return None
-    try:
-        return Threshold(problem_hash=problem.digest, value=float(text), pool="given on the command line")
-    except InputError:
-        raise
-    except ValueError:  # not a number, so a file
-        found = [threshold for threshold in load_thresholds(text) if threshold.problem_hash == problem.digest]
-    if not found:
-        raise InputError(f"{text}: has no threshold for problem {problem.digest[:12]}…; was the problem changed?")
-    return found[0]
-
-
 def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
-    from biselect.hardware.execute.forecast import REP_DELAY
+    from biselect.hardware.execute.outcomes import REP_DELAY
 
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1) + "\n")
@@ -147,45 +115,42 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
         f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
     ):
-        out().print(printable(line))
+        show_line(line)
 
 
 def _show(found: Outcome) -> None:
     from rich.table import Table
 
     strict, repaired, run = found.strict, found.repaired, found.run
-    console = out()
-    title = f"{run.on}: {found.kind}"
-    table = Table(title=printable(title), title_justify="left", title_style="bold", show_header=False)
+    several = strict.repeats > 1  # one repeat has no range
+    pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
+    hits = f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}"
+    proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
+    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
+    by_repeat = "lowest and highest repeat"
+    rows = [
+        ("shots", str(strict.shots), f"in {strict.repeats} repeats" if several else "in one repeat"),
+        ("exact-budget mass", _percent(strict.feasible_rate.value), pooled),
+        *([("", "", _between(strict.feasible_rate, by_repeat))] if several else []),
+        ("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}"),
+        ("BK hit rate", _percent(strict.hit_rate.value), hits),
+        *([("", "", _between(strict.hit_rate_by_repeat, by_repeat))] if several else []),
+        ("best energy", _number(strict.best_energy), evidence),
+        ("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots"),
+        ("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}"),
+        ("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference"),
+    ]
+    title = printable(f"{run.on}: {found.kind}")
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
     table.add_column()
     table.add_column(justify="right")
     table.add_column(style="dim")
-    several = strict.repeats > 1  # one repeat has no range
-    table.add_row("shots", str(strict.shots), f"in {strict.repeats} repeats" if several else "in one repeat")
-    pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
-    table.add_row("exact-budget mass", _percent(strict.feasible_rate.value), pooled)
-    if several:
-        table.add_row("", "", _between(strict.feasible_rate, "lowest and highest repeat"))
-    table.add_row("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}")
-    table.add_row(
-        "BK hit rate",
-        _percent(strict.hit_rate.value),
-        f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}",
-    )
-    if several:
-        table.add_row("", "", _between(strict.hit_rate_by_repeat, "lowest and highest repeat"))
-    proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
-    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
-    table.add_row("best energy", _number(strict.best_energy), printable(evidence))
-    table.add_row("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots")
-    table.add_row("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}")
-    table.add_row("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference")
-    console.print(table)
-    console.print(
-        printable(
-            f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
-            f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"
-        )
+    for row in rows:
+        table.add_row(*map(printable, row))
+    out().print(table)
+    show_line(
+        f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
+        f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"
     )
 
 

@@ -11,6 +11,7 @@ from biselect.cli import options
 from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps
 from biselect.cli.reviewed import review_on
+from biselect.errors import InputError
 
 
 def select(
@@ -78,6 +79,7 @@ def select(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    proof: options.Proof = False,
     neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -91,10 +93,12 @@ def select(
     from biselect.core.files import check_folder
     from biselect.reviews import review
 
-    for name in ("out", "as_json", "quiet", "reviewed"):
+    for name in ("out", "proof", "as_json", "quiet", "reviewed"):
         del given[name]
     for name in ("exclude", "show", "must", "never", "must_columns", "na_values"):
         given[name] = given[name] or ()
+    if proof and out is None:
+        raise InputError("--proof writes into the folder of --out; give that too")
     if out is not None:
         check_folder(out)  # before the work, not after it
     elif min(neighbours) >= 0:
@@ -104,4 +108,4 @@ def select(
         review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
         return
     found = review(**given, command=this_command(), progress=steps.step)
-    answer(found, folder=out, as_json=as_json, steps=steps)
+    answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)

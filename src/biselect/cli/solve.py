@@ -5,6 +5,7 @@ from __future__ import annotations
 from biselect.cli import options
 from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps
+from biselect.errors import InputError
 
 
 def solve(
@@ -17,6 +18,7 @@ def solve(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    proof: options.Proof = False,
     neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -30,6 +32,8 @@ def solve(
     from biselect.core.files import check_folder
     from biselect.reviews import review_problem
 
+    if proof and out is None:
+        raise InputError("--proof writes into the folder of --out; give that too")
     if out is not None:
         check_folder(out)  # before the work, not after it
     elif min(neighbours) >= 0:
@@ -48,4 +52,4 @@ def solve(
         command=this_command(),
         progress=steps.step,
     )
-    answer(found, folder=out, as_json=as_json, steps=steps)
+    answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.compile import PATHS, REGISTERS, SURROGATES, TARGETS, read_angles, read_start
-from biselect.cli.console import Steps, out, printable
+from biselect.cli.console import Steps, figures, out, show_line
+from biselect.cli.options import may_be
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -26,32 +26,21 @@ def train(
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
     exclude: options.Exclude = None,
-    depth: Annotated[
-        int | None, typer.Option(min=1, help="p, the layers of the circuit; 3, or 2 on a device.", show_default=False)
-    ] = None,
+    depth: Annotated[int | None, may_be(min=1, help="p, the layers of the circuit; 3, or 2 on a device.")] = None,
     schedule: Annotated[
         str | None,
-        typer.Option(
-            help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device.",
-            show_default=False,
-        ),
+        may_be(help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device."),
     ] = None,
-    mixer: Annotated[
-        str | None, typer.Option(help="ring, path or complete; on a device, its edges.", show_default=False)
-    ] = None,
+    mixer: Annotated[str | None, may_be(help="ring, path or complete; on a device, its edges.")] = None,
     start: Annotated[
-        str | None,
-        typer.Option(
-            help="dicke, canonical, random or a selection.json; dicke, or random on a device.", show_default=False
-        ),
+        str | None, may_be(help="dicke, canonical, random or a selection.json; dicke, or random on a device.")
     ] = None,
     target: Annotated[
-        str | None,
-        typer.Option(help=f"Train for the circuit that `biselect compile` makes for {TARGETS}", show_default=False),
+        str | None, may_be(help=f"Train for the circuit that `biselect compile` makes for {options.TARGETS}")
     ] = None,
-    path: Annotated[str | None, typer.Option(help=f"With --target: {PATHS}", show_default=False)] = None,
-    registers: Annotated[str | None, typer.Option(help=f"With --target: {REGISTERS}", show_default=False)] = None,
-    surrogate: Annotated[str | None, typer.Option(help=f"With --target: {SURROGATES}", show_default=False)] = None,
+    path: Annotated[str | None, may_be(help=f"With --target: {options.PATHS}")] = None,
+    registers: Annotated[str | None, may_be(help=f"With --target: {options.REGISTERS}")] = None,
+    surrogate: Annotated[str | None, may_be(help=f"With --target: {options.SURROGATES}")] = None,
     objective: Annotated[
         str, typer.Option(help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.")
     ] = "energy",
@@ -59,27 +48,18 @@ def train(
         str, typer.Option(help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.")
     ] = "multistart",
     threshold: Annotated[
-        str | None,
-        typer.Option(
-            help="For hit-rate: an energy, or a manifest that holds one for this problem.", show_default=False
-        ),
+        str | None, may_be(help="For hit-rate: an energy, or a manifest that holds one for this problem.")
     ] = None,
     share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
     begin: Annotated[
-        str | None,
-        typer.Option(help="Angles to begin with, as `biselect compile --angles` takes them.", show_default=False),
+        str | None, may_be(help="Angles to begin with, as `biselect compile --angles` takes them.")
     ] = None,
-    evaluations: Annotated[
-        int | None, typer.Option(min=1, help="Evaluations of the objective at most.", show_default=False)
-    ] = None,
-    seconds: Annotated[
-        float | None, typer.Option(help="Seconds after which the best so far is taken.", show_default=False)
-    ] = None,
+    evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
+    seconds: Annotated[float | None, may_be(help="Seconds after which the best so far is taken.")] = None,
     seed: options.Seed = 0,
     workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
     output: Annotated[
-        Path | None,
-        typer.Option("--out", help="File for the angles; a picture (.svg) goes beside it.", show_default=False),
+        Path | None, may_be("--out", help="File for the angles; a picture (.svg) goes beside it.")
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Do not take up an interrupted training of the same --out.")
@@ -96,21 +76,22 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
-    from biselect.qaoa.training.checkpoint import OtherTrainingError
+    from biselect.qaoa.training.records import OtherTrainingError
+    from biselect.report.training_picture import draw_training
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
-        goal = _threshold(threshold, loaded)
-    circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else read_start(start)}
+        goal = options.read_threshold(threshold, loaded)
+    circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
     on_device = {"path": path, "registers": registers, "surrogate": surrogate}
-    spec = _spec(loaded, target, {**circuit, "seed": seed}, mixer, on_device, steps)
+    spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
     ansatz = Ansatz.from_spec(spec, backend=backend_for(loaded, spec.depth, evaluations or GUESS))
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    first = read_angles(begin)
+    first = options.read_angles(begin)
     starts = {} if first is None else {"starts": [getattr(first, "angles", first)]}
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
@@ -118,7 +99,7 @@ def train(
             trained = ansatz.train(
                 strategy=strategy,
                 objective=_parts(objective),
-                threshold=goal,
+                threshold=None if goal is None else goal.value,
                 share=share,
                 evaluations=evaluations,
                 seconds=seconds,
@@ -133,10 +114,13 @@ def train(
             f"{output}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
             "give --fresh to begin anew, or name another --out"
         ) from None
-    if output is not None:
-        _write(ansatz, trained, output, steps)
-        assert kept is not None
+    if output is not None and kept is not None:
+        picture = output.with_suffix(".svg")
+        trained.to_json(output)
+        draw_training(ansatz, trained, picture)
         kept.unlink(missing_ok=True)
+        for file in (output, picture):
+            steps.say(f"wrote {file}")
     if as_json:
         sys.stdout.write(trained.to_json())
     else:
@@ -146,12 +130,7 @@ def train(
 
 
 def _spec(
-    problem: SelectionProblem,
-    target: str | None,
-    circuit: dict[str, Any],
-    mixer: str | None,
-    on_device: dict[str, str | None],
-    steps: Steps,
+    problem: SelectionProblem, target: str | None, circuit: dict[str, Any], on_device: dict[str, Any], steps: Steps
 ) -> AnsatzSpec:
     """The circuit of the whole problem, or the one on a device; what is not given is left to the library."""
     from biselect.qaoa import AnsatzSpec
@@ -160,10 +139,10 @@ def _spec(
     if target is None:
         if useless := [f"--{name}" for name in on_device if name in given]:
             raise InputError(f"{', '.join(useless)}: say for which device, with --target")
-        return AnsatzSpec(problem, given.pop("depth", 3), mixer=mixer or "ring", **given)
+        return AnsatzSpec(problem, **{"depth": 3, "mixer": "ring", **given})
     from biselect.hardware import place_circuit
 
-    if mixer is not None:
+    if "mixer" in given:
         raise InputError("--mixer: with --target the mixer runs on the edges of the device; leave it out")
     return place_circuit(problem, target, progress=steps.say, **given).spec
 
@@ -185,18 +164,6 @@ def _check_place(output: Path | None, problem: Path, threshold: str | None) -> N
                 raise InputError(f"{written}: is the {what}, which must stay; name another --out for the angles")
 
 
-def _threshold(text: str | None, problem: SelectionProblem) -> float | None:
-    """An energy, or the manifest's entry for this problem."""
-    from biselect.qaoa.thresholds import load_thresholds, threshold_for
-
-    if text is None:
-        return None
-    try:
-        return float(text)
-    except ValueError:
-        return threshold_for(problem, load_thresholds(text))
-
-
 def _parts(text: str) -> str | dict[str, float]:
     """`cvar`, or `energy=1,hit-rate=0.5`."""
     if "=" not in text:
@@ -208,25 +175,11 @@ def _parts(text: str) -> str | dict[str, float]:
         raise InputError(f"--objective {text}: write a blend as energy=1,hit-rate=0.5") from None
 
 
-def _write(ansatz: Ansatz, trained: Training, output: Path, steps: Steps) -> None:
-    from biselect.report.training import draw_training
-
-    picture = output.with_suffix(".svg")
-    trained.to_json(output)
-    draw_training(ansatz, trained, picture)
-    for path in (output, picture):
-        steps.say(f"wrote {path}")
-
-
 def _show(ansatz: Ansatz, trained: Training) -> None:
     import numpy as np
-    from rich.table import Table
 
-    console = out()
-    table = Table(title=printable(f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"), title_justify="left")
-    table.add_column("")
-    table.add_column("uniform feasible", justify="right")
-    table.add_column("trained", justify="right")
+    title = f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"
+    table = figures(title, "", "uniform feasible", "trained")
     energies = ansatz.energies
     best = float(energies.min())
     rows: list[tuple[str, Any, Any]] = [
@@ -239,7 +192,7 @@ def _show(ansatz: Ansatz, trained: Training) -> None:
         rows.append((f"probability of energy ≤ {goal:g}", float(np.mean(energies <= goal)), trained.hit_rate))
     for name, before, after in rows:
         table.add_row(name, f"{before:.4g}", f"{after:.4g}")
-    console.print(table)
+    out().print(table)
     named = zip(trained.angle_names, trained.angles, strict=True)
-    console.print(printable("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named)))
-    console.print(printable(f"{trained.evaluations} evaluations; optimum energy {best:.6g}"))
+    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named))
+    show_line(f"{trained.evaluations} evaluations; optimum energy {best:.6g}")

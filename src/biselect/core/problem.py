@@ -15,7 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import checks, conventions
+from biselect.core import checks, conventions, exact_arithmetic
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
 from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
@@ -91,7 +91,7 @@ class SelectionProblem:
         checks.refuse_overflow(
             self.k * np.abs(self.sample_scores).max(),
             self.m * np.abs(self.feature_scores).max(),
-            float(self.k * self.m) * factor * float(np.abs(weights).max()),
+            float(self.k * self.m) * factor * max(float(weights.max()), -float(weights.min())),
         )
         put("sample_rules", rules_from(sample_rules, "sample_rules"))
         put("feature_rules", rules_from(feature_rules, "feature_rules"))
@@ -163,8 +163,17 @@ class SelectionProblem:
         return -self.score(samples, features)
 
     def score(self, samples: Iterable[int], features: Iterable[int]) -> float:
-        """What the choice collects: -energy."""
-        return sum(self.score_parts(samples, features).values())
+        """What the choice collects: -energy. The exact sum, rounded once."""
+        return exact_arithmetic.nearest(self.score_units(samples, features))
+
+    def score_units(self, samples: Iterable[int], features: Iterable[int]) -> int:
+        """The exact score, a whole multiple of 2⁻²¹⁴⁸: the way to tell two choices apart that float64 cannot."""
+        rows = checks.positions("samples", samples, self.n_samples)
+        columns = checks.positions("features", features, self.n_features)
+        block = self.coupling[np.ix_(rows, columns)]
+        return exact_arithmetic.score_units(
+            self.sample_scores[rows], self.feature_scores[columns], self.coupling_weight, block
+        )
 
     def score_parts(self, samples: Iterable[int], features: Iterable[int]) -> dict[str, float]:
         """The score held by the samples' marginals, the features' marginals and the coupling."""

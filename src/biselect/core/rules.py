@@ -112,7 +112,10 @@ class Rules:
         everyone = [item for group in self.groups for item in group.members]
         if shared := [item for item, times in Counter(everyone).items() if times > 1]:
             shown = ", ".join(map(str, sorted(shared)[:10])) + (" …" if len(shared) > 10 else "")
-            raise InputError(f"groups of {what} must not share members, but these stand in several: {shown}")
+            raise InputError(
+                f"groups of {what} must not share members, but these stand in several: {shown}. "
+                "Keep each in the tightest of its groups, or write one group over all of them with the smaller limit"
+            )
         checks.positions(f"members of groups of {what}", everyone, length)
         if both := sorted(set(self.forced_in) & set(self.forced_out)):
             raise InfeasibleError(f"{what} {both} are forced in and forced out; decide for one")

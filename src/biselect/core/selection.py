@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core.files import write_file
 from biselect.core.problem import SelectionProblem
+from biselect.core.proof import FORMAT, Proof
 from biselect.core.rules import Rules
+from biselect.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,6 +33,7 @@ class Selection:
         solver: who answered.
         seconds: how long it took.
         info: what the solver did, in its own words.
+        proof: what `save_proof` writes; None where nothing is proven.
     """
 
     problem: SelectionProblem = field(repr=False)
@@ -38,6 +45,7 @@ class Selection:
     solver: str
     seconds: float
     info: Mapping[str, Any] = field(default_factory=dict)
+    proof: Proof | None = field(default=None, repr=False)
 
     @property
     def score(self) -> float:
@@ -64,6 +72,24 @@ class Selection:
     def explain(self, nearest: int = 20) -> Explanation:
         """Which cells made the choice, and the `nearest` samples and features that did not make it in."""
         return explain(self.problem, self.samples, self.features, nearest)
+
+    def save_proof(self, path: str | Path) -> None:
+        """Write what anybody needs to check that no choice scores higher: `biselect check`, or a program of their own.
+
+        The format is described in docs/reference/proof-format.md.
+        """
+        if self.proof is None:
+            raise InputError("only a proven answer has a proof; give `exact` or `auto` more time")
+        content: dict[str, Any] = {
+            "format": FORMAT,
+            "problem": self.problem.digest,
+            "samples": self.samples.tolist(),
+            "features": self.features.tolist(),
+            **self.proof.to_dict(),
+        }
+        body = json.dumps(content, separators=(",", ":"))
+        content["sha256"] = hashlib.sha256(body.encode()).hexdigest()
+        write_file(Path(path), (json.dumps(content, separators=(",", ":")) + "\n").encode())
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data; no clock in it, so that equal runs give equal bytes."""

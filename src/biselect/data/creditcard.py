@@ -7,17 +7,12 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.data.leaks import refuse_label_copies
-from biselect.data.splits import refuse_unsorted
+from biselect.data.splits import refuse_label_copies, refuse_unsorted
 from biselect.errors import InputError, MissingDataError
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 FOLDER = "BISELECT_DATA"
 FEATURES = tuple(f"V{j}" for j in range(1, 29))
@@ -49,10 +44,9 @@ class CreditCard:
 def find_credit_card() -> Path:
     """The file in the folder that BISELECT_DATA names, Parquet before CSV."""
     folder = os.environ.get(FOLDER)
-    if folder:
-        for name in CHECKSUMS:
-            if (path := Path(folder) / name).is_file():
-                return path
+    for name in CHECKSUMS:
+        if folder and (path := Path(folder) / name).is_file():
+            return path
     where = f"{FOLDER}={folder} holds neither" if folder else f"{FOLDER} is not set; no"
     raise MissingDataError(
         f"the Credit Card table is not at hand: {where} {' nor '.join(CHECKSUMS)}. Download creditcard.csv from Kaggle "
@@ -84,7 +78,10 @@ def _load(path: Path) -> CreditCard:
         amounts=columns["Amount"].to_numpy(),
         labels=flags(table, "Class", str(path)),
     )
-    _refuse_not_finite(columns, str(path))
+    for name in columns.column_names:
+        if not (finite := np.isfinite(columns[name].to_numpy())).all():
+            row = int(np.argmin(finite))
+            raise InputError(f"{path}: column {name!r} is missing or infinite in row {row}; every entry is a number")
     refuse_unsorted(found.times)
     if (found.amounts < 0).any():
         row = int(np.argmax(found.amounts < 0))
@@ -93,14 +90,6 @@ def _load(path: Path) -> CreditCard:
     for array in vars(found).values():
         array.flags.writeable = False
     return found
-
-
-def _refuse_not_finite(columns: pa.Table, where: str) -> None:
-    for name in columns.column_names:
-        finite = np.isfinite(columns[name].to_numpy())
-        if not finite.all():
-            row = int(np.argmin(finite))
-            raise InputError(f"{where}: column {name!r} is missing or infinite in row {row}; every entry is a number")
 
 
 def _refuse_other(path: Path) -> None:

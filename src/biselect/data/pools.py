@@ -13,9 +13,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
-from biselect.data.places import line_of_row
-from biselect.data.tables import Place, flags, numeric, require_columns, texts
-from biselect.data.times import as_times, rows_until
+from biselect.data.splits import as_times, rows_until
+from biselect.data.tables import Place, flags, line_of_row, numeric, require_columns, texts
 from biselect.errors import InputError
 
 
@@ -114,14 +113,10 @@ def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
 
 
 def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_last: int | None = None) -> Pool:
-    """Earlier rows become the reference, later ones the pool.
+    """Earlier rows become the reference, later ones the pool, or only the last `pool_last` of them.
 
-    Args:
-        table: all rows; sorted by time here if they are not (rows of equal time keep their order).
-        roles: must name the time column.
-        reference_until: a time, or a share of the rows such as `60%`. Rows up to and including that time are the
-            reference.
-        pool_last: keep only this many of the latest rows in the pool.
+    The rows are sorted by time here if they are not; those of equal time keep their order. `reference_until` is the
+    last time of the reference, or its share of the rows, such as `60%`.
     """
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
@@ -153,9 +148,8 @@ class Part:
 
     def numbers(self, columns: Sequence[str], where: str) -> pa.Table:
         """Feature columns; what makes one unusable is looked for in the whole file."""
-        if self.whole:
-            return numeric(self.file, columns, where)
-        return numeric(self.file, columns, "the table").take(self.rows)
+        numbers = numeric(self.file, columns, where if self.whole else "the table")
+        return numbers if self.whole else numbers.take(self.rows)
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""

@@ -1,4 +1,4 @@
-"""Instances with known answers: the paper's benchmark, its QUBO generator and planted blocks.
+"""Instances with known answers: the paper's benchmark, planted blocks, QAOA instances, mechanisms, Gaussian QUBOs.
 
 Where the paper leaves a generator open, the constants here are those that reproduce its tables (see each function).
 """
@@ -6,22 +6,46 @@ Where the paper leaves a generator open, the constants here are those that repro
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate.marginals import marginals as marginal_scores
+from biselect.calibrate import Calibrator, marginal_scores
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
 
+__all__ = [
+    "Planted",
+    "benchmark",
+    "depth_problem",
+    "gaussian_qubo",
+    "panel_problem",
+    "planted_block",
+    "planted_problem",
+]
+
 Seed = int | np.random.Generator | None
+Size = tuple[int, int, int, int]  # N, D, k, m
 Draw = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]
 
 NOMINAL_SPREAD = 0.5
 ANOMALY_SHIFT = 3.0
 ANOMALY_SPREAD = 0.3
+
+DEPTH_SIZE: Size = (14, 10, 3, 3)
+PANEL_SIZE: Size = (12, 8, 3, 5)
+PANEL_COUPLINGS = 10
+PANEL_DEGREE = 2
+
+MECHANISMS = ("shared-support", "redundant-decoys", "proxy-burden")
+REFERENCE_ROWS = 200
+REFERENCE_SPIKES, POOL_SPIKES = 0.05, 0.10  # shares of entries of an inactive feature that are spikes
+SPIKE = 4.0
+DECOYS = 3
+DECOY_NOISE = 0.3
+PROXY_LOADING = 0.8
 
 RESIDUALS: dict[str, Draw] = {
     "normal": lambda rng, shape: rng.normal(size=shape),
@@ -88,9 +112,10 @@ def benchmark(
         raise InputError(f"scale must be pool or nominal, got {scale!r}")
     rng = np.random.default_rng(seed)
     X = NOMINAL_SPREAD * _draw(residuals)(rng, (n_samples, n_features))
-    samples = _subset(rng, n_samples, k, "k", "samples")
+    samples = _subset(rng, n_samples, k)
     informative = round((1 - noise_fraction) * n_features)
-    features = _subset(rng, n_features, informative, "the informative features", "features")
+    check_budget("the informative features", informative, n_features, "features")
+    features = _subset(rng, n_features, informative)
     X[np.ix_(samples, features)] = _anomalous(rng, (k, informative))
     rows = X if scale == "pool" else np.delete(X, samples, axis=0)
     Z = (X - rows.mean(axis=0)) / rows.std(axis=0)
@@ -142,13 +167,142 @@ def planted_block(
     Z = np.clip(Z, -clip, clip)
     if mode == "mixed":
         Z += np.outer(rng.random(n_samples), rng.random(n_features))
+    samples, features = np.arange(k), np.arange(m)
     if place == "random":
-        samples = _subset(rng, n_samples, k, "k", "samples")
-        features = _subset(rng, n_features, m, "m", "features")
-    else:
-        samples, features = np.arange(k), np.arange(m)
+        samples, features = _subset(rng, n_samples, k), _subset(rng, n_features, m)
     Z[np.ix_(samples, features)] += signal
     return Planted(residuals=Z, weights=Z.copy(), samples=samples, features=features)
+
+
+def planted_problem(
+    size: Size,
+    signal: float,
+    *,
+    seed: Seed,
+    mode: str = "residual",
+    place: str = "random",
+    absolute: bool = False,
+    couplings: int | None = None,
+    degree: int = PANEL_DEGREE,
+) -> SelectionProblem:
+    """A planted block as a selection problem of the QAOA studies, with the paper's marginals and λ = 1.
+
+    The paper leaves its instances open; of many recipes tried, this and the two below come closest to its tables.
+
+    Args:
+        size: N, D, k, m.
+        signal: μ.
+        seed: fixes the instance.
+        mode: `residual` or `mixed`, see `planted_block`.
+        place: `random` or `first`, see `planted_block`.
+        absolute: whether `W = |Z|` instead of Z.
+        couplings: how many of the heaviest couplings are kept; None for all. Marginals are those of all of them.
+        degree: how many kept couplings a sample or a feature may have.
+
+    >>> planted_problem((5, 4, 2, 2), 2.0, seed=0, couplings=3).coupling.astype(bool).sum()
+    np.int64(3)
+    """
+    n, d, k, m = size
+    block = planted_block(n, d, k, m, signal, seed=seed, mode=mode, place=place)
+    if absolute:
+        block = replace(block, weights=np.abs(block.residuals))
+    problem = block.problem(k, m, marginals="paper")
+    return problem if couplings is None else replace(problem, coupling=heaviest(block.weights, couplings, degree))
+
+
+def depth_problem(signal: float, mode: str, *, seed: Seed, size: Size = DEPTH_SIZE) -> SelectionProblem:
+    """An instance of the depth family: W = Z, and the block is the first k samples and m features.
+
+    A block at random places gives a higher α and a far higher probability of the optimum.
+    """
+    return planted_problem(size, signal, seed=seed, mode=mode, place="first")
+
+
+def panel_problem(*, seed: Seed, size: Size = PANEL_SIZE, signal: float = 3.0) -> SelectionProblem:
+    """An instance of the best-known-threshold panel: `W = |Z|`, a random block, ten couplings of degree two at most."""
+    return planted_problem(size, signal, seed=seed, absolute=True, couplings=PANEL_COUPLINGS, degree=PANEL_DEGREE)
+
+
+def heaviest(weights: NDArray[np.float64], count: int, degree: int) -> NDArray[np.float64]:
+    """The heaviest couplings, taken one by one while neither end has `degree` of them; all others are zero."""
+    if count < 1 or degree < 1:
+        raise InputError(f"couplings and degree must be at least 1, got {count} and {degree}")
+    kept = np.zeros_like(weights)
+    rows, columns = np.zeros(weights.shape[0], dtype=int), np.zeros(weights.shape[1], dtype=int)
+    for cell in np.argsort(-weights, axis=None, kind="stable"):
+        i, j = divmod(int(cell), weights.shape[1])
+        if rows[i] < degree and columns[j] < degree:
+            kept[i, j] = weights[i, j]
+            rows[i] += 1
+            columns[j] += 1
+            if rows.sum() == count:
+                return kept
+    raise InputError(
+        f"{count} couplings of degree {degree} at most were asked for; {weights.shape[0]} samples and "
+        f"{weights.shape[1]} features leave room for {int(rows.sum())}: take fewer couplings or a larger degree"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism:
+    """A kind of pool in which one reason for or against joint selection is at work.
+
+    The paper names the mechanisms and prints lifts, but no generator. These are plain pools with the properties that
+    it names, their constants chosen so that the lifts have the paper's signs, order and rough size.
+
+    Attributes:
+        name: `shared-support`: all anomalies stand out in the same few features, the other features have spikes in
+            rows of their own, more often than in the reference. `redundant-decoys`: besides, three of the others are
+            near copies of one another. `proxy-burden`: besides, some of the others follow an active feature.
+        n_samples: N, how many samples there are.
+        n_features: D, how many features there are.
+        k: anomalies.
+        active: features in which they stand out.
+        shift: by how much, in nominal standard deviations.
+        burden: share of the other features that are proxies, for `proxy-burden`.
+    """
+
+    name: str
+    n_samples: int = 40
+    n_features: int = 15
+    k: int = 4
+    active: int = 4
+    shift: float = 3.0
+    burden: float = 0.5
+
+    def __post_init__(self) -> None:
+        if self.name not in MECHANISMS:
+            raise InputError(f"there is no mechanism {self.name!r}; choose one of: {', '.join(MECHANISMS)}")
+        check_budget("k", self.k, self.n_samples, "samples")
+        check_budget("active", self.active, self.n_features, "features")
+        if not 0 <= self.burden <= 1:
+            raise InputError(f"burden is a share and must lie in 0..1, got {self.burden:g}")
+
+    def draw(self, *, seed: Seed, center: str) -> Planted:
+        """A pool with W = |Z|, Z taken against a reference without anomalies (`center`: mean, or median and MAD)."""
+        rng = np.random.default_rng(seed)
+        order = rng.permutation(self.n_features)
+        active, others = np.sort(order[: self.active]), order[self.active :]
+        samples = _subset(rng, self.n_samples, self.k)
+        reference = self._nominal(rng, REFERENCE_ROWS, active, others, REFERENCE_SPIKES)
+        pool = self._nominal(rng, self.n_samples, active, others, POOL_SPIKES)
+        pool[np.ix_(samples, active)] += self.shift * rng.choice([-1.0, 1.0], size=self.active)
+        Z = Calibrator(center=center).fit(reference).residuals(pool)
+        return Planted(residuals=Z, weights=np.abs(Z), samples=samples, features=active)
+
+    def _nominal(
+        self, rng: np.random.Generator, rows: int, active: NDArray[np.int64], others: NDArray[np.int64], spikes: float
+    ) -> NDArray[np.float64]:
+        X = rng.normal(size=(rows, self.n_features))
+        shape = (rows, others.size)
+        X[:, others] += SPIKE * rng.choice([-1.0, 1.0], size=shape) * (rng.random(shape) < spikes)
+        if self.name == "redundant-decoys":
+            X[:, others[:DECOYS]] = rng.normal(size=(rows, 1)) + DECOY_NOISE * rng.normal(size=(rows, DECOYS))
+        if self.name == "proxy-burden":
+            rest = np.sqrt(1 - PROXY_LOADING**2)
+            for position, proxy in enumerate(others[: round(self.burden * others.size)]):
+                X[:, proxy] = PROXY_LOADING * X[:, active[position % self.active]] + rest * X[:, proxy]
+        return X
 
 
 def gaussian_qubo(
@@ -185,8 +339,7 @@ def _draw(name: str) -> Draw:
     return RESIDUALS[name]
 
 
-def _subset(rng: np.random.Generator, n: int, count: int, name: str, what: str) -> NDArray[np.int64]:
-    check_budget(name, count, n, what)
+def _subset(rng: np.random.Generator, n: int, count: int) -> NDArray[np.int64]:
     return np.sort(rng.choice(n, size=count, replace=False))
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,13 +17,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.data.places import line_of_row, remember
 from biselect.errors import InputError
 
 __all__ = ["CsvForm", "read_table"]
 
 Place = Callable[[int], str]  # where a row stands in its file
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+SOURCE = b"biselect.csv"  # where a table remembers its file
 HEAD = 1 << 16  # bytes in which the first line is looked for
 
 
@@ -67,8 +70,7 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
         raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
-    repeated = {column for column in names if names.count(column) > 1}
-    if repeated:
+    if repeated := {column for column in names if names.count(column) > 1}:
         raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
     if table.num_rows == 0:
         raise InputError(f"{path}: the table has columns but no rows")
@@ -76,21 +78,21 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
 
 
 def _read_csv(path: Path, form: CsvForm) -> pa.Table:
-    from pyarrow import csv
+    from pyarrow.csv import ConvertOptions, ParseOptions, read_csv
 
     delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
     _refuse_semicolons(path, delimiter)
-    nulls = [*csv.ConvertOptions().null_values, *form.na_values]
-    table = csv.read_csv(
+    table = read_csv(
         path,
-        parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=csv.ConvertOptions(
-            column_types={name: pa.string() for name in form.text_columns}, null_values=nulls
+        parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=ConvertOptions(
+            column_types=dict.fromkeys(form.text_columns, pa.string()),
+            null_values=[*ConvertOptions().null_values, *form.na_values],
         ),
     )
-    return remember(table, str(path), delimiter)
+    return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
 
 
 def _refuse_semicolons(path: Path, delimiter: str) -> None:
@@ -104,9 +106,9 @@ def _refuse_semicolons(path: Path, delimiter: str) -> None:
 
 
 def _read_parquet(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow import parquet
+    from pyarrow.parquet import read_table
 
-    return parquet.read_table(path)
+    return read_table(path)
 
 
 def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
@@ -120,9 +122,9 @@ def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
 
 
 def _read_json_lines(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow import json
+    from pyarrow.json import read_json
 
-    return json.read_json(path)
+    return read_json(path)
 
 
 _READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
@@ -131,6 +133,30 @@ _READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
     ((".arrow", ".feather", ".ipc"), _read_arrow),
     ((".jsonl", ".ndjson"), _read_json_lines),
 ]
+
+
+def line_of_row(table: pa.Table, row: int) -> str:
+    """The line of the file in which a row begins; for other files than CSV its position, from 0.
+
+    The file is read again: values may hold line breaks, and lines may be empty.
+    """
+    source = (table.schema.metadata or {}).get(SOURCE)
+    if source is None:
+        return f"row {row}"
+    path, delimiter = json.loads(source)
+    try:
+        with pa.input_stream(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
+            records = csv.reader(text, delimiter=delimiter)
+            data_row, line = -1, 1  # the header comes first
+            for record in records:
+                if record:
+                    if data_row == row:
+                        return f"line {line}"
+                    data_row += 1
+                line = records.line_num + 1
+    except (OSError, ValueError, csv.Error):
+        pass
+    return f"row {row}"
 
 
 def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
@@ -147,8 +173,7 @@ def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[st
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
-    absent = [name for name in names if name not in table.column_names]
-    if absent:
+    if absent := [name for name in names if name not in table.column_names]:
         shown = ", ".join(map(repr, table.column_names[:40])) + (" …" if table.num_columns > 40 else "")
         raise InputError(f"{where} has no column {', '.join(map(repr, absent))}; it has {shown}")
 
@@ -184,22 +209,17 @@ def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None)
     if None in values:
         raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
     names = [str(value) for value in values]
-    if len(set(names)) != len(names):
-        seen: dict[str, int] = {}
-        for row, value in enumerate(names):
-            if value in seen:
-                raise InputError(
-                    f"{where}: id {value!r} stands in {found(seen[value])} and {found(row)}; ids must be unique"
-                )
-            seen[value] = row
+    seen: dict[str, int] = {}
+    for row, value in enumerate(names):
+        if (first := seen.setdefault(value, row)) != row:
+            raise InputError(f"{where}: id {value!r} stands in {found(first)} and {found(row)}; ids must be unique")
     return names
 
 
 def flags(table: pa.Table, name: str, where: str) -> NDArray[np.bool_]:
     """A column of 0/1 or true/false."""
     values = table[name].to_pylist()
-    unusable = [value for value in values if value not in (0, 1)]
-    if unusable:
+    if unusable := [value for value in values if value not in (0, 1)]:
         raise InputError(f"{where}: label column {name!r} must hold 0 and 1 only, but holds {unusable[0]!r}")
     return np.array(values, dtype=bool)
 

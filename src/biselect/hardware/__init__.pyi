@@ -9,10 +9,8 @@ from .circuits import qpy_bytes as qpy_bytes
 from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
 from .compiled_circuit import Compiled as Compiled
+from .compiled_circuit import Resources as Resources
 from .decode import decode_counts as decode_counts
-from .masks import hardware_mask as hardware_mask
-from .masks import masked as masked
-from .masks import retained_mass as retained_mass
 from .patches import Patch as Patch
 from .patches import choose_patch as choose_patch
 from .patches import make_patch as make_patch
@@ -21,6 +19,8 @@ from .paths import QiskitPath as QiskitPath
 from .paths import YFramePath as YFramePath
 from .placement import Placement as Placement
 from .placement import place as place
-from .resources import Resources as Resources
 from .surrogates import choose_surrogate as choose_surrogate
+from .surrogates import hardware_mask as hardware_mask
+from .surrogates import masked as masked
+from .surrogates import retained_mass as retained_mass
 from .targets import load_target as load_target

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.hardware.decode import Shots
-from biselect.hardware.repair import band_1
 from biselect.simulate.layers import energy_scale, rounding_slack
 
 TAIL = 0.05  # of CVaR₅
@@ -90,13 +90,9 @@ class Repaired:
 
 
 def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: float, reference: float) -> Strict:
-    """Figures of strict shots.
+    """Figures of strict shots under the dense problem.
 
-    Args:
-        problem: the dense problem.
-        repeats: decoded shots of each repeat.
-        threshold: E_BK, fixed before the run.
-        reference: energy of the strict-feasible classical reference.
+    The threshold is E_BK, fixed before the run; the reference is the energy of the strict-feasible classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
@@ -133,12 +129,9 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
 
 
 def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> Repaired:
-    """Figures after band-1 repair.
+    """Figures after band-1 repair, of shots in the order of `sparse`, the executed objective.
 
-    Args:
-        sparse: the executed objective.
-        repeats: shots of each repeat, in the order of `sparse`.
-        reference: energy of the sparse classical reference.
+    The reference is the energy of the sparse classical one.
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
@@ -151,6 +144,38 @@ def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, refe
         band_1_gap=None if best is None else best - reference,
         strict_gap=None if strict is None else strict - reference,
     )
+
+
+def band_1(shots: Shots, sparse: SelectionProblem) -> Shots:
+    """Strings that miss a budget by one at most, projected into the sector: postprocessing, never a measurement.
+
+    A string is accepted if both its counts are within one of (k, m). While a budget is missed, the bit is flipped that
+    brings a budget closer and lowers the sparse energy most; ties go to the lowest index. Shots are in the order of
+    `sparse`, the executed objective.
+    """
+    n = sparse.n_samples
+    bits = shots.bits.astype(np.int64)
+    accepted = (np.abs(_off(bits, sparse)) <= 1).all(axis=1)
+    bits, counts = bits[accepted], shots.counts[accepted]
+    register = np.repeat([0, 1], [n, sparse.n_features])
+    rows = np.arange(len(bits))
+    weights = sparse.coupling_weight * sparse.coupling.astype(np.float64)
+    for _ in range(2):  # each budget needs one flip at most
+        missed = _off(bits, sparse)[:, register]
+        repairs = ((missed == 1) & (bits == 1)) | ((missed == -1) & (bits == 0))
+        samples, features = bits[:, :n], bits[:, n:]
+        gains = np.hstack([sparse.sample_scores + features @ weights.T, sparse.feature_scores + samples @ weights])
+        change = np.where(repairs, np.where(bits == 1, gains, -gains), np.inf)  # what a flip adds to the energy
+        best = change.argmin(axis=1)
+        able = repairs[rows, best]
+        bits[rows[able], best[able]] ^= 1
+    return Shots.of_table(bits, counts)
+
+
+def _off(bits: NDArray[np.int64], problem: SelectionProblem) -> NDArray[np.int64]:
+    """By how much each string misses (k, m), (strings, 2)."""
+    n = problem.n_samples
+    return np.column_stack([bits[:, :n].sum(axis=1) - problem.k, bits[:, n:].sum(axis=1) - problem.m])
 
 
 def exact_interval(hits: int, trials: int, level: float = 0.95) -> Range:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,11 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.masks import distortion_bound, hardware_mask, masked, retained_mass
+from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, QiskitPath, YFramePath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, YFramePath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.resources import Resources
-from biselect.hardware.surrogates import choose_surrogate
+from biselect.hardware.surrogates import choose_surrogate, distortion_bound, hardware_mask, masked, retained_mass
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
@@ -35,6 +34,7 @@ FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
 SURROGATES = ("mask", "mean-field")
+SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
 
@@ -94,7 +94,7 @@ class Bundle:
             "start": None if bits is None else list(bits),
             "mixer": {
                 name: [list(edge) for group in classes for edge in group]
-                for name, classes in zip(("samples", "features"), compiled.program.mixer, strict=True)
+                for name, classes in zip(SIDES, compiled.program.mixer, strict=True)
             },
             "layout": {
                 "initial": list(compiled.initial_layout),
@@ -118,7 +118,7 @@ class Bundle:
             "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
-            "versions": {"biselect": __version__, **_versions()},
+            "versions": installed(PACKAGES),
         }
 
 
@@ -318,35 +318,27 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
     try:
         known = manifest["problem_hash"]
         stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
-        placement = Placement(
-            samples=positions("placed samples", stored["samples"], len(stored["samples"])),
-            features=positions("placed features", stored["features"], len(stored["features"])),
-            mass=float(stored["mass"]),
-            bound=float(stored["bound"]),
-        )
+        samples, features = (positions(f"placed {name}", stored[name], len(stored[name])) for name in SIDES)
+        mass, bound = float(stored["mass"]), float(stored["bound"])
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
     if known != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
-    return clbits, placement
+    return clbits, Placement(samples=samples, features=features, mass=mass, bound=bound)
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
-    same_order = QiskitPath(
-        fractional=OPT3_CZ.fractional, fused=OPT3_CZ.fused, coloured=path.coloured, late=OPT3_CZ.late
-    )
-    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": same_order}
+    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target) and path.coloured:
         found["strongest plain Qiskit"] = STRONGEST_QISKIT
     return {name: way for name, way in found.items() if way != path}
 
 
-def _versions() -> dict[str, str]:
-    found = {}
-    for package in PACKAGES:
-        try:
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of biselect and of the packages that take part."""
+    found = {"biselect": __version__}
+    for package in packages:
+        with suppress(PackageNotFoundError):  # an optional part that is done without
             found[package] = version(package)
-        except PackageNotFoundError:  # an optional part that this circuit did without
-            continue
     return found

@@ -8,12 +8,14 @@ with an error of 1), or lacks a gate or a readout, is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import dist
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.errors import InputError
+from biselect.hardware.targets import square_positions
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -25,7 +27,12 @@ PULSES = 4  # single-qubit gates of a qubit in one layer
 LAYER_SECONDS = 600e-9  # of one layer on Heron
 PASSIVE = ("delay", "reset", "id", "barrier")
 
+HERON_ROWS, HERON_COLUMNS = 8, 16
+BRIDGES = ((3, 7, 11, 15), (1, 5, 9, 13))  # columns of the qubits after an even row, and after an odd one
+SPREAD = 1.2  # of a drawn graph, in units of the root of its size
+
 Edge = tuple[int, int]
+Place = tuple[float, float]  # row, column
 
 
 class DeviceArrays(NamedTuple):
@@ -55,7 +62,7 @@ class Calibration:
 
     def arrays(self) -> DeviceArrays:
         """The usable graph for compiled walks."""
-        graph = self._graph()
+        graph = self.graph()
         near = [sorted(graph.neighbors(qubit)) for qubit in graph.node_indices()]
         shape = len(near), max(1, max(map(len, near)))
         table, costs = np.full(shape, -1), np.zeros(shape)
@@ -69,10 +76,11 @@ class Calibration:
         """The connected parts of the usable graph, by their lowest qubit."""
         from rustworkx import connected_components
 
-        parts = sorted(sorted(part) for part in connected_components(self._graph()))
+        parts = sorted(sorted(part) for part in connected_components(self.graph()))
         return [part for part in parts if np.isfinite(self.qubit_costs[part[0]])]
 
-    def _graph(self) -> PyGraph[int, float]:
+    def graph(self) -> PyGraph[int, float]:
+        """All qubits, joined by the usable edges, each with its costs."""
         from rustworkx import PyGraph  # comes with Qiskit
 
         graph: PyGraph[int, float] = PyGraph()
@@ -86,7 +94,7 @@ def calibration(target: Target) -> Calibration:
     if "measure" not in target.operation_names:
         raise InputError("the target has no readout; give a device that can measure")
     readout = _errors(target, "measure")
-    gates = [name for name in target.operation_names if name not in PASSIVE and _width(target, name)]
+    gates = [name for name in target.operation_names if name not in PASSIVE]
     singles = [_errors(target, name) for name in gates if _width(target, name) == 1]
     pairs = [_errors(target, name) for name in gates if _width(target, name) == 2 and None not in target[name]]
     if not pairs:
@@ -139,3 +147,26 @@ def _rates(target: Target, name: str) -> NDArray[np.float64]:
 
 def _is_known(figure: float | None) -> bool:
     return figure is not None and bool(np.isfinite(figure))
+
+
+def positions_of(target: Target) -> list[Place]:
+    """Row and column of each qubit: of a lattice we know, if its edges agree, else by springs along the edges."""
+    from rustworkx import spring_layout  # comes with Qiskit
+
+    device, qubits = calibration(target), target.num_qubits
+    for places in (heron_positions(), [(float(row), float(column)) for row, column in square_positions()]):
+        if len(places) == qubits and all(dist(places[a], places[b]) == 1 for a, b in device.edge_costs):
+            return places
+    found = spring_layout(device.graph(), seed=0, num_iter=500)
+    scale = SPREAD * qubits**0.5 / 2
+    return [(scale * (found[qubit][1] + 1), scale * (found[qubit][0] + 1)) for qubit in range(qubits)]
+
+
+def heron_positions() -> list[Place]:
+    """IBM's heavy-hex lattice of 156 qubits, row by row."""
+    places: list[Place] = []
+    for row in range(HERON_ROWS):
+        places += [(2.0 * row, float(column)) for column in range(HERON_COLUMNS)]
+        if row < HERON_ROWS - 1:
+            places += [(2.0 * row + 1, float(column)) for column in BRIDGES[row % 2]]
+    return places

@@ -1,29 +1,30 @@
-"""Programs as Qiskit circuits, and Qiskit circuits as files."""
+"""Programs as Qiskit circuits, Qiskit circuits as files, and what a perfect device would return."""
 
 from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from math import acos, sqrt
+from typing import Any
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import conventions
-from biselect.errors import MissingDependencyError
-from biselect.hardware.dicke import prepare_dicke
+from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.simulate.program import RZ, RZZ, Op, Program
+from biselect.simulate.program import RZ, RZZ, Program
 
 try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qasm3, qpy
     from qiskit.circuit import Parameter
     from qiskit.circuit.library import XXPlusYYGate
+    from qiskit.quantum_info import Statevector
 except ImportError as error:
     raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
 
-if TYPE_CHECKING:
-    from qiskit.circuit import ParameterExpression
-
+MOST_QUBITS = 24  # of a state vector
 _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 
 
@@ -52,10 +53,15 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
     circuit = QuantumCircuit(
         QuantumRegister(program.n_samples, "samples"), QuantumRegister(program.n_features, "features")
     )
-    _prepare(circuit, program)
+    if program.bits is None:
+        prepare_dicke(circuit, range(program.n_samples), program.k)
+        prepare_dicke(circuit, range(program.n_samples, program.qubits), program.m)
+    else:
+        for qubit in np.flatnonzero(program.bits).tolist():
+            circuit.x(qubit)
     parameters = [Parameter(name) for name in program.angle_names]
     for op in program.ops:
-        angle = _angle(op, parameters)
+        angle: Any = sum((factor * parameters[number] for number, factor in op.slopes), start=op.angle)
         if op.kind == RZ:
             circuit.rz(angle, *op.qubits)
         elif op.kind == RZZ:
@@ -83,18 +89,67 @@ def qasm3_text(circuit: QuantumCircuit) -> str:
     return qasm3.dumps(circuit)
 
 
-def _prepare(circuit: QuantumCircuit, program: Program) -> None:
-    if program.bits is None:
-        prepare_dicke(circuit, range(program.n_samples), program.k)
-        prepare_dicke(circuit, range(program.n_samples, program.qubits), program.m)
-    else:
-        for qubit, bit in enumerate(program.bits):
-            if bit:
-                circuit.x(qubit)
+def prepare_dicke(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) -> None:
+    """Append the uniform superposition of all states with so many ones, from |0…0⟩.
+
+    The deterministic circuit of Bärtschi and Eidenbenz: O(nk) gates, no ancilla, no measurement. |0…01…1⟩ with k ones
+    is spread by blocks of split-and-cyclic-shift from the last qubit to the first: block l moves the one on qubit l - 1
+    down among qubits 0..l-1 with the amplitudes that make all subsets equal.
+    """
+    n = len(qubits)
+    few = min(ones, n - ones)  # more than half ones: prepare the zeros, then flip all
+    for qubit in qubits[n - few :]:
+        circuit.x(qubit)
+    for size in range(n, 1, -1):
+        _split_and_shift(circuit, qubits[:size], min(few, size - 1))
+    if few < ones:
+        for qubit in qubits:
+            circuit.x(qubit)
 
 
-def _angle(op: Op, parameters: Sequence[Parameter]) -> float | ParameterExpression:
-    total: Any = op.angle
-    for number, factor in op.slopes:
-        total = total + factor * parameters[number]
-    return total
+def _split_and_shift(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) -> None:
+    """|0 1^l⟩ → √(l/n)|0 1^l⟩ + √((n-l)/n)|1^l 0⟩ on the last l + 1 of n qubits, for every l up to `ones`."""
+    size, last = len(qubits), qubits[-1]
+    for run in range(1, ones + 1):
+        moved = qubits[size - 1 - run]
+        circuit.cx(moved, last)
+        controls = [last] if run == 1 else [last, qubits[size - run]]
+        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, moved)
+        circuit.cx(moved, last)
+
+
+def _controlled_ry(circuit: QuantumCircuit, angle: float, controls: Sequence[int], target: int) -> None:
+    """RY under one or two controls: parts of the angle, whose signs CX flips, add up only where all controls are 1."""
+    steps = [*controls, *controls]
+    for number, control in enumerate(steps):
+        circuit.ry((-1) ** number * angle / len(steps), target)
+        circuit.cx(control, target)
+
+
+def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
+    """The chance of every classical bitstring; entry number Σ_c 2^c bit_c.
+
+    Only qubits that are acted on count, so a patch of a large device can be done.
+    """
+    steps = [step for step in circuit.data if step.operation.name != "barrier"]
+    touched = {qubit for step in steps for qubit in step.qubits}
+    if len(touched) > MOST_QUBITS:
+        raise InputError(f"the circuit acts on {len(touched)} qubits; a state vector is for {MOST_QUBITS} at most")
+    at = {qubit: place for place, qubit in enumerate(qubit for qubit in circuit.qubits if qubit in touched)}
+    small = QuantumCircuit(len(at))
+    measured: dict[int, int] = {}
+    for step in steps:
+        places = [at[qubit] for qubit in step.qubits]
+        if step.operation.name == "measure":
+            measured[circuit.find_bit(step.clbits[0]).index] = places[0]
+        else:
+            small.append(step.operation, places)
+    return np.asarray(Statevector(small).probabilities([measured[bit] for bit in sorted(measured)]))
+
+
+def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
+    """Shots × classical bits, column c classical bit c."""
+    chances = ideal_probabilities(compiled.circuit)
+    drawn = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
+    bits = len(compiled.clbits)
+    return (drawn[:, None] >> np.arange(bits) & 1).astype(np.uint8)

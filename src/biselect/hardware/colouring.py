@@ -22,17 +22,15 @@ def colour_registers(
     """Classes of both mixers that leave room for the cross edges, pairs (sample position, feature position)."""
     mixers, pairs = (list(samples), list(features)), list(cross)
     most = max(max(_degrees(mixer).values(), default=0) for mixer in mixers)
-    crossed = {i for i, _ in pairs}, {j for _, j in pairs}
-    return colour_beside(mixers[0], sorted(crossed[0]), most), colour_beside(mixers[1], sorted(crossed[1]), most)
+    first, second = (colour_beside(mixers[side], sorted({pair[side] for pair in pairs}), most) for side in (0, 1))
+    return first, second
 
 
 def colour_beside(edges: Iterable[Edge], crossed: Iterable[int], colours: int = 0) -> Classes:
     """Classes of disjoint edges, the last of which avoids as many of the crossed qubits as the search manages.
 
-    Args:
-        edges: the mixer of one register.
-        crossed: its qubits that have a cost edge to the other register.
-        colours: classes to use; as many as the largest degree where that is more.
+    Crossed qubits have a cost edge to the other register. The classes are as many as the largest degree, or `colours`
+    where that is more.
 
     >>> colour_beside([(0, 1), (1, 2), (1, 3)], crossed=[0, 2])
     (((0, 1),), ((1, 2),), ((1, 3),))
@@ -62,12 +60,10 @@ def recoloured(program: Program) -> Program:
     colours = {frozenset(edge): colour for colour, edges in enumerate(samples) for edge in edges}
     colours |= {frozenset((i + n, j + n)): colour for colour, edges in enumerate(features) for i, j in edges}
 
-    def by_colour(layer: tuple[Op, ...]) -> tuple[Op, ...]:
-        phases = [op for op in layer if op.kind != XY]
-        hops = [op for op in layer if op.kind == XY]
-        return (*phases, *sorted(hops, key=lambda op: colours[frozenset(op.qubits)]))
+    def rank(op: Op) -> int:
+        return colours[frozenset(op.qubits)] if op.kind == XY else -1  # phases first, as they stand
 
-    return replace(program, layers=tuple(map(by_colour, program.layers)))
+    return replace(program, layers=tuple(tuple(sorted(layer, key=rank)) for layer in program.layers))
 
 
 def _degrees(edges: Iterable[Edge]) -> Counter[int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -12,15 +11,11 @@ from biselect.core.checks import positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.fold import fold_rzz
-from biselect.hardware.lower_error_gate import quietest
-from biselect.hardware.native import to_native
+from biselect.hardware.compiled_circuit import Compiled, count_resources
+from biselect.hardware.native import fold_rzz, quietest, to_native
 from biselect.hardware.paths import Y_FRAME, CompilationPath, QiskitPath, YFramePath
-from biselect.hardware.resources import count_resources
-from biselect.hardware.rewrite import drop_unseen, in_range, propagate
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
-from biselect.hardware.yframe import split_sides, weave
+from biselect.hardware.yframe import drop_unseen, in_range, propagate, split_sides, weave
 from biselect.simulate.program import RZZ, XY, Program
 
 try:
@@ -31,14 +26,9 @@ except ImportError as error:
     raise MissingDependencyError("compiling needs Qiskit: pip install 'biselect[quantum]'") from error
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class _Made:
-    """A native circuit and where its logical qubits are."""
-
-    circuit: QuantumCircuit
-    initial: tuple[int, ...]
-    final: tuple[int, ...]
-    swaps: int = 0
+Layout = tuple[int, ...]  # the physical qubit of each logical one
+Made = tuple[QuantumCircuit, Layout, Layout, int]
+"""A native circuit, where its qubits begin and end, and how many SWAPs routing put in."""
 
 
 def compile_circuit(
@@ -67,26 +57,26 @@ def compile_circuit(
     bound = wanted if angles is None else wanted.bind(angles)
     bound.check_bound()
     if isinstance(path, YFramePath):
-        made = _by_y_frame(bound, device, places, path)
+        circuit, initial, final, swaps = _by_y_frame(bound, device, places, path)
     else:
         if path.late and not wanted.angle_names:
             raise InputError("binding late needs a program with free angles; build it without and give them here")
-        made = _by_qiskit(wanted if path.late else bound, device, places, path, angles, seed)
-    _refuse_foreign(made.circuit, device)
+        circuit, initial, final, swaps = _by_qiskit(wanted if path.late else bound, device, places, path, angles, seed)
+    _refuse_foreign(circuit, device)
     return Compiled(
-        circuit=made.circuit,
+        circuit=circuit,
         program=bound,
         path=path,
         target=device.description or "",
         seed=seed,
-        initial_layout=made.initial,
-        final_layout=made.final,
+        initial_layout=initial,
+        final_layout=final,
         clbits=tuple(range(program.qubits)),
-        resources=count_resources(made.circuit, device, made.swaps),
+        resources=count_resources(circuit, device, swaps),
     )
 
 
-def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, path: YFramePath) -> _Made:
+def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
     bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
@@ -98,31 +88,23 @@ def _by_y_frame(program: Program, target: Target, layout: Sequence[int] | None, 
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
     if path.quiet:
         gates = quietest(gates, layout, target)
-    circuit = to_native(gates, layout, target)
-    return _Made(circuit=circuit, initial=tuple(layout), final=tuple(layout))
+    return to_native(gates, layout, target), layout, layout, 0
 
 
 def _by_qiskit(
-    program: Program,
-    target: Target,
-    layout: Sequence[int] | None,
-    path: QiskitPath,
-    angles: Any,
-    seed: int,
-) -> _Made:
+    program: Program, target: Target, layout: Layout | None, path: QiskitPath, angles: Any, seed: int
+) -> Made:
     if target.has_angle_bounds():
         # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
         import qiskit_ibm_runtime.utils.backend_converter  # noqa: F401
     manager = generate_preset_pass_manager(
         optimization_level=3, target=target, initial_layout=layout, seed_transpiler=seed
     )
-    swaps = 0
-
-    def watch(**facts: Any) -> None:
-        nonlocal swaps
-        swaps = max(swaps, facts["dag"].count_ops().get("swap", 0))
-
-    circuit = manager.run(to_qiskit(program, fused=path.fused), callback=watch)
+    swaps: list[int] = []
+    circuit = manager.run(
+        to_qiskit(program, fused=path.fused),
+        callback=lambda **facts: swaps.append(facts["dag"].count_ops().get("swap", 0)),
+    )
     initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
     if program.angle_names:
@@ -133,7 +115,7 @@ def _by_qiskit(
         circuit = fold_rzz(circuit)
     if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
-    return _Made(circuit=circuit, initial=initial, final=final, swaps=swaps)
+    return circuit, initial, final, max(swaps, default=0)
 
 
 def basis_start(program: Program) -> tuple[int, ...]:
@@ -156,7 +138,7 @@ def fit_for(path: CompilationPath, target: Target | str) -> Target:
     return load_target(device, fractional=False) if spare else device
 
 
-def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> tuple[int, ...] | None:
+def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> Layout | None:
     if program.qubits > target.num_qubits:
         raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
     if layout is None:

@@ -6,11 +6,32 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biselect.hardware.paths import CompilationPath
-from biselect.hardware.resources import Resources
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resources:
+    """Costs of one circuit, counted as in Supplementary Section hardware_detail.
+
+    Attributes:
+        depth: longest chain of operations, measurement included.
+        two_qubit_depth: the same, counting two-qubit operations only.
+        two_qubit_gates: native two-qubit operations, explicit SWAPs not counted.
+        swaps: SWAPs that routing inserted; their native gates are among the others.
+        duration: seconds of the longest chain, measurement included; None where the target lacks a duration.
+        gate_duration: the same without measurement.
+    """
+
+    depth: int
+    two_qubit_depth: int
+    two_qubit_gates: int
+    swaps: int
+    duration: float | None
+    gate_duration: float | None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,3 +59,29 @@ class Compiled:
     final_layout: tuple[int, ...]
     clbits: tuple[int, ...]
     resources: Resources
+
+
+def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:
+    """Costs of a circuit on physical qubits."""
+    gates = circuit.copy_empty_like()
+    gates.data = [step for step in circuit.data if step.operation.name != "measure"]
+    return Resources(
+        depth=circuit.depth(),
+        two_qubit_depth=circuit.depth(lambda step: len(step.qubits) >= 2 and step.operation.name != "barrier"),
+        two_qubit_gates=sum(
+            len(step.qubits) == 2 and step.operation.name not in ("barrier", "swap") for step in circuit.data
+        ),
+        swaps=swaps,
+        duration=_seconds(circuit, target),
+        gate_duration=_seconds(gates, target),
+    )
+
+
+def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
+    """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
+    from qiskit.exceptions import QiskitError
+
+    try:
+        return float(circuit.estimate_duration(target))
+    except QiskitError:
+        return None

@@ -78,10 +78,7 @@ class Shots(CountedBits):
 
 
 def decode_counts(
-    counts: Any,
-    problem: SelectionProblem,
-    layout: Sequence[int] | None,
-    placement: Placement | None = None,
+    counts: Any, problem: SelectionProblem, layout: Sequence[int] | None, placement: Placement | None = None
 ) -> Samples:
     """The shots that meet both budgets, as choices of the original samples and features.
 
@@ -96,10 +93,7 @@ def decode_counts(
 
 
 def decode_bits(
-    counts: Any,
-    problem: SelectionProblem,
-    layout: Sequence[int] | None,
-    placement: Placement | None = None,
+    counts: Any, problem: SelectionProblem, layout: Sequence[int] | None, placement: Placement | None = None
 ) -> Shots:
     """All shots under the original variables, whether they meet the budgets or not; arguments as in `decode_counts`."""
     if layout is None:
@@ -122,10 +116,7 @@ def decode_bits(
 def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: Sequence[int]) -> Shots:
     """The control of Lemma routing-feasibility, never a result: measured wires in physical order are taken for logical.
 
-    Args:
-        counts: of a circuit whose classical bit q holds logical qubit q.
-        problem: the problem.
-        final_layout: the physical qubit on which each logical one is measured.
+    Classical bit q of the circuit holds logical qubit q; `final_layout` says on which physical qubit it is measured.
     """
     return decode_bits(counts, problem, np.argsort(np.asarray(final_layout), kind="stable").tolist())
 
@@ -133,9 +124,7 @@ def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: S
 def bit_table(counts: Any, width: int = 1) -> tuple[Bits, NDArray[np.int64]]:
     """Bits, one row a string, column c classical bit c; and how often each row was seen.
 
-    Args:
-        counts: as in `decode_counts`.
-        width: classical bits at least; hex and integer keys do not show their leading zeros.
+    There are `width` classical bits at least: hex and integer keys do not show their leading zeros.
 
     >>> bit_table({"001": 5, "110": 2})[0].tolist()
     [[1, 0, 0], [0, 1, 1]]

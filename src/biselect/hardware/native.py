@@ -1,79 +1,145 @@
-"""Gates of the Y-frame in a device's own."""
+"""A device's own gates: the Y-frame written in them, the quieter of CZ and RZZ(π/2), and RZZ within its interval."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import pi
 from typing import Any
 
 from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+from qiskit.circuit import ParameterExpression
 from qiskit.transpiler import PassManager, Target
 from qiskit.transpiler.passes import Optimize1qGatesDecomposition
 
-from biselect.hardware.yframe import Gate
+from biselect.errors import InputError
+from biselect.hardware.targets import has_rzz
+from biselect.hardware.yframe import NOTHING, QUARTER, Gate
+from biselect.simulate.program import wrapped
 
-HALF, QUARTER = pi, pi / 2
+DIAGONAL = {"cz", "rzz"}
 
 
 def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> QuantumCircuit:
     """A measured circuit on the device's qubits; classical bit q is logical qubit q."""
     circuit = QuantumCircuit(QuantumRegister(target.num_qubits, "q"), ClassicalRegister(len(layout), "c"))
     have = set(target.operation_names)
-    write = _with_rx if {"rx", "rz"} <= have else _with_prx if "r" in have else _plainly
     for gate in gates:
         qubits = [layout[qubit] for qubit in gate.qubits]
-        if len(qubits) == 2:
-            _two_qubit(circuit, gate, qubits, target)
-        else:
-            write(circuit, gate, qubits[0])
-    if write is _plainly or not set(circuit.count_ops()) <= have:
+        if len(qubits) == 2 and tuple(qubits) not in target[gate.name]:
+            qubits.reverse()  # CZ and RZZ are symmetric: the direction that the device lists is taken
+        for name, *angles in _pulses(gate, have):
+            getattr(circuit, name)(*angles, *qubits)
+    known = {"rx", "rz"} <= have or "r" in have
+    if not known or not set(circuit.count_ops()) <= have:
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     for qubit, place in enumerate(layout):
         circuit.measure(place, qubit)
     return circuit
 
 
-def _two_qubit(circuit: QuantumCircuit, gate: Gate, qubits: Sequence[int], target: Target) -> None:
-    """CZ and RZZ are symmetric: the direction that the device lists is taken."""
-    if tuple(qubits) not in target[gate.name]:
-        qubits = qubits[::-1]
-    if gate.name == "cz":
-        circuit.cz(*qubits)
-    else:
-        circuit.rzz(gate.angle, *qubits)
+def _pulses(gate: Gate, have: set[str]) -> list[tuple[Any, ...]]:
+    """A gate as names and angles of gates that the device has; as it is where we know no better."""
+    angle = gate.angle
+    own: dict[str, list[tuple[Any, ...]]] = {}
+    if {"rx", "rz"} <= have:  # one pulse and virtual rotations, whatever the gate
+        own = {
+            "ry": [("rz", -QUARTER), ("rx", angle), ("rz", QUARTER)],
+            "h": [("rz", QUARTER), ("rx", QUARTER), ("rz", QUARTER)],
+        }
+    elif "r" in have:  # PRX(θ, φ): RX at φ = 0, RY at φ = π/2; RZ is two of them
+        own = {
+            "rx": [("r", angle, 0.0)],
+            "ry": [("r", angle, QUARTER)],
+            "rz": [("r", pi, 0.0), ("r", pi, angle / 2)],
+            "x": [("r", pi, 0.0)],
+            "h": [("r", QUARTER, QUARTER), ("r", pi, 0.0)],
+        }
+    return own.get(gate.name, [(gate.name,) if gate.name in ("x", "h", "cz") else (gate.name, angle)])
 
 
-def _with_rx(circuit: QuantumCircuit, gate: Gate, qubit: int) -> None:
-    """RX and RZ of any angle: one pulse and virtual rotations, whatever the gate."""
-    if gate.name == "ry":
-        circuit.rz(-QUARTER, qubit)
-        circuit.rx(gate.angle, qubit)
-        circuit.rz(QUARTER, qubit)
-    elif gate.name == "h":
-        circuit.rz(QUARTER, qubit)
-        circuit.rx(QUARTER, qubit)
-        circuit.rz(QUARTER, qubit)
-    else:
-        _plainly(circuit, gate, qubit)
+def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:
+    """Equal gates, up to global phase, with RZZ(π/2) for CZ on every edge where the device recorded less error for it.
+
+    They differ by virtual rotations, CZ = RZ(-π/2) ⊗ RZ(-π/2) · RZZ(π/2) up to a global phase, and on a Heron take
+    equally long. Which of them errs less was settled edge by edge when the device was calibrated. A device without RZZ
+    keeps its CZ, and so does an edge on which one of the two has no recorded error.
+    """
+    if not has_rzz(target):
+        return list(gates)
+    found: list[Gate] = []
+    for gate in gates:
+        edge = tuple(layout[qubit] for qubit in gate.qubits)
+        if gate.name == "cz" and _errs_less(target, edge):
+            found.append(Gate(name="rzz", qubits=gate.qubits, angle=QUARTER))
+            found += [Gate(name="rz", qubits=(qubit,), angle=-QUARTER) for qubit in gate.qubits]
+        else:
+            found.append(gate)
+    return _gathered(found)
 
 
-def _with_prx(circuit: QuantumCircuit, gate: Gate, qubit: int) -> None:
-    """PRX(θ, φ): RX at φ = 0, RY at φ = π/2; RZ is two of them."""
-    axis = QUARTER
-    if gate.name == "rx":
-        circuit.r(gate.angle, 0.0, qubit)
-    elif gate.name == "ry":
-        circuit.r(gate.angle, axis, qubit)
-    elif gate.name == "x":
-        circuit.r(HALF, 0.0, qubit)
-    elif gate.name == "h":
-        circuit.r(QUARTER, axis, qubit)
-        circuit.r(HALF, 0.0, qubit)
-    else:
-        circuit.r(HALF, 0.0, qubit)
-        circuit.r(HALF, gate.angle / 2, qubit)
+def _gathered(gates: Iterable[Gate]) -> list[Gate]:
+    """The same gates with each RZ moved past what commutes with it, and neighbouring ones merged."""
+    due: dict[int, float] = {}
+    found: list[Gate] = []
+
+    def settle(qubit: int) -> None:
+        angle = wrapped(due.pop(qubit, 0.0))
+        if abs(angle) > NOTHING:
+            found.append(Gate(name="rz", qubits=(qubit,), angle=angle))
+
+    for gate in gates:
+        if gate.name == "rz":
+            due[gate.qubits[0]] = due.get(gate.qubits[0], 0.0) + gate.angle
+            continue
+        for qubit in () if gate.name in DIAGONAL else gate.qubits:
+            settle(qubit)
+        found.append(gate)
+    for qubit in sorted(due):
+        settle(qubit)
+    return found
 
 
-def _plainly(circuit: QuantumCircuit, gate: Gate, qubit: int) -> None:
-    arguments: Any = (qubit,) if gate.name in ("x", "h") else (gate.angle, qubit)
-    getattr(circuit, gate.name)(*arguments)
+def _errs_less(target: Target, edge: tuple[int, ...]) -> bool:
+    """Whether RZZ is recorded to err less than CZ on an edge, each in its better direction."""
+    entries: list[list[Any]] = [[target[name].get(way) for way in (edge, edge[::-1])] for name in ("rzz", "cz")]
+    rzz, cz = ([each.error for each in known if each is not None and each.error is not None] for known in entries)
+    return bool(rzz and cz) and min(rzz) < min(cz)
+
+
+def fold_rzz(circuit: QuantumCircuit) -> QuantumCircuit:
+    """An equal circuit, global phase included, with every RZZ angle within [0, π/2]; the last step, all angles bound.
+
+    RZZ(θ + π) is RZZ(θ) with RZ(π) on both qubits, RZZ(-θ) is RZZ(θ) between two X on one of them.
+    """
+    folded = circuit.copy_empty_like()
+    for step in circuit.data:
+        if step.operation.name != "rzz":
+            folded.append(step)
+            continue
+        angle = step.operation.params[0]
+        if isinstance(angle, ParameterExpression):
+            raise InputError(f"an RZZ angle is still open ({angle}); bind all angles before folding")
+        _fold(folded, float(angle), *step.qubits)
+    return folded
+
+
+def _fold(circuit: QuantumCircuit, angle: float, a: object, b: object) -> None:
+    if 0 <= angle <= QUARTER:
+        circuit.rzz(angle, a, b)
+        return
+    within = wrapped(angle)
+    if round((angle - within) / (2 * pi)) % 2:
+        circuit.global_phase += pi  # RZZ(θ + 2π) = -RZZ(θ)
+    half_turns = round(within / pi)
+    within -= half_turns * pi
+    if half_turns:
+        circuit.global_phase += half_turns * pi / 2  # RZZ(±π) = ±i·RZ(π) ⊗ RZ(π)
+        circuit.rz(pi, a)
+        circuit.rz(pi, b)
+    if abs(within) < NOTHING:
+        return
+    if within < 0:
+        circuit.x(a)
+    circuit.rzz(min(abs(within), QUARTER), a, b)
+    if within < 0:
+        circuit.x(a)

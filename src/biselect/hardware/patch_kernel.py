@@ -181,13 +181,7 @@ def _link(path: Any, next_on_path: Any) -> None:
 
 @njit(cache=True, nogil=True)
 def anneal_paths(
-    device: Any,
-    labels: Any,
-    samples: Any,
-    features: Any,
-    worth: float,
-    temperatures: Any,
-    state: Any,
+    device: Any, labels: Any, samples: Any, features: Any, worth: float, temperatures: Any, state: Any
 ) -> Any:
     """Walk over pairs of paths: a path creeps forward by one qubit, or bites into itself and goes on from there."""
     next_on_path = np.full(labels.size, -1, dtype=np.int64)

@@ -10,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.core.checks import positions, whole
 from biselect.errors import InputError
 from biselect.hardware.calibration import Calibration, Edge, calibration
 from biselect.hardware.colouring import colour_registers
-from biselect.hardware.patch_search import search_paths, search_trees
 from biselect.qaoa.mixers import Classes
 
 if TYPE_CHECKING:
@@ -26,6 +27,16 @@ if TYPE_CHECKING:
 
 REGISTERS = ("trees", "paths")
 PREFERRED_DEGREE = 3  # a tree of at most this degree needs no more colours
+CROSS_WORTH = 0.1  # expected errors of a shot that one more cross edge may cost
+WALKS, STEPS = 8, 24_000  # walks, and steps of each for every qubit of the patch
+PATH_WALKS, PATH_STEPS = 16, 1_000
+HOT, COLD = 0.3, 0.003  # temperatures, in expected errors
+TRIES = 5_000  # starts at most: long paths often block one another
+GROWTH = 4_000  # steps of a growing path before it counts as stuck
+
+Table = NDArray[np.int64]
+Registers = tuple[list[int], list[int]]
+Found = tuple[float, Registers]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,16 +118,14 @@ def choose_patch(
     n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
     device = calibration(target)
     _refuse_too_small(device, n_samples + n_features)
-    search = search_trees if registers == "trees" else search_paths
-    found = search(device, n_samples, n_features, np.random.default_rng(seed))
+    found = _search(device, n_samples, n_features, registers, np.random.default_rng(seed))
     if found is None:
         raise InputError(
             f"no two joined {registers} of {n_samples} and {n_features} qubits were found among the "
             f"{len(device.usable)} usable ones; use fewer qubits, another device"
             + (", or registers='trees'" if registers == "paths" else "")
         )
-    samples, features = found
-    return _patch(device, samples, features, registers)
+    return _patch(device, *found, registers)
 
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
@@ -136,8 +145,7 @@ def _check_registers(registers: str) -> None:
 
 def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int], registers: str) -> Patch:
     edges = _tree if registers == "trees" else _path
-    at_sample = {qubit: position for position, qubit in enumerate(samples)}
-    at_feature = {qubit: position for position, qubit in enumerate(features)}
+    at_sample, at_feature = ({qubit: place for place, qubit in enumerate(side)} for side in (samples, features))
     cross = [
         (at_sample[here], at_feature[there])
         for edge in device.edge_costs
@@ -193,3 +201,67 @@ def _refuse_too_small(device: Calibration, wanted: int) -> None:
             f"the patch needs {wanted} joined qubits, but usable edges join only {largest} of the {len(usable)} usable "
             "ones; use fewer qubits or another device"
         )
+
+
+def _search(device: Calibration, n: int, d: int, registers: str, rng: np.random.Generator) -> Registers | None:
+    """Joined registers of n and d qubits with many cross edges and few errors, by annealing walks; None without any.
+
+    Qubits of paths come in the order of the path. A walk whose start got stuck is tried again.
+    """
+    from biselect.hardware.patch_kernel import anneal_paths, anneal_registers, grow_path  # compiles on first use
+
+    arrays = device.arrays()
+    graph = arrays.neighbours
+    large = [part for part in device.parts() if len(part) >= n + d]
+    starts = [qubit for part in large for qubit in part]
+    walks, steps = (WALKS, STEPS * (n + d)) if registers == "trees" else (PATH_WALKS, PATH_STEPS * (n + d))
+    temperatures = HOT * (COLD / HOT) ** (np.arange(steps) / steps)
+
+    def over_trees() -> Found | None:
+        part = large[int(rng.integers(len(large)))]
+        labels = np.zeros(len(graph), dtype=np.int64)
+        if not (_grow(graph, labels, 1, part, n, rng) and _grow(graph, labels, 2, _border(graph, labels, 1), d, rng)):
+            return None
+        state = rng.integers(0, 2**63, size=1).astype(np.uint64)
+        found, score = anneal_registers(arrays, labels, CROSS_WORTH, temperatures, state)
+        return score, (np.flatnonzero(found == 1).tolist(), np.flatnonzero(found == 2).tolist())
+
+    def over_paths() -> Found | None:
+        labels = np.zeros(len(graph), dtype=np.int64)
+        state = rng.integers(0, 2**63, size=1).astype(np.uint64)
+        paths = []
+        for label, size in ((1, n), (2, d)):
+            options = starts if label == 1 else _border(graph, labels, 1)
+            if not options:
+                return None
+            path, length = grow_path(arrays, labels, label, _one_of(options, rng), size, GROWTH, state)
+            if length < size:
+                return None
+            paths.append(path)
+        *found, score = anneal_paths(arrays, labels, *paths, CROSS_WORTH, temperatures, state)
+        return score, (found[0].tolist(), found[1].tolist())
+
+    walk = over_trees if registers == "trees" else over_paths
+    ends = islice((found for found in (walk() for _ in range(TRIES)) if found is not None), walks)
+    return max(ends, key=lambda found: found[0], default=(0.0, None))[1]
+
+
+def _grow(graph: Table, labels: Table, label: int, starts: list[int], size: int, rng: np.random.Generator) -> bool:
+    """Give a random connected register of free qubits to `label`; whether there was room."""
+    options = starts
+    for _ in range(size):
+        if not options:
+            return False
+        labels[_one_of(options, rng)] = label
+        options = _border(graph, labels, label)
+    return True
+
+
+def _border(graph: Table, labels: Table, label: int) -> list[int]:
+    """Free neighbours of a register, in ascending order."""
+    near = np.unique(graph[labels == label])
+    return [qubit for qubit in near.tolist() if qubit >= 0 and not labels[qubit]]
+
+
+def _one_of(options: list[int], rng: np.random.Generator) -> int:
+    return options[int(rng.integers(len(options)))]

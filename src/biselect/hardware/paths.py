@@ -31,13 +31,9 @@ class QiskitPath:
     @property
     def name(self) -> str:
         """For people and files."""
-        parts = [
-            "fractional" if self.fractional else "cz",
-            "fused" if self.fused else "unfused",
-            "coloured" if self.coloured else "recorded",
-            "late" if self.late else "early",
-        ]
-        return "-".join([*parts, "clean"] if self.clean else parts)
+        gates, mixer = ("cz", "fractional")[self.fractional], ("unfused", "fused")[self.fused]
+        order, binding = ("recorded", "coloured")[self.coloured], ("early", "late")[self.late]
+        return "-".join([gates, mixer, order, binding, *["clean"] * self.clean])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +55,8 @@ class YFramePath:
     @property
     def name(self) -> str:
         """For people and files."""
-        parts = ["y-frame", "coloured" if self.coloured else "recorded"]
-        parts += [] if self.propagate else ["unitary"]
-        return "-".join([*parts, "quiet"] if self.quiet else parts)
+        order = ("recorded", "coloured")[self.coloured]
+        return "-".join(["y-frame", order, *["unitary"] * (not self.propagate), *["quiet"] * self.quiet])
 
 
 CompilationPath = QiskitPath | YFramePath
@@ -93,11 +88,8 @@ def factorial() -> tuple[QiskitPath, ...]:
     >>> len(factorial()), factorial()[0].name, factorial()[-1].name
     (16, 'cz-unfused-recorded-early', 'fractional-fused-coloured-late')
     """
-    sides = (False, True)
-    return tuple(
-        QiskitPath(fractional=fractional, fused=fused, coloured=coloured, late=late)
-        for fractional, fused, coloured, late in product(sides, sides, sides, sides)
-    )
+    options = ("fractional", "fused", "coloured", "late")
+    return tuple(QiskitPath(**dict(zip(options, sides, strict=True))) for sides in product((False, True), repeat=4))
 
 
 def compared() -> dict[str, CompilationPath]:

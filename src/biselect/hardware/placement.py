@@ -15,14 +15,14 @@ which makes z the product at every integer point.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import Group, Rules, SelectionProblem
+from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.calibration import Edge
 from biselect.hardware.patches import Patch
@@ -96,11 +96,7 @@ class Placement:
 
 
 def place(
-    problem: SelectionProblem,
-    patch: Patch,
-    *,
-    time_limit: float = 30.0,
-    seed: int | np.random.Generator | None = 0,
+    problem: SelectionProblem, patch: Patch, *, time_limit: float = 30.0, seed: int | np.random.Generator | None = 0
 ) -> Placement:
     """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
 
@@ -120,18 +116,17 @@ def place(
     cross = patch.cross_edges
     weights = np.abs(problem.coupling.astype(np.float64))
     worth = _tamed(weights, len(cross))
-    samples, features = _climb(worth, cross, np.random.default_rng(seed))
+    order = _climb(worth, cross, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if not _meets(carried(worth, cross, samples, features), bound):
+    if not _meets(carried(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, time_limit)
         bound = min(bound, dual)
-        if theirs is not None and carried(worth, cross, *theirs) > carried(worth, cross, samples, features):
-            samples, features = theirs
-    mass = carried(weights, cross, samples, features)
-    proven = _meets(carried(worth, cross, samples, features), bound)
+        order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
+    mass = carried(weights, cross, *order)
+    proven = _meets(carried(worth, cross, *order), bound)
     return Placement(
-        samples=samples,
-        features=features,
+        samples=order[0],
+        features=order[1],
         mass=mass,
         bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
@@ -210,9 +205,9 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
     bound = np.inf if dual is None else -unit * float(dual)
     if found.x is None:
         return None, bound
-    split = len(ends[0]) * n
-    seats = found.x[:split].reshape(-1, n).argmax(axis=1), found.x[split:decided].reshape(-1, d).argmax(axis=1)
-    return (_filled(n, ends[0], seats[0]), _filled(d, ends[1], seats[1])), bound
+    x, y = np.split(found.x[:decided], [len(ends[0]) * n])
+    samples, features = x.reshape(-1, n).argmax(axis=1), y.reshape(-1, d).argmax(axis=1)
+    return (_filled(n, ends[0], samples), _filled(d, ends[1], features)), bound
 
 
 def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -> Any:
@@ -236,11 +231,9 @@ def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -
 
 def _filled(size: int, ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:
     """A permutation with the decided items at their positions and all others in ascending order."""
-    order = np.empty(size, dtype=np.int64)
+    order = np.full(size, -1)
     order[list(ends)] = items
-    rest = np.ones(size, dtype=bool)
-    rest[list(ends)] = False
-    order[rest] = np.setdiff1d(np.arange(size), items)
+    order[order < 0] = np.setdiff1d(np.arange(size), items)
     return order
 
 
@@ -250,10 +243,9 @@ def _moved(names: tuple[str, ...] | None, order: NDArray[np.int64]) -> tuple[str
 
 def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
     at = np.argsort(order).tolist()
-    return Rules(
-        forced_in=tuple(at[item] for item in rules.forced_in),
-        forced_out=tuple(at[item] for item in rules.forced_out),
-        groups=tuple(
-            Group(members=tuple(at[item] for item in group.members), at_most=group.at_most) for group in rules.groups
-        ),
-    )
+
+    def moved(items: Iterable[int]) -> tuple[int, ...]:
+        return tuple(at[item] for item in items)
+
+    groups = tuple(replace(group, members=moved(group.members)) for group in rules.groups)
+    return Rules(forced_in=moved(rules.forced_in), forced_out=moved(rules.forced_out), groups=groups)

@@ -7,15 +7,13 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biselect.core.files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.hashing import check_seal, seal
-from biselect.hardware.lattice import IQM_54, iqm_54_snapshot
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -24,6 +22,10 @@ FORMAT = "biselect-target-1"
 FRACTIONAL = ("rx", "rzz")
 PULSES = {"sx", "r", "ry", "h", "u", "u2", "u3"}  # with any of these a device does without RX
 HERON_R3 = ("boston", "pittsburgh", "aachen")
+TIMING = ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
+IQM_54 = "iqm-54"
+IQM_ROWS = ((4, 2), (2, 5), (1, 7), (0, 8), (0, 9), (1, 8), (1, 7), (2, 5), (3, 3))  # first column, length of each row
+PRX_SECONDS, CZ_SECONDS = 40e-9, 120e-9
 
 
 def load_target(source: Any, fractional: bool = True) -> Target:
@@ -38,15 +40,19 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     >>> target.num_qubits, sorted(target.operation_names)
     (54, ['cz', 'delay', 'measure', 'r'])
     """
-    content = snapshot(source) if _is_target(source) else _named(str(source))
+    name = str(source)
+    if hasattr(source, "target") or hasattr(source, "operation_names"):
+        content = snapshot(source)
+    elif name.lower().endswith(".json"):
+        content = read_json(Path(name))
+    else:
+        content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
 def has_rzz(target: Target) -> bool:
     """Whether the device has RZZ of all angles within [0, π/2], to which others are folded."""
-    if "rzz" not in target.operation_names:
-        return False
-    return all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
+    return "rzz" in target.operation_names and all(takes_rzz(target, angle) for angle in (0.0, pi / 2))
 
 
 def takes_rzz(target: Target, angle: float) -> bool:
@@ -74,10 +80,7 @@ def snapshot(source: Any) -> dict[str, Any]:
         "dt": target.dt,
         "t1": [_number(qubit and qubit.t1) for qubit in properties],
         "t2": [_number(qubit and qubit.t2) for qubit in properties],
-        "timing": {
-            name: getattr(target, name)
-            for name in ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
-        },
+        "timing": {name: getattr(target, name) for name in TIMING},
         "gates": gates,
     }
     return seal(content)
@@ -122,28 +125,6 @@ def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
 
 
-def _is_target(source: Any) -> bool:
-    return hasattr(source, "target") or hasattr(source, "operation_names")
-
-
-def _named(name: str) -> dict[str, Any]:
-    if name.lower().endswith(".json"):
-        return _read(Path(name))
-    if name == IQM_54:
-        return iqm_54_snapshot(FORMAT)
-    return _recorded(name)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        content: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as a target snapshot: {error}") from error
-    return content
-
-
 def recorded_backend(name: str) -> Any:
     """A device as qiskit-ibm-runtime recorded it, by its name: `boston`, `FakeBoston`."""
     try:
@@ -180,14 +161,54 @@ def _recorded(name: str) -> dict[str, Any]:
         if any(figure.name == "gate_error" and figure.value < 1 for figure in gate.parameters)  # 1: it was never set up
     }
     configuration["basis_gates"] = [*configuration["basis_gates"], *(gate for gate in FRACTIONAL if gate in measured)]
-    target = convert_to_target(
-        BackendConfiguration.from_dict(configuration),
-        properties,
-        include_control_flow=False,
-        include_fractional_gates=True,
-    )
+    full = BackendConfiguration.from_dict(configuration)
+    target = convert_to_target(full, properties, include_control_flow=False, include_fractional_gates=True)
     target.description = type(backend).__name__
     return snapshot(target)
+
+
+def square_positions() -> list[tuple[int, int]]:
+    """Row and column of each qubit of IQM's square lattice."""
+    return [(row, first + step) for row, (first, length) in enumerate(IQM_ROWS) for step in range(length)]
+
+
+def square_edges() -> list[tuple[int, int]]:
+    """Neighbours in a row and in a column."""
+    at = {place: qubit for qubit, place in enumerate(square_positions())}
+    steps = [((row, column), (row + down, column + right)) for row, column in at for down, right in ((0, 1), (1, 0))]
+    return sorted((at[place], at[other]) for place, other in steps if other in at)
+
+
+def _iqm_54() -> dict[str, Any]:
+    """Emerald, with native PRX and CZ, as a target snapshot.
+
+    PRX(θ, φ) is Qiskit's RGate, named `r`, which its transpiler reaches exactly. Only durations are known: there is no
+    calibration, so errors, coherence and the readout's duration are left open.
+    """
+    qubits = len(square_positions())
+    single = [[qubit] for qubit in range(qubits)]
+    pairs = sorted(list(pair) for edge in square_edges() for pair in (edge, edge[::-1]))
+    unknown: list[None] = [None] * qubits
+
+    def gate(places: list[list[int]], seconds: float | None) -> dict[str, Any]:
+        count = len(places)
+        return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": None}
+
+    return {
+        "format": FORMAT,
+        "name": IQM_54,
+        "qubits": qubits,
+        "dt": None,
+        "t1": unknown,
+        "t2": unknown,
+        "timing": dict.fromkeys(TIMING, 1),
+        "gates": {
+            "r": gate(single, PRX_SECONDS),
+            "cz": gate(pairs, CZ_SECONDS),
+            "measure": gate(single, None),
+            "delay": gate(single, None),
+        },
+    }
 
 
 def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:
@@ -211,8 +232,7 @@ def _standard_gates() -> dict[str, Any]:
         from qiskit.circuit.library import get_standard_gate_name_mapping
     except ImportError as error:
         raise MissingDependencyError("targets need Qiskit: pip install 'biselect[quantum]'") from error
-    known: dict[str, Any] = get_standard_gate_name_mapping()
-    return known
+    return dict(get_standard_gate_name_mapping())
 
 
 def _is_free(operation: Any) -> bool:
@@ -223,11 +243,9 @@ def _is_free(operation: Any) -> bool:
 def _check(content: Any) -> None:
     if not isinstance(content, Mapping) or content.get("format") != FORMAT:
         raise InputError(f"this is not a target snapshot ({FORMAT}); write one with biselect.hardware.targets.snapshot")
-    fields = {"name", "qubits", "dt", "t1", "t2", "timing", "gates"}
-    if missing := sorted(fields - set(content)):
+    if missing := sorted({"name", "qubits", "dt", "t1", "t2", "timing", "gates"} - set(content)):
         raise InputError(f"the target snapshot lacks {missing}")
     if "hash" in content:
         check_seal(content, "the target snapshot")
-    known = _standard_gates()
-    if unknown := sorted(set(content["gates"]) - set(known)):
+    if unknown := sorted(set(content["gates"]) - set(_standard_gates())):
         raise InputError(f"the target snapshot holds gates that Qiskit's library does not: {unknown}")

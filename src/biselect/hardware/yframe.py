@@ -8,18 +8,23 @@ The mixer's graph is split into two sides A and B, and qubits are looked at in r
 exactly, for every edge between A and B. A basis state is one RX per qubit, so is the turn back before measurement, a
 logical RZ is an RY. For an RZZ both qubits turn by RX(±π/2) into the Z basis and back; the sign is free and is chosen
 so that the angle becomes positive. Two different known bits that meet need one CZ only.
+
+Before that, bound programs are rewritten: what the start fixes, what the measurement cannot see, angles into range.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import pi
+from math import pi, sin
 
-from biselect.hardware.rewrite import NOTHING, PAIR
 from biselect.simulate.program import RZ, RZZ, XY, Op, wrapped
 
 QUARTER = pi / 2
+NOTHING = 1e-14  # rotations smaller than this are none
+PAIR = "pair"
+"""XY on two different known bits: an entangled pair is prepared, which takes one two-qubit gate instead of two."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +34,75 @@ class Gate:
     name: str
     qubits: tuple[int, ...]
     angle: float = 0.0
+
+
+def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
+    """Use the known bits of a basis state, equal up to global phase on that state.
+
+    Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
+    """
+    known: dict[int, int] = dict(enumerate(bits))
+    found: list[Op] = []
+    for op in ops:
+        here = [known.get(qubit) for qubit in op.qubits]
+        if op.kind == RZ:
+            found += [op] if here[0] is None else []
+        elif op.kind == RZZ:
+            free = [qubit for qubit in op.qubits if qubit not in known]
+            sign = -1 if 1 in here else 1
+            found += [op] if len(free) == 2 else [Op(kind=RZ, qubits=(q,), angle=sign * op.angle) for q in free]
+        elif None in here or here[0] != here[1]:
+            found.append(op if None in here else replace(op, kind=PAIR))
+            for qubit in op.qubits:
+                known.pop(qubit, None)
+    return found
+
+
+def drop_unseen(ops: Sequence[Op]) -> list[Op]:
+    """Leave out phases that no mixing follows on any of their qubits: the measurement does not see them."""
+    mixed: set[int] = set()
+    kept: list[Op] = []
+    for op in reversed(ops):
+        if op.kind not in (RZ, RZZ):
+            mixed.update(op.qubits)
+        elif mixed.isdisjoint(op.qubits):
+            continue
+        kept.append(op)
+    return kept[::-1]
+
+
+def in_range(ops: Iterable[Op]) -> list[Op]:
+    """Equal operations, up to global phase, with every RZZ within [-π/2, π/2] and one RZ a qubit between two mixings.
+
+    RZZ(θ + π) is RZZ(θ) and RZ(π) on both qubits. A mixing angle of π is such a pair of RZ(π) alone, one of 0 nothing.
+    """
+    turns: dict[int, int] = {}  # qubit → where its RZ since the last mixing stands
+    found: list[Op] = []
+
+    def turn(qubit: int, angle: float) -> None:
+        if qubit in turns:
+            old = found[turns[qubit]]
+            found[turns[qubit]] = replace(old, angle=old.angle + angle)
+        else:
+            turns[qubit] = len(found)
+            found.append(Op(kind=RZ, qubits=(qubit,), angle=angle))
+
+    for op in ops:
+        angle = wrapped(op.angle)
+        if op.kind == RZ:
+            turn(op.qubits[0], angle)
+        elif op.kind == RZZ or abs(sin(angle)) < NOTHING:
+            half_turns = round(angle / pi)
+            for qubit in op.qubits if half_turns % 2 else ():
+                turn(qubit, pi)
+            if op.kind == RZZ:
+                found.append(replace(op, angle=angle - half_turns * pi))
+        else:
+            found.append(replace(op, angle=angle))
+            for qubit in op.qubits:
+                turns.pop(qubit, None)
+    tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
+    return [op for op in tidy if op.kind in (XY, PAIR) or abs(op.angle) > NOTHING]
 
 
 def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
@@ -41,41 +115,31 @@ def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
     for i, j in edges:
         neighbours[i].append(j)
         neighbours[j].append(i)
-    sides: list[int | None] = [None] * n
+    sides: dict[int, int] = {}
     for root in range(n):
-        if sides[root] is None:
-            sides[root], waiting = 0, [root]
-            while waiting:
-                here = waiting.pop()
-                for there in neighbours[here]:
-                    if sides[there] is None:
-                        sides[there] = 1 - (sides[here] or 0)
-                        waiting.append(there)
-    return [side or 0 for side in sides]
+        waiting = [] if root in sides else [root]
+        sides.setdefault(root, 0)
+        while waiting:
+            here = waiting.pop()
+            new = dict.fromkeys((there for there in neighbours[here] if there not in sides), 1 - sides[here])
+            sides |= new
+            waiting += new
+    return [sides[qubit] for qubit in range(n)]
 
 
 def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: bool, unitary: bool) -> list[Gate]:
-    """Rewritten operations as gates.
+    """Operations with RZZ within [-π/2, π/2] (`in_range`) as gates; without `rzz`, an RZZ is made of two CZ.
 
-    Args:
-        ops: bound, RZZ within [-π/2, π/2] (`rewrite.in_range`).
-        bits: the start.
-        sides: of every qubit.
-        rzz: whether the device has RZZ, else it is made of two CZ.
-        unitary: keep the program's unitary; else only what the start and the measurement see.
+    Gates keep the program's unitary, or else only what the start and the measurement see.
     """
     loom = _Loom(ops, bits, sides, unitary)
+    act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair}
     for op in ops:
-        here, there = op.qubits[0], op.qubits[-1]
         if op.kind == RZ:
-            loom.turn(here, op.angle)
-        elif op.kind == RZZ:
-            (loom.phase if rzz else loom.phase_by_cz)(here, there, op.angle)
-        elif op.kind == XY:
-            loom.hop(here, there, op.angle)
-        elif op.kind == PAIR:
-            loom.pair(here, there, op.angle)
-        loom.left_on(op.qubits)
+            loom.due[op.qubits[0]] += op.angle
+        else:
+            act[op.kind](op.qubits[0], op.qubits[1], op.angle)
+        loom.left.subtract(op.qubits)
     for qubit in range(len(bits)):
         loom.finish(qubit)
     return [gate for gate in loom.gates if gate.name != "rx" or abs(gate.angle) > NOTHING]
@@ -100,26 +164,17 @@ class _Loom:
         self.clock = [0] * n
         self.started = [False] * n
         self.last: list[int | None] = [None] * n  # where the qubit's last gate stands
-        self.left = [0] * n  # operations still to come
-        for op in ops:
-            for qubit in op.qubits:
-                self.left[qubit] += 1
-
-    def left_on(self, qubits: Sequence[int]) -> None:
-        for qubit in qubits:
-            self.left[qubit] -= 1
+        self.left = Counter(qubit for op in ops for qubit in op.qubits)  # operations still to come
 
     def emit(self, name: str, *qubits: int, angle: float = 0.0) -> None:
         before = self.last[qubits[0]]
         if name == "rx" and before is not None and self.gates[before].name == "rx":
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
-        for qubit in qubits:
-            self.last[qubit] = len(self.gates)
-        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
         done = max(self.clock[qubit] for qubit in qubits) + 1
         for qubit in qubits:
-            self.clock[qubit] = done
+            self.last[qubit], self.clock[qubit] = len(self.gates), done
+        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
 
     # Frames
 
@@ -171,9 +226,6 @@ class _Loom:
         self.sign[qubit] = -self.sign[qubit]
 
     # Operations
-
-    def turn(self, qubit: int, angle: float) -> None:
-        self.due[qubit] += angle
 
     def phase(self, a: int, b: int, angle: float) -> None:
         """RZZ in the Z basis of both; the tilts make its angle positive."""

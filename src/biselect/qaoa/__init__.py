@@ -1,11 +1,11 @@
 """Constraint-preserving QAOA with grouped angles."""
 
 from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.best_known import Threshold, load_thresholds, save_thresholds
 from biselect.qaoa.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect.qaoa.small_angle import grouping_gain, responses
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.thresholds import Threshold, load_thresholds, save_thresholds
 from biselect.qaoa.training import STRATEGIES, Training, train
 from biselect.simulate.layers import Observable
 from biselect.simulate.program import Program

@@ -1,4 +1,4 @@
-"""Angles for circuits too wide to be trained: a few candidates, a few hundred shots each, then a confirmation.
+"""Starts and angles for circuits too wide to be trained: a few candidates, a few hundred shots each, a confirmation.
 
 The paper's protocol (Supplementary Section qaoa_angle_protocols) and a better use of the same shots. Both rank by CVaR₅
 of the dense objective over shots of the sparse circuit. From a warm start that measure rewards standing still: a mixer
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from math import pi
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,15 +18,20 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
+from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Choice
 from biselect.simulate.program import Program
 from biselect.simulate.wide import WideSampler
+from biselect.solvers import solve
 
 TAIL = 0.05
 CANDIDATES, SHOTS, CONFIRMATION, SPREAD = 6, 384, 4096, 0.2  # the paper's, for each start
 FEWER = 4  # ours: a quarter of the shots for four times as many candidates
 ROUNDS, FIRST_STEP, SHORTER = 6, 0.5, 0.6
+FIXED_ANGLE = pi / 4
+POOL = ("swap-sa", "tabu", "coordinate-ascent", "greedy", "feature-first", "kawasaki")
+POOL_SEEDS = 4
 
 Draw = Callable[[Choice, NDArray[np.float64], int, int], Samples]
 """Shots of a circuit: from a start, with angles, how many, by which seed; energies are of the dense problem."""
@@ -111,6 +116,27 @@ class WideShots:
         return sampler.sample(shots, seed)
 
 
+def warm_starts(problem: SelectionProblem, count: int = 2, *, seed: int = 0) -> list[Choice]:
+    """The best distinct choices of a pool of heuristics on the dense problem, lowest energy first.
+
+    >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
+    >>> warm_starts(problem, 1)
+    [([2, 3], [2])]
+    """
+    found: dict[tuple[tuple[int, ...], ...], tuple[float, Choice]] = {}
+    for name in POOL:
+        for number in range(POOL_SEEDS):
+            answer = solve(problem, name, seed=seed + number)
+            choice = answer.samples.tolist(), answer.features.tolist()
+            found[tuple(map(tuple, choice))] = (answer.energy, choice)
+    return [choice for _, choice in sorted(found.values())[:count]]
+
+
+def fixed_angles(schedule: Schedule) -> NDArray[np.float64]:
+    """The fixed-angle protocol: every angle π/4, whatever the problem."""
+    return np.full(schedule.size, FIXED_ANGLE)
+
+
 def select_by_paper(
     problem: SelectionProblem, draw: Draw, starts: Sequence[Choice], inherited: ArrayLike, *, seed: int = 0
 ) -> AngleSelection:
@@ -123,13 +149,12 @@ def select_by_paper(
         inherited: the angles to begin from.
         seed: fixes candidates and shots.
     """
-    begin, rng, centre = perf_counter(), np.random.default_rng(seed), _checked(starts, inherited)
-    tried: list[Trial] = []
-    for rank, start in enumerate(starts):
+    trials = _Trials(problem, draw, starts, inherited, seed)
+    for rank in range(len(starts)):
         for candidate in range(CANDIDATES):
-            angles = centre + (SPREAD * rng.normal(size=centre.size) if candidate else 0.0)
-            tried.append(_try(problem, draw, rank, start, angles, SHOTS, rng))
-    return _confirmed(problem, draw, starts, tried, rng, begin)
+            move = SPREAD * trials.rng.normal(size=trials.inherited.size) if candidate else 0.0
+            trials.tried.append(trials.draw(rank, trials.inherited + move, SHOTS))
+    return trials.confirmed()
 
 
 def select_by_rounds(
@@ -146,68 +171,61 @@ def select_by_rounds(
         inherited: the angles to begin from.
         seed: fixes candidates and shots.
     """
-    begin, rng, inherited = perf_counter(), np.random.default_rng(seed), _checked(starts, inherited)
-    tried: list[Trial] = []
-    each = FEWER * CANDIDATES // ROUNDS
-    for rank, start in enumerate(starts):
+    trials = _Trials(problem, draw, starts, inherited, seed)
+    for rank in range(len(starts)):
         best: Trial | None = None
         step = FIRST_STEP
         for number in range(ROUNDS):
-            centre = inherited if best is None else best.angles
-            moves = [step * rng.normal(size=centre.size) for _ in range(each)]
+            centre = trials.inherited if best is None else best.angles
+            moves = [step * trials.rng.normal(size=centre.size) for _ in range(FEWER * CANDIDATES // ROUNDS)]
             if number == 0:
                 moves[0] = np.zeros(centre.size)
-            found = [_try(problem, draw, rank, start, centre + move, SHOTS // FEWER, rng) for move in moves]
-            tried += found
+            found = [trials.draw(rank, centre + move, SHOTS // FEWER) for move in moves]
+            trials.tried += found
             leader = min(found, key=lambda trial: trial.cvar)
             if best is None or leader.cvar < best.cvar:
                 best = leader
             else:
                 step *= SHORTER
-    return _confirmed(problem, draw, starts, tried, rng, begin)
+    return trials.confirmed()
 
 
-def _checked(starts: Sequence[Choice], inherited: ArrayLike) -> NDArray[np.float64]:
-    if not starts:
-        raise InputError("angles are selected for at least one start")
-    angles = np.asarray(inherited, dtype=np.float64)
-    if angles.ndim != 1 or not np.isfinite(angles).all():
-        raise InputError(f"the inherited angles must be a list of finite numbers, got {inherited!r}")
-    return angles
+class _Trials:
+    """What a selection has tried so far."""
 
+    def __init__(
+        self, problem: SelectionProblem, draw: Draw, starts: Sequence[Choice], inherited: ArrayLike, seed: int
+    ) -> None:
+        self.begin, self.rng, self.tried = perf_counter(), np.random.default_rng(seed), list[Trial]()
+        self.problem, self.shots_of, self.starts = problem, draw, starts
+        self.inherited = np.asarray(inherited, dtype=np.float64)
+        if not starts:
+            raise InputError("angles are selected for at least one start")
+        if self.inherited.ndim != 1 or not np.isfinite(self.inherited).all():
+            raise InputError(f"the inherited angles must be a list of finite numbers, got {inherited!r}")
 
-def _try(
-    problem: SelectionProblem, draw: Draw, rank: int, start: Choice, angles: Any, shots: int, rng: np.random.Generator
-) -> Trial:
-    found = draw(start, angles, shots, int(rng.integers(1 << 31)))
-    begun = problem.energy(*start)
-    return Trial(
-        start=rank,
-        angles=angles,
-        shots=shots,
-        cvar=found.cvar(TAIL),
-        mean=found.mean_energy(),
-        best=float(found.energies[0]),
-        improved=found.hit_rate(begun - 1e-9 * abs(begun)),
-    )
+    def draw(self, rank: int, angles: NDArray[np.float64], shots: int) -> Trial:
+        found = self.shots_of(self.starts[rank], angles, shots, int(self.rng.integers(1 << 31)))
+        begun = self.problem.energy(*self.starts[rank])
+        return Trial(
+            start=rank,
+            angles=angles,
+            shots=shots,
+            cvar=found.cvar(TAIL),
+            mean=found.mean_energy(),
+            best=float(found.energies[0]),
+            improved=found.hit_rate(begun - 1e-9 * abs(begun)),
+        )
 
-
-def _confirmed(
-    problem: SelectionProblem,
-    draw: Draw,
-    starts: Sequence[Choice],
-    tried: Sequence[Trial],
-    rng: np.random.Generator,
-    begin: float,
-) -> AngleSelection:
-    """The best trial of each start, drawn anew with more shots; the best of these is chosen."""
-    leaders = [min((t for t in tried if t.start == rank), key=lambda t: t.cvar) for rank in range(len(starts))]
-    confirmed = [_try(problem, draw, t.start, starts[t.start], t.angles, CONFIRMATION, rng) for t in leaders]
-    confirmed.sort(key=lambda trial: trial.rank)
-    return AngleSelection(
-        start=starts[confirmed[0].start],
-        angles=confirmed[0].angles,
-        confirmed=tuple(confirmed),
-        tried=tuple(tried),
-        seconds=perf_counter() - begin,
-    )
+    def confirmed(self) -> AngleSelection:
+        """The best trial of each start, drawn anew with more shots; the best of these is chosen."""
+        of_each = [[trial for trial in self.tried if trial.start == rank] for rank in range(len(self.starts))]
+        leaders = [min(trials, key=lambda trial: trial.cvar) for trials in of_each]
+        again = sorted((self.draw(t.start, t.angles, CONFIRMATION) for t in leaders), key=lambda trial: trial.rank)
+        return AngleSelection(
+            start=self.starts[again[0].start],
+            angles=again[0].angles,
+            confirmed=tuple(again),
+            tried=tuple(self.tried),
+            seconds=perf_counter() - self.begin,
+        )

@@ -19,9 +19,8 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.dense import embed
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
-from biselect.simulate.measure import measure
+from biselect.simulate.measure import embed, measure
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
@@ -81,16 +80,8 @@ class Ansatz:
         self.samples = Register(n=problem.n_samples, chosen=problem.k, classes=spec.mixer[0])
         self.features = Register(n=problem.n_features, chosen=problem.m, classes=spec.mixer[1])
         self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
-        self._make_simulator = partial(
-            make_simulator,
-            problem,
-            self.samples,
-            self.features,
-            backend=self.backend,
-            dtype=dtype,
-            threads=threads,
-            progress=progress,
-        )
+        how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
+        self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator = self._make_simulator()
         self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
 
@@ -122,15 +113,14 @@ class Ansatz:
 
     def at_depth(self, depth: int, schedule: str | None = None) -> Ansatz:
         """The same ansatz at another depth, or with another of the named schedules; both share one simulator."""
-        return self._with(self.spec.changed(depth=depth, schedule=schedule))
+        other = copy(self)
+        other.spec = self.spec.changed(depth=depth, schedule=schedule)
+        return other
 
     def with_schedule(self, schedule: Schedule) -> Ansatz:
         """The same ansatz with another schedule; both share one simulator."""
-        return self._with(self.spec.changed(schedule=schedule))
-
-    def _with(self, spec: AnsatzSpec) -> Ansatz:
         other = copy(self)
-        other.spec = spec
+        other.spec = self.spec.changed(schedule=schedule)
         return other
 
     def with_own_simulator(self) -> Ansatz:
@@ -220,7 +210,7 @@ class Ansatz:
         )
 
     def _gpu_batch(self) -> Any:
-        from biselect.simulate.gpu_batch import GpuBatch
+        from biselect.simulate.gpu import GpuBatch
 
         if not hasattr(self, "_batches"):
             self._batches = GpuBatch(self.problem, self.samples, self.features)
@@ -248,12 +238,7 @@ class Ansatz:
         features = unrank(columns, self.features.n, self.features.chosen)
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))
-        return Samples(
-            samples=samples[order],
-            features=features[order],
-            energies=energies[order],
-            counts=counts[order],
-        )
+        return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
 
     # Figures of merit beyond the mean
 

@@ -7,7 +7,7 @@ class 1, and so on; within a class the edges commute. The order is part of the a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from itertools import pairwise
+from itertools import cycle, pairwise
 from numbers import Integral
 from operator import index
 from typing import Any
@@ -31,20 +31,20 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
         nested = [[tuple(map(index, entry)) for entry in group] for group in mixer]
         classes = tuple(tuple((i, j) for i, j in group) for group in nested)
     except TypeError:  # a flat list of edges
-        classes = _coloured(mixer, n)
+        try:
+            pairs = [(index(i), index(j)) for i, j in mixer]
+        except (TypeError, ValueError):
+            raise InputError(f"mixer edges must be pairs of whole numbers, got {mixer!r}") from None
+        classes = colour_edges(pairs, n)
     except ValueError:
         raise InputError(f"a mixer must be a name, a list of edges or a list of classes; got {mixer!r}") from None
-    _check(classes, n)
+    for edges in classes:
+        ends = [end for edge in edges for end in edge]
+        if any(not 0 <= end < n for end in ends) or any(i == j for i, j in edges):
+            raise InputError(f"mixer edges must join two different qubits of 0..{n - 1}, got {list(edges)}")
+        if len(set(ends)) != len(ends):
+            raise InputError(f"edges of a mixer class must not share a qubit, got {list(edges)}")
     return _without_empty(classes)
-
-
-def _coloured(edges: Any, n: int) -> Classes:
-    """Classes of a flat list of edges."""
-    try:
-        pairs = [(index(i), index(j)) for i, j in edges]
-    except (TypeError, ValueError):
-        raise InputError(f"mixer edges must be pairs of whole numbers, got {edges!r}") from None
-    return colour_edges(pairs, n)
 
 
 def both_mixers(mixer: Any) -> tuple[Any, Any]:
@@ -139,19 +139,8 @@ def _chain(colour_at: list[dict[int, int]], start: int, first: int, second: int)
 
 def _flip(colour_at: list[dict[int, int]], chain: list[int], first: int, second: int) -> None:
     """Exchange the two colours along a chain that starts with an edge of the first."""
-    edges = list(pairwise(chain))
-    for step, (a, b) in enumerate(edges):
-        old = first if step % 2 == 0 else second
+    turns = list(zip(pairwise(chain), cycle([(first, second), (second, first)]), strict=False))
+    for (a, b), (old, _) in turns:
         del colour_at[a][old], colour_at[b][old]
-    for step, (a, b) in enumerate(edges):
-        new = second if step % 2 == 0 else first
+    for (a, b), (_, new) in turns:
         colour_at[a][new], colour_at[b][new] = b, a
-
-
-def _check(classes: Classes, n: int) -> None:
-    for edges in classes:
-        ends = [end for edge in edges for end in edge]
-        if any(not 0 <= end < n for end in ends) or any(i == j for i, j in edges):
-            raise InputError(f"mixer edges must join two different qubits of 0..{n - 1}, got {list(edges)}")
-        if len(set(ends)) != len(ends):
-            raise InputError(f"edges of a mixer class must not share a qubit, got {list(edges)}")

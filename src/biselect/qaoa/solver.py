@@ -14,8 +14,8 @@ from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.training import backend_for, train
 from biselect.qaoa.wide_solver import by_wide_sampler
+from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.memory import check_memory
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
 

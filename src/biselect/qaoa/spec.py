@@ -86,15 +86,8 @@ class AnsatzSpec:
         elif not (isinstance(start, str) and start == "dicke"):
             begin = start_choice(problem, start, seed)
         sides = zip(both_mixers(mixer), (problem.n_samples, problem.n_features), strict=True)
-        fields = {
-            "problem": problem,
-            "schedule": plan,
-            "mixer": tuple(mixer_classes(side, n) for side, n in sides),
-            "start": begin,
-            "groups": parts,
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        classes = tuple(mixer_classes(side, n) for side, n in sides)
+        vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts)
 
     @property
     def depth(self) -> int:

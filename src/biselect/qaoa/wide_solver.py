@@ -116,10 +116,10 @@ def by_wide_sampler(
 
 def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Generator) -> Choice:
     """The greedy choice in place of `dicke`, whose uniform state has too many bond states; others as they are."""
-    if start == "dicke":
-        answer = greedy(problem, Run(seed=0, deadline=run.deadline))
-        return sorted(answer.samples.tolist()), sorted(answer.features.tolist())
-    return start_choice(problem, start, rng)
+    if start != "dicke":
+        return start_choice(problem, start, rng)
+    answer = greedy(problem, Run(seed=0, deadline=run.deadline))
+    return sorted(answer.samples.tolist()), sorted(answer.features.tolist())
 
 
 def _deepest(

@@ -15,10 +15,9 @@ import pyarrow.compute as pc
 from biselect._version import __version__
 from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
 from biselect.calibrate.sweeps import Point, draw_pool
-from biselect.data.places import line_of_row
 from biselect.data.pools import Roles
-from biselect.data.tables import names_in, numeric, require_columns
-from biselect.data.times import as_times
+from biselect.data.splits import as_times
+from biselect.data.tables import line_of_row, names_in, numeric, require_columns
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import as_table, call_in_words, paths_of, provenance, roles_from

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,10 +12,8 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.simulate.continuous import ContinuousSimulator
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
-from biselect.simulate.memory import check_memory
-from biselect.simulate.plain import PlainSimulator
+from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
@@ -78,3 +78,25 @@ def make_simulator(
     from biselect.simulate.compiled import CompiledSimulator  # loads numba
 
     return CompiledSimulator(problem, samples, features, dtype, threads, progress)
+
+
+def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:
+    """Refuse what would not fit, with the figures."""
+    needed, available = amplitudes * np.dtype(dtype).itemsize * states, available_memory()
+    if available is not None and needed > available:
+        half = "" if np.dtype(dtype) == np.complex64 else "; dtype='complex64' needs half of that"
+        raise InputError(
+            f"the sector has {amplitudes:.3g} amplitudes and needs {needed / 2**30:.1f} GiB, "
+            f"but {available / 2**30:.1f} GiB are free{half}"
+        )
+
+
+def available_memory() -> int | None:
+    """Bytes that can be had without swapping, as far as the system says."""
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return 1024 * int(line.split()[1])
+        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError):
+        return None

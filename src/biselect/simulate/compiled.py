@@ -12,38 +12,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.simulate.backends import check_memory
 from biselect.simulate.cube_tables import Tables, make_tables
-from biselect.simulate.layers import (
-    KINDS,
-    Layers,
-    Observable,
-    PairGradient,
-    Register,
-    centred,
-    energy_scale,
-    rounding_slack,
-)
-from biselect.simulate.memory import check_memory
-from biselect.simulate.passes import Grid, Side, Work
-from biselect.simulate.sequence import PassLayers, Team, differentiate, evaluate
+from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
+from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, differentiate, evaluate
 from biselect.simulate.simd import BYTES
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
-SMALLEST_COSINE = 1e-6  # single precision overflows on tan³ β right at β = π/2
 
 
 class CompiledSimulator:
-    """One problem's sector, ready to be run many times.
-
-    Args:
-        problem: whose energy is observed.
-        samples: the sample register and its mixer.
-        features: the feature register and its mixer.
-        dtype: complex64 or complex128.
-        threads: how many threads share a run.
-        progress: called now and then with the done share of a run.
-    """
+    """One problem's sector, ready to be run many times; `progress` is told the done share of a run now and then."""
 
     def __init__(
         self,
@@ -61,9 +41,8 @@ class CompiledSimulator:
         rows, columns = samples.subsets, features.subsets
         self.shape = (len(rows), len(columns))
         self.grid = Grid(blocks=-(-len(columns) // self.lanes), rows=-(-len(rows) // self.lanes) * self.lanes)
-        about_zero, self.shift = centred(problem)  # energies here are higher by this
-        own = rounding_slack(energy_scale(about_zero), self.real)
-        self.slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
+        self.centred = Centred.of(problem, self.real)
+        about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
         self.samples = self._side(make_tables(samples, LIMIT, tail=2), False, columns, a, b, weights)
@@ -103,40 +82,22 @@ class CompiledSimulator:
         value = 0.0
         given = observable.kind == "values"
         if given:  # any diagonal: run, multiply outside, go back
-            assert observable.values is not None
             state = self.state(layers, start)
             weighted = observable.values * state
             value = float(np.vdot(state, weighted).real)
             self._write(self._adjoint, weighted)
-        else:
-            self._prepare(start)
+        elif start is not None:
+            self._write(self._state, start)
         p, n, d = layers.pair.shape
         shares = [(np.zeros(4), np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
-        program = self._program(layers)
-        kind, threshold = 0 if given else KINDS[observable.kind], self._threshold(observable)
-        counter = np.zeros(1, dtype=np.int64)
+        circuit = self._circuit(layers, start, None if given else observable)
 
-        def work(thread: int) -> None:
-            team = Team(thread, self.threads, counter)
-            differentiate(
-                self._state,
-                self._adjoint,
-                self.samples,
-                self.features,
-                self.grid,
-                program,
-                start is None,
-                not given,
-                kind,
-                threshold,
-                self.work[thread],
-                team,
-                *shares[thread],
-            )
+        def work(thread: int, team: Team) -> None:
+            differentiate(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
 
-        self._share(work, counter, (1 if given else p + 1) + p)
+        self._share(work, (1 if given else p + 1) + p)
         if not given:
-            value = self._unshifted(float(sum(share[0][0] for share in shares)), observable)
+            value = self.centred.as_given(float(sum(share[0][0] for share in shares)), observable)
         pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
         return value, PairGradient(pair=pair, mixing=np.sum([share[1] for share in shares], axis=0))
 
@@ -144,62 +105,43 @@ class CompiledSimulator:
         if observable is not None and observable.kind == "values":
             state = self.state(layers, start)
             return float(np.sum(np.abs(state) ** 2 * observable.values))
-        self._prepare(start)
-        program, counter = self._program(layers), np.zeros(1, dtype=np.int64)
-        outs = np.zeros((self.threads, 2))
-        kind = 0 if observable is None else KINDS[observable.kind]
-        threshold = 0.0 if observable is None else self._threshold(observable)
+        if start is not None:
+            self._write(self._state, start)
+        circuit, outs = self._circuit(layers, start, observable), np.zeros((self.threads, 2))
 
-        def work(thread: int) -> None:
-            evaluate(
-                self._state,
-                self.samples,
-                self.features,
-                self.grid,
-                program,
-                start is None,
-                observable is not None,
-                kind,
-                threshold,
-                keep,
-                self.work[thread],
-                Team(thread, self.threads, counter),
-                outs[thread],
-            )
+        def work(thread: int, team: Team) -> None:
+            evaluate(self._state, circuit, keep, self.work[thread], team, outs[thread])
 
-        self._share(work, counter, layers.depth + 1)
-        return 0.0 if observable is None else self._unshifted(float(outs[:, 0].sum()), observable)
+        self._share(work, layers.depth + 1)
+        return 0.0 if observable is None else self.centred.as_given(float(outs[:, 0].sum()), observable)
 
-    def _threshold(self, observable: Observable) -> float:
-        return observable.threshold + self.shift + (self.slack if observable.kind == "hit" else 0.0)
+    def _circuit(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None) -> Circuit:
+        in_passes = PassLayers(
+            sample=layers.sample,
+            feature=layers.feature,
+            pair=layers.pair,
+            pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
+            mixing=np.stack(cos_and_tan(layers.mixing, self.real), axis=1),
+        )
+        goal = (False, 0, 0.0)
+        if observable is not None:
+            goal = (True, KINDS[observable.kind], self.centred.threshold(observable))
+        return Circuit(self.samples, self.features, self.grid, in_passes, start is None, *goal)
 
-    def _unshifted(self, value: float, observable: Observable) -> float:
-        return value - self.shift if observable.kind == "energy" else value
-
-    def _share(self, work: Callable[[int], None], counter: NDArray[np.int64], passes: int) -> None:
+    def _share(self, work: Callable[[int, Team], None], passes: int) -> None:
         """Run the work on all threads; tell whoever watches how many passes are done."""
+        counter = np.zeros(1, dtype=np.int64)
+        teams = [Team(thread, self.threads, counter) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
-            work(0)
+            work(0, teams[0])
             return
         with ThreadPoolExecutor(self.threads) as pool:
-            running = [pool.submit(work, thread) for thread in range(self.threads)]
+            running = [pool.submit(work, team.thread, team) for team in teams]
             while wait(running, timeout=None if self.progress is None else LOOK_EVERY).not_done:
                 if self.progress is not None:
                     self.progress(min(1.0, int(counter[0]) / (self.threads * passes)))
             for done in running:
                 done.result()  # an error in a thread is an error here
-
-    def _program(self, layers: Layers) -> PassLayers:
-        cosine = np.cos(layers.mixing)
-        if self.real is np.float32:
-            cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
-        return PassLayers(
-            sample=layers.sample,
-            feature=layers.feature,
-            pair=layers.pair,
-            pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
-            mixing=np.stack([cosine, np.sin(layers.mixing) / cosine], axis=1),
-        )
 
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
@@ -211,10 +153,6 @@ class CompiledSimulator:
 
     def _tiles(self, lines: NDArray[Any]) -> NDArray[Any]:
         return lines.reshape(self.grid.blocks, self.grid.rows, 2, self.lanes)
-
-    def _prepare(self, start: NDArray[Any] | None) -> None:
-        if start is not None:
-            self._write(self._state, start)
 
     def _write(self, lines: NDArray[Any], matrix: NDArray[Any]) -> None:
         rows, columns = self.shape

@@ -20,25 +20,17 @@ from biselect.simulate.layers import Edges, Register
 class Tables(NamedTuple):
     """What the kernels need to know of a register.
 
-    Attributes:
-        dimension: number of basis states.
-        cubes: row numbers of all hypercubes, flat.
-        spans: (stages, limit + 1): where the hypercubes with P = 1, 2, … begin in `cubes`, and where the stage ends.
-        tail: how many of its smallest elements a basis state may change within its group, 1 or 2.
-        heads: how many items, from the first on, those elements are taken from.
-        group_count: basis states that differ in their tails only stand together; how many in each group.
-        group_rest: the other elements of a group, largest first, (groups, chosen - tail).
-        group_kept: how many leading entries of `group_rest` are the same as in the group before.
+    A group is a stretch of basis states that differ in their tails only, which are their smallest elements.
     """
 
-    dimension: int
-    cubes: NDArray[np.int32]
-    spans: NDArray[np.int64]
-    tail: int
-    heads: int
-    group_count: NDArray[np.int64]
-    group_rest: NDArray[np.int64]
-    group_kept: NDArray[np.int64]
+    dimension: int  # number of basis states
+    cubes: NDArray[np.int32]  # row numbers of all hypercubes, flat
+    spans: NDArray[np.int64]  # (stages, limit + 1): where those with P = 1, 2, … begin in `cubes`, where the stage ends
+    tail: int  # how many elements a tail has, 1 or 2
+    heads: int  # how many items, from the first on, tails are taken from
+    group_count: NDArray[np.int64]  # how many basis states each group has
+    group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
+    group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
 
 
 def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:

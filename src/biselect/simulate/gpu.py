@@ -1,7 +1,8 @@
 """The GPU backend: complex64, the whole state in device memory, CUDA kernels through CuPy.
 
 A layer is one pass over the feature register, which does the phase and all feature mixing of a row in shared memory,
-and one pass for each stage of the sample mixer, which does hypercubes of up to 64 rows in registers.
+and one pass for each stage of the sample mixer, which does hypercubes of up to 64 rows in registers. `GpuBatch` runs
+many angle vectors of one small sector at once: one thread block runs a whole circuit.
 """
 
 from __future__ import annotations
@@ -16,23 +17,16 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
 from biselect.simulate.cube_tables import Tables, make_tables
-from biselect.simulate.layers import (
-    KINDS,
-    Layers,
-    Observable,
-    PairGradient,
-    Register,
-    centred,
-    energy_scale,
-    rounding_slack,
-)
+from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
 
-SAMPLE_LIMIT, FEATURE_LIMIT = 6, 4  # acting edges in a hypercube, as registers allow
+SAMPLE_LIMIT, FEATURE_LIMIT, BATCH_LIMIT = 6, 4, 3  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
 COLUMN_THREADS = 128
 MOST_PAIRS = 1536  # whose derivatives a block sums in shared memory
 SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
-SMALLEST_COSINE = 1e-6  # single precision overflows on powers of tan β right at β = π/2
+SUMS = 1024  # bytes of shared memory for the value and the derivatives of a batch's circuit
+BATCH_THREADS = 512
+MOST_AMPLITUDES = 1_000_000  # beyond this a circuit fills the GPU by itself, and is not run in batches
 
 
 def require_cupy() -> Any:
@@ -121,13 +115,7 @@ class GpuSimulator:
         self._check_memory()
         self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
         names = [f"sample_stage{back}<{p}>" for back in ("", "_back") for p in range(1, SAMPLE_LIMIT + 1)]
-        sizes = {
-            "N": self.n,
-            "K": samples.chosen,
-            "D": self.d,
-            "COLUMNS": self.columns,
-            "THREADS": self.row_threads,
-        }
+        sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns, "THREADS": self.row_threads}
         self.module = load_module("sector.cu", tuple(names), tuple(sizes.items()))
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
@@ -136,11 +124,11 @@ class GpuSimulator:
         self.stages = _sample_stages(cp, sample_tables)
         self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
         self.groups = self._group_struct(sample_tables)
-        about_zero, self.shift = centred(problem)  # energies here are higher by this
-        own = rounding_slack(energy_scale(about_zero), np.float32)
-        self.slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
+        self.centred = Centred.of(problem, np.float32)
+        about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
-        self.energies = self._item_table(-about_zero.sample_scores, -about_zero.feature_scores, -weights)
+        energies = self._item_table(-about_zero.sample_scores, -about_zero.feature_scores, -weights)
+        self.energies = cp.asarray(energies.astype(np.float32))
         self.psi = cp.empty((self.rows, self.columns), dtype=cp.complex64)
         self.adjoint: Any = None
 
@@ -194,12 +182,11 @@ class GpuSimulator:
             if adjoint:
                 self.adjoint[:] = values * self.psi
             return float((values * cp.abs(self.psi) ** 2).sum())
-        threshold = observable.threshold + self.shift + (self.slack if observable.kind == "hit" else 0.0)
         out = cp.zeros(1)
         states = (self.psi, self.psi if self.adjoint is None else self.adjoint, self.groups, self.energies)
-        kind = (np.int32(KINDS[observable.kind]), np.float32(threshold), np.int32(adjoint))
+        kind = (np.int32(KINDS[observable.kind]), np.float32(self.centred.threshold(observable)), np.int32(adjoint))
         self._launch_rows("observe", 0, (*states, *kind, out))
-        return float(out[0]) - (self.shift if observable.kind == "energy" else 0.0)
+        return self.centred.as_given(float(out[0]), observable)
 
     def _check_memory(self) -> None:
         """Refuse one more state where the device has no room for it."""
@@ -239,24 +226,19 @@ class GpuSimulator:
 
     def _item_table(
         self, own: NDArray[np.float64], other: NDArray[np.float64], pair: NDArray[np.float64]
-    ) -> NDArray[Any]:
+    ) -> NDArray[np.float64]:
         """(N + 1, columns): what each sample adds for every feature subset, and last what the subset adds itself."""
-        table = np.vstack([own[:, None] + pair @ self.holds, other @ self.holds])
-        return self.cp.asarray(table.astype(np.float32))
+        return np.vstack([own[:, None] + pair @ self.holds, other @ self.holds])
 
     def _turns(self, layers: Layers, layer: int) -> Any:
         """The item table of a layer's phases, in turns, each brought to half a turn before it is rounded."""
-        own, other, pair = layers.sample[layer], layers.feature[layer], layers.pair[layer]
-        turns = np.vstack([own[:, None] + pair @ self.holds, other @ self.holds]) / (2 * np.pi)
+        turns = self._item_table(layers.sample[layer], layers.feature[layer], layers.pair[layer]) / (2 * np.pi)
         return self.cp.asarray((turns - np.rint(turns)).astype(np.float32))
 
 
 def _rotation(beta: float) -> tuple[np.float32, np.float32]:
-    """Cos β and tan β."""
-    cosine = float(np.cos(beta))
-    if abs(cosine) < SMALLEST_COSINE:
-        cosine = float(np.copysign(SMALLEST_COSINE, cosine))
-    return np.float32(cosine), np.float32(np.sin(beta) / cosine)
+    cosine, tangent = cos_and_tan(beta, np.float32)
+    return np.float32(cosine), np.float32(tangent)
 
 
 def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[int, Any, int]]]:
@@ -267,3 +249,72 @@ def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[int, Any, int]]]:
         sizes = range(1, len(span))
         stages.append([(p, flat[span[p - 1] : span[p]], int(span[p] - span[p - 1]) >> p) for p in sizes])
     return [[entry for entry in stage if entry[2]] for stage in stages]
+
+
+class GpuBatch:
+    """The tensor-Dicke start and the three cost components, for batches of layer angles; the cost is the observable."""
+
+    def __init__(self, problem: SelectionProblem, samples: Register, features: Register) -> None:
+        cp = self.cp = require_cupy()
+        rows, columns = samples.subsets, features.subsets
+        self.shape = (len(rows), len(columns))
+        if self.shape[0] * self.shape[1] > MOST_AMPLITUDES or max(self.shape) >= 2**16:
+            raise InputError(f"batches are for sectors of up to {MOST_AMPLITUDES:,} amplitudes, here are {self.shape}")
+        self.stride = self.shape[1] | 1
+        weights = problem.coupling_weight * problem.coupling.astype(np.float64)
+        pair = sum(sum(weights[rows[:, s]][:, columns[:, f]] for f in range(problem.m)) for s in range(problem.k))
+        self.pair = cp.asarray(np.ascontiguousarray(pair, dtype=np.float32))
+        self.by_row = cp.asarray(problem.sample_scores[rows].sum(axis=1).astype(np.float32))
+        self.by_column = cp.asarray(problem.feature_scores[columns].sum(axis=1).astype(np.float32))
+        self.registers = (samples, features)
+        self.modes = {gradient: self._mode(gradient) for gradient in (False, True)}
+
+    def _mode(self, gradient: bool) -> Any:
+        """Kernel, rows held at once, tables: with two states fewer rows fit, and hypercubes must be smaller."""
+        cp = self.cp
+        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - SUMS
+        row = (2 if gradient else 1) * self.stride * 8
+        whole = self.shape[0] * row <= most
+        chunk = self.shape[0] if whole else min(self.shape[0], most // 2 // row)
+        sizes = (("ROWS", self.shape[0]), ("COLUMNS", self.shape[1]), ("STRIDE", self.stride), ("CHUNK", chunk))
+        name = f"run_batch<{'true' if gradient else 'false'}>"
+        kernel = load_module("batch.cu", (name,), (*sizes, ("THREADS", BATCH_THREADS))).get_function(name)
+        return kernel, chunk, [packed_tables(cp, make_tables(register, BATCH_LIMIT)) for register in self.registers]
+
+    def values(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Expected energies of layer angles (batch, p, 4): γ_S, γ_F, γ_SF, β."""
+        return self.run(self.on_device(angles), gradient=False).get()[:, 0]
+
+    def values_and_gradients(self, angles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Expected energies, and their derivatives by every layer angle, (batch, p, 4)."""
+        found = self.run(self.on_device(angles), gradient=True).get()
+        return found[:, 0], found[:, 1:].reshape(angles.shape)
+
+    def on_device(self, angles: NDArray[np.float64]) -> Any:
+        """Layer angles as the kernel wants them: γ in turns, single precision."""
+        given = np.array(angles, dtype=np.float64)
+        if given.ndim != 3 or given.shape[2] != 4:
+            raise InputError(f"a batch of layer angles must have the shape (batch, depth, 4), got {given.shape}")
+        given[:, :, :3] /= 2 * np.pi
+        return self.cp.asarray(given.astype(np.float32))
+
+    def run(self, angles: Any, *, gradient: bool) -> Any:
+        """Value and derivatives on the device, (batch, 1 + 4p); angles come from `on_device`."""
+        cp = self.cp
+        batch, depth, _ = angles.shape
+        kernel, chunk, tables = self.modes[gradient]
+        states = 2 if gradient else 1
+        shared = 8 * (1 + 4 * depth) + states * chunk * self.stride * 8
+        if 8 * (1 + 4 * depth) > SUMS:
+            raise InputError(f"batches take circuits of up to depth {(SUMS // 8 - 1) // 4}, got {depth}")
+        kernel.max_dynamic_shared_size_bytes = shared
+        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
+        grid = min(batch, max(1, min(1 if gradient else 2, most // shared)) * multiprocessors(cp))
+        whole = chunk == self.shape[0]
+        slots = cp.empty(1 if whole else grid * states * self.shape[0] * self.stride, dtype=cp.complex64)
+        out = cp.empty((batch, 1 + 4 * depth))
+        packed = (slots, *(table[0] for table in tables), self.pair, self.by_row, self.by_column)
+        uniform = np.float32((self.shape[0] * self.shape[1]) ** -0.5)
+        arguments = (*packed, angles, np.int32(depth), np.int32(batch), uniform, out)
+        kernel((grid,), (BATCH_THREADS,), arguments, shared_mem=shared)
+        return out

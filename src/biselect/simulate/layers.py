@@ -16,6 +16,8 @@ from biselect.errors import InputError
 Edges = Sequence[tuple[int, int]]
 """Disjoint pairs of qubits of one register, which therefore act at once."""
 
+SMALLEST_COSINE = 1e-6
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Register:
@@ -74,14 +76,6 @@ class PairGradient:
     pair: NDArray[np.float64]
     mixing: NDArray[np.float64]
 
-    def sample(self, m: int) -> NDArray[np.float64]:
-        """Derivatives by the sample phases, (p, N)."""
-        return self.pair.sum(axis=2) / m
-
-    def feature(self, k: int) -> NDArray[np.float64]:
-        """Derivatives by the feature phases, (p, D)."""
-        return self.pair.sum(axis=1) / k
-
 
 OBSERVABLES = ("energy", "hit", "excess", "values")
 KINDS = {"energy": 0, "hit": 1, "excess": 2}  # as kernels know them
@@ -138,24 +132,56 @@ def rounding_slack(scale: float, real: type[np.floating[Any]]) -> float:
     return 8 * float(np.finfo(real).eps) * scale
 
 
-def centred(problem: SelectionProblem) -> tuple[SelectionProblem, float]:
-    """The same problem with all scores and weights about zero, and what that adds to every energy.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Centred:
+    """The same problem with all scores and weights about zero: single precision is spared their constants.
 
-    Within the budgets a constant in a score or weight is a constant in the energy; single precision is spared it.
+    Within the budgets a constant in a score or weight is a constant in the energy.
+
+    Attributes:
+        problem: the centred one.
+        shift: what that adds to every energy.
+        slack: how far rounding may lift an energy that equals a threshold, here or in the given problem.
     """
-    a, b, w = problem.sample_scores, problem.feature_scores, problem.coupling.astype(np.float64)
-    middles = [(float(part.max()) + float(part.min())) / 2 for part in (a, b, w)]
-    shift = problem.k * middles[0] + problem.m * middles[1]
-    shift += problem.k * problem.m * problem.coupling_weight * middles[2]
-    about_zero = SelectionProblem(
-        coupling=w - middles[2],
-        sample_scores=a - middles[0],
-        feature_scores=b - middles[1],
-        k=problem.k,
-        m=problem.m,
-        coupling_weight=problem.coupling_weight,
-    )
-    return about_zero, shift
+
+    problem: SelectionProblem
+    shift: float
+    slack: float
+
+    @classmethod
+    def of(cls, problem: SelectionProblem, real: type[np.floating[Any]]) -> Centred:
+        """A problem centred for energies of this precision."""
+        a, b, w = problem.sample_scores, problem.feature_scores, problem.coupling.astype(np.float64)
+        middles = [(float(part.max()) + float(part.min())) / 2 for part in (a, b, w)]
+        shift = problem.k * middles[0] + problem.m * middles[1]
+        shift += problem.k * problem.m * problem.coupling_weight * middles[2]
+        about_zero = SelectionProblem(
+            coupling=w - middles[2],
+            sample_scores=a - middles[0],
+            feature_scores=b - middles[1],
+            k=problem.k,
+            m=problem.m,
+            coupling_weight=problem.coupling_weight,
+        )
+        own = rounding_slack(energy_scale(about_zero), real)
+        slack = max(own, rounding_slack(energy_scale(problem), np.float64))  # thresholds come in float64
+        return cls(problem=about_zero, shift=shift, slack=slack)
+
+    def threshold(self, observable: Observable) -> float:
+        """The observable's threshold among the centred energies."""
+        return observable.threshold + self.shift + (self.slack if observable.kind == "hit" else 0.0)
+
+    def as_given(self, value: float, observable: Observable) -> float:
+        """The observable's value in the given problem."""
+        return value - self.shift if observable.kind == "energy" else value
+
+
+def cos_and_tan(beta: Any, real: type[np.floating[Any]]) -> tuple[Any, Any]:
+    """Of mixing angles, as kernels take them: single precision overflows on tan³ β right at β = π/2."""
+    cosine = np.cos(beta)
+    if real is np.float32:
+        cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
+    return cosine, np.sin(beta) / cosine
 
 
 def energy_table(problem: SelectionProblem) -> NDArray[np.float64]:

@@ -13,18 +13,16 @@ from biselect.solvers import (
     swap_sa,
     tabu,
 )
-from biselect.solvers.bounds import certified, score_bound
 from biselect.solvers.neighbouring import neighbours
-from biselect.solvers.registry import Answer, Run, Solver, register, solve, solver_names, solver_options
+from biselect.solvers.registry import Answer, Solver, register, solve, solver_names, solver_options
+from biselect.solvers.score_bound import certified
 
 __all__ = [
     "Answer",
-    "Run",
     "Solver",
     "certified",
     "neighbours",
     "register",
-    "score_bound",
     "solve",
     "solver_names",
     "solver_options",

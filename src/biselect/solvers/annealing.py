@@ -6,7 +6,7 @@ turns most proposals down in one pass; only those that survive are selected exac
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.crew import Crew
+from biselect.solvers.coordinate_ascent import coordinate_ascent
+from biselect.solvers.grid import clamp_penalties
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
+from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
 SLICE_CELLS = 20_000_000  # cells between two looks at the clock
@@ -44,6 +46,9 @@ def annealing(
     if restarts < 1 or (steps is not None and steps < 1):
         raise InputError(f"restarts and steps must be at least 1, got {restarts} and {steps}")
     task = cheaper_side(problem)
+    if min(task.lowest) < -task.keep * task.choose * max(*task.highest, 0.0):  # there may be penalties
+        quick = coordinate_ascent(problem, replace(run, progress=None, trajectory=None), starts=8)
+        task = clamp_penalties(task, problem.score(quick.samples, quick.features))
     steps = steps or default_steps(task)
     subset, finished = anneal_lines(task, run, restarts=restarts, steps=steps, workers=workers)
     samples, features = task.order(subset, task.respond(subset))
@@ -61,8 +66,8 @@ def anneal_lines(
 ) -> tuple[NDArray[np.int64], int]:
     """The best lines of several walks, and how many walks there was time for; on a tie the earlier walk wins."""
     seeds = run.rng().integers(0, 2**63, size=restarts).tolist()
-    spread = task.scale * _spread(task.lines) * np.sqrt(task.keep) or 1.0
-    temperatures = spread * HOT * (COLD / HOT) ** (np.arange(steps) / steps)
+    unit = task.scale * spread(task.lines) * np.sqrt(task.keep) or 1.0
+    temperatures = unit * HOT * (COLD / HOT) ** (np.arange(steps) / steps)
 
     def walk(index: int) -> _Walk | None:
         if index and run.expired():
@@ -71,8 +76,8 @@ def anneal_lines(
 
     best: _Walk | None = None
     finished = 0
-    with Crew(workers) as crew:
-        for found in crew.map(walk, range(restarts)):
+    with ThreadPool(workers) as pool:
+        for found in pool.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:
@@ -137,7 +142,13 @@ def _random_order(task: OneSided, rng: np.random.Generator) -> NDArray[np.int64]
     return np.concatenate([order[fits], order[~fits]])
 
 
-def _spread(lines: NDArray[np.floating[Any]]) -> float:
-    """Standard deviation of the weights, from at most 64 lines and 4096 items of each."""
-    sample = lines[:: max(1, lines.shape[0] // 64), :: max(1, lines.shape[1] // 4096)]
-    return float(sample.std(dtype=np.float64))
+def spread(weights: NDArray[np.floating[Any]]) -> float:
+    """Standard deviation of the weights, from at most 64 × 4096 of them; those far below the others count as near.
+
+    They are divided by the largest first, so that no square overflows or vanishes.
+    """
+    sample = weights[:: max(1, weights.shape[0] // 64), :: max(1, weights.shape[1] // 4096)].astype(np.float64)
+    middle, highest = float(np.median(sample)), float(sample.max())
+    sample = np.maximum(sample, middle - (highest - middle) if highest > middle else middle)
+    size = float(np.abs(sample).max())
+    return size * float((sample / size).std()) if size else 0.0

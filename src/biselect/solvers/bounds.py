@@ -1,28 +1,31 @@
-"""A bound for everyone: no choice scores more than this, whatever solver found the answer.
+"""The Lagrangian bound: no choice scores more than this, whatever solver found the answer.
 
 Hold the lines' indicator twice, once in each row's own choice of m lines and once globally, and price the
 disagreement with multipliers β. For every β
 
-    max score ≤ top-k_i [ top-m_j (W'_ij - β_j) ] + k · top-m_j (β_j)
+    max score ≤ top-k_i [ base_i + top-m_j (λW_ij - β_j) ] + top-m_j (line score_j + k · β_j).
 
-with W' the folded weights. The right side is convex in β; subgradient steps push it down. Only the heaviest rows
-are looked at in each step; a pass over all rows then certifies the β that was found, and says which rows to add.
-Group limits are left out: the bound holds without them, and so with them.
+The right side is convex in β; subgradient steps push it down. Only the heaviest rows are looked at in each step; a pass
+over all rows then certifies the β that was found, and says which rows to add. Group limits are left out: the bound
+holds without them, and so with them.
+
+Rounding is outward. A sum of n float64 numbers is off by less than n·eps of the sum of their magnitudes; every row adds
+that much to its own value, so a number of -1e14 costs accuracy only in the rows that use it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import Selection, SelectionProblem
-from biselect.solvers.crew import Crew
-from biselect.solvers.forced import without_forced
-from biselect.solvers.one_sided import OneSided, by_features, by_samples
+from biselect.solvers.grid import lowest_useful
+from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
 from biselect.solvers.response import top
+from biselect.solvers.thread_pool import ThreadPool
 
 PATIENCE = 6  # steps without progress before the step length is halved
 SMALLEST_STEP = 1 / 128
@@ -31,6 +34,7 @@ NUMPY_CELLS = 50_000  # below this NumPy is done before the kernel would have lo
 WORKING_ROWS = 8192  # rows looked at in each step, and as many again when they turn out to be too few
 ROUNDS = 6  # passes over all rows
 BLOCK = 65_536  # rows a thread takes at once
+EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -38,45 +42,18 @@ class Root:
     """The Lagrangian bound at its best β.
 
     Attributes:
-        score: an upper bound on every score, rounding included.
-        raw: the same as computed.
-        slack: how far rounding can have moved it.
+        score: an upper bound on every score.
         beta: the price of each line.
-        row_values: what each row could add at these prices on its own, or a little more where that is too little.
+        row_values: at least what each row could add at these prices on its own.
         threshold: the k-th largest of them.
         iterations: steps taken.
     """
 
     score: float
-    raw: float
-    slack: float
     beta: NDArray[np.float64]
     row_values: NDArray[np.float64]
     threshold: float
     iterations: int
-
-
-def certified(selection: Selection, *, time_limit: float = np.inf) -> Selection:
-    """The same selection with the Lagrangian bound, where that is better than the bound it has.
-
-    >>> from biselect.solvers import solve
-    >>> found = solve(SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2), "feature-first")
-    >>> found.gap, certified(found).gap < 0.3
-    (inf, True)
-    """
-    reduced = without_forced(selection.problem)
-    if reduced.rest is None or selection.proven_optimal:
-        return selection
-    run = Run(deadline=Run.now() + time_limit)
-    root = score_bound(reduced.rest, run, floor=selection.score + reduced.energy)
-    bound = reduced.bound(-root.score)
-    return replace(selection, bound=max(selection.bound, min(bound, selection.energy)))
-
-
-def score_bound(problem: SelectionProblem, run: Run, *, floor: float) -> Root:
-    """Upper bound on the best score; `floor` is the score of a known choice. The shorter side is priced."""
-    task = by_features(problem) if problem.n_features <= problem.n_samples else by_samples(problem)
-    return root_bound(task, run, floor=floor)
 
 
 def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, workers: int | None = None) -> Root:
@@ -86,30 +63,47 @@ def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, 
         task: what is bounded; its lines are priced.
         run: the deadline.
         floor: score of a known choice; step lengths aim at it.
-        rounds: passes over all rows that steps are taken between; 0 for the bound at β = 0.
+        rounds: passes over all rows that steps are taken between; 0 for the bound where line scores are spread evenly.
         workers: threads at most; None for one per core.
     """
     width = task.base.size
-    beta = np.zeros(task.lines.shape[0])
-    best = _certify(task, beta, 0, workers)
+    scores = np.maximum(task.line_scores, lowest_useful(task, floor))  # a price as high as a penalty helps nobody
+    best = certify(task, -scores / task.keep, workers)
     rows = top(best.row_values, min(width, WORKING_ROWS + task.keep))
     steps = 0
     for _ in range(rounds):
-        if run.expired() or best.raw <= floor + best.slack:
+        if run.expired() or best.score <= floor:
             break
         beta, taken = _descend(_over(task, rows), best.beta, floor, run)
         steps += taken
-        if rows.size == width:  # nothing was left out: the steps saw the true bound
-            return _certify(task, beta, steps, workers)
-        found = _certify(task, beta, steps, workers)
-        if found.raw >= best.raw and steps > taken:
+        found = certify(task, beta, workers)
+        if found.score >= best.score:
             break
-        best = found if found.raw < best.raw else best
+        best = found
         missing = np.setdiff1d(top(found.row_values, min(width, WORKING_ROWS + task.keep)), rows, assume_unique=True)
         if not np.isin(top(found.row_values, task.keep), missing).any():
             break
         rows = np.union1d(rows, missing)
     return replace(best, iterations=steps)
+
+
+def certify(task: OneSided, beta: NDArray[np.float64], workers: int | None) -> Root:
+    """The bound at β over all rows."""
+    row_values = row_bounds(task, beta, workers)
+    largest = np.partition(row_values, row_values.size - task.keep)[row_values.size - task.keep :]
+    prices = _prices(task, beta)
+    terms = [*largest.tolist(), *prices[top(prices, task.choose)].tolist()]
+    try:
+        score = math.nextafter(math.fsum(terms), math.inf)
+    except OverflowError:
+        score = math.inf
+    return Root(score=score, beta=beta, row_values=row_values, threshold=float(largest.min()), iterations=0)
+
+
+def _prices(task: OneSided, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each line adds beside the rows, rounded up."""
+    paid = task.keep * beta
+    return task.line_scores + paid + 2 * EPS * (np.abs(task.line_scores) + np.abs(paid)) + 5e-324
 
 
 def _over(task: OneSided, rows: NDArray[np.int64]) -> OneSided:
@@ -119,33 +113,16 @@ def _over(task: OneSided, rows: NDArray[np.int64]) -> OneSided:
     return replace(task, lines=np.ascontiguousarray(task.lines[:, rows]), base=task.base[rows])
 
 
-def _certify(task: OneSided, beta: NDArray[np.float64], iterations: int, workers: int | None) -> Root:
-    """The bound at β over all rows."""
-    row_values = row_bounds(task, beta, workers)
-    largest = np.partition(row_values, row_values.size - task.keep)[row_values.size - task.keep :]
-    raw = float(largest.sum() + task.keep * beta[top(beta, task.choose)].sum())
-    slack = rounding(task, beta)
-    return Root(
-        score=raw + slack,
-        raw=raw,
-        slack=slack,
-        beta=beta,
-        row_values=row_values,
-        threshold=float(largest.min()),
-        iterations=iterations,
-    )
-
-
 def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) -> tuple[NDArray[np.float64], int]:
     """The best β that subgradient steps from this one find."""
     k, m = task.keep, task.choose
     best, best_beta = np.inf, beta
     step, stuck, done = 1.0, 0, 0
-    slack = rounding(task, beta)
     while done < STEPS:
         row_values, own = _row_tops(task, beta)
-        rows, lines = top(row_values, k), top(beta, m)
-        value = float(row_values[rows].sum() + k * beta[lines].sum())
+        prices = task.line_scores + k * beta
+        rows, lines = top(row_values, k), top(prices, m)
+        value = float(row_values[rows].sum() + prices[lines].sum())
         gradient = -np.bincount(own[rows].ravel(), minlength=beta.size).astype(np.float64)
         gradient[lines] += k
         done += 1
@@ -156,14 +133,14 @@ def _descend(task: OneSided, beta: NDArray[np.float64], floor: float, run: Run) 
             if stuck >= PATIENCE:
                 step, stuck, beta = step / 2, 0, best_beta
         length = float(gradient @ gradient)
-        if best <= floor + slack or length == 0 or step < SMALLEST_STEP or run.expired():
+        if best <= floor or length == 0 or step < SMALLEST_STEP or run.expired():
             break
         beta = beta - step * (value - floor) / length * gradient
     return best_beta, done
 
 
 def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = None) -> NDArray[np.float64]:
-    """For each row at least the sum of its m largest priced weights; exactly that for the k rows where it is largest.
+    """For each row at least the sum of its m largest priced weights; next to nothing more where that is largest.
 
     With very many rows most are seen to be too light in a pass without branches: for every θ, the sum of a row's m
     largest is at most mθ + Σ max(weight - θ, 0). Only rows that this leaves in doubt are looked at in full.
@@ -173,12 +150,13 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
     if width <= 4 * working:
         return _row_tops(task, beta)[0]
     sample = _over(task, np.arange(0, width, max(1, width // 256)))
-    priced = sample.scale * sample.lines + (sample.line_scores / k - beta)[:, None]
+    priced = sample.scale * sample.lines - beta[:, None]
     theta = float(np.partition(priced, priced.shape[0] - m, axis=0)[priced.shape[0] - m].mean())
     bounds = _row_reaches(task, beta, theta, workers)
     bounds += task.base + m * theta
-    lines, size = task.lines.shape[0], task.scale * task.largest + float(np.abs(task.line_scores / k - beta).max())
-    bounds += lines * (lines + 8) * float(np.finfo(np.float64).eps) * (size + abs(theta))  # rounding of those sums
+    # only terms above θ were added, and none of their weights is larger than this
+    lines, size = task.lines.shape[0], max(abs(task.highest[0]), abs(theta) + float(np.abs(beta).max()))
+    bounds += 2 * EPS * (lines * (lines + 8) * size + np.abs(task.base)) + 5e-324
     first = top(bounds, working)
     bounds[first] = _row_tops(_over(task, first), beta)[0]
     kth = np.partition(bounds[first], working - k)[working - k]
@@ -193,40 +171,25 @@ def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, worker
     from biselect.solvers.bounds_kernel import row_reaches  # loads numba, and compiles on first use
 
     reaches = np.empty(task.base.size)
-    offsets = task.line_scores / task.keep - beta
 
     def block(begin: int) -> None:
-        row_reaches(task.lines, task.scale, offsets, theta, begin, min(begin + BLOCK, reaches.size), reaches)
+        row_reaches(task.lines, task.scale, -beta, theta, begin, min(begin + BLOCK, reaches.size), reaches)
 
-    with Crew(workers) as crew:
-        list(crew.map(block, range(0, reaches.size, BLOCK)))
+    with ThreadPool(workers) as pool:
+        list(pool.map(block, range(0, reaches.size, BLOCK)))
     return reaches
 
 
 def _row_tops(task: OneSided, beta: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """For each row the sum of its m largest priced weights, and which lines those are."""
-    offsets = task.line_scores / task.keep - beta
+    """For each row its base and its m largest priced weights, rounded up, and which lines those are."""
     if task.lines.size <= NUMPY_CELLS:
-        priced = task.scale * task.lines.T.astype(np.float64) + task.base[:, None] / task.choose + offsets
+        priced = task.scale * task.lines.T.astype(np.float64) - beta
         own = np.argpartition(priced, priced.shape[1] - task.choose, axis=1)[:, priced.shape[1] - task.choose :]
-        return np.take_along_axis(priced, own, axis=1).sum(axis=1), own
+        used = np.take_along_axis(priced, own, axis=1)
+        sizes = (np.abs(used) + 2 * np.abs(beta)[own]).sum(axis=1) + np.abs(task.base)
+        return used.sum(axis=1) + task.base + (task.choose + 6) * (EPS * sizes + 5e-324), own
     from biselect.solvers.bounds_kernel import row_tops  # loads numba, and compiles on first use
 
     values, own = np.empty(task.base.size), np.empty((task.base.size, task.choose), dtype=np.int64)
-    row_tops(task.lines, task.scale, task.base / task.choose, offsets, values, own)
+    row_tops(task.lines, task.scale, task.base, -beta, values, own)
     return values, own
-
-
-def rounding(task: OneSided, beta: NDArray[np.float64]) -> float:
-    """How far rounding can have moved the bound, or any score.
-
-    A block of k·m reduced weights, each below max|W'| + max|β| in size, is summed in two stages of at most m and k
-    terms; recursive summation loses at most (terms - 1)·u of the sum of magnitudes (u = eps/2), and folding and
-    reducing lose a few u an entry. Doubling it all covers k·top-m(β) as well. Weights kept as float32 are exact
-    float64 numbers, and all arithmetic on them is float64.
-    """
-    k, m = task.keep, task.choose
-    largest = task.scale * task.largest
-    largest += task.largest_base / m + float(np.abs(task.line_scores).max()) / k
-    size = k * m * (largest + 2 * float(np.abs(beta).max()))
-    return (k + m + 8) * float(np.finfo(np.float64).eps) * size

@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 from numba import njit
 
+EPS = float(np.finfo(np.float64).eps)
 TILE = 512  # rows whose running tops stay in cache while the lines stream past
 
 
 @njit(cache=True, nogil=True)
 def row_tops(lines: Any, scale: float, base: Any, offsets: Any, values: Any, own: Any) -> None:
-    """For each row the sum of its largest priced weights into `values`, and their lines into `own`."""
+    """For each row its base and its largest priced weights, rounded up, into `values`, and their lines into `own`."""
     choose = own.shape[1]
     largest = np.empty((TILE, choose))
     for tile in range(0, values.size, TILE):
@@ -32,10 +33,12 @@ def row_tops(lines: Any, scale: float, base: Any, offsets: Any, values: Any, own
                     largest[i, q] = x
                     own[tile + i, q] = j
         for i in range(count):
-            total = 0.0
+            total = base[tile + i]
+            size = abs(total)
             for q in range(choose):
                 total += largest[i, q]
-            values[tile + i] = total + choose * base[tile + i]
+                size += abs(largest[i, q]) + 2.0 * abs(offsets[own[tile + i, q]])
+            values[tile + i] = total + (choose + 6) * (EPS * size + 5e-324)
 
 
 @njit(cache=True, nogil=True)

@@ -1,27 +1,30 @@
 """Branch and bound on the lines, in the prices β of the Lagrangian bound.
 
-The root bound drops rows and lines that no better choice can use. What is left is searched best bound first; a
-subtree that is small enough is finished in one depth-first dive. Nodes are taken in rounds of fixed size that share
-one incumbent, so the search is the same for any number of threads.
+The root bound drops rows and lines that no better choice can use. What is left is put on a grid, where no sum is
+rounded, and searched best bound first; a subtree that is small enough is finished in one depth-first dive. Nodes are
+taken in rounds of fixed size that share one incumbent, so the search is the same for any number of threads. Full
+choices that the grid cannot tell from the best one are compared in exact arithmetic.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import comb
 from threading import local
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.solvers.bounds import Root
-from biselect.solvers.crew import Crew
+from biselect.solvers.bounds import EPS, Root, certify
+from biselect.solvers.grid import Grid, grid_for
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
+from biselect.solvers.settle import Incumbent
+from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
 if TYPE_CHECKING:
     from biselect.solvers.branch_kernel import Tree
@@ -30,63 +33,105 @@ NODES_PER_ROUND = 64  # fixed, so that the search does not depend on the number 
 DIVE_CELLS = 1_000_000_000  # leaves times rows of a subtree that is finished in one go; most of them are never seen
 MOST_FAMILIES = 200_000  # beyond this the deepest are finished first, so that the queue stops growing
 TABLE_BYTES = 1 << 30  # reach tables beyond this are not built
+MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithmetic
+MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
+MOST_LISTED = 4_000_000  # nodes of all dives
 
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Search:
-    """What the search found.
-
-    Attributes:
-        subset: lines of a better choice than the one it started from, None where there is none.
-        bound: no choice scores more than this.
-        complete: whether that was proven; else the deadline or the memory ended it.
-        info: rows and lines left after elimination, nodes opened.
-    """
-
-    subset: NDArray[np.int64] | None
-    bound: float
-    complete: bool
-    info: dict[str, Any]
+Nodes = list[tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArray[np.float64]]]
+"""Prefixes that were opened, each with the depths, last columns and bounds of what was opened below it in a dive."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Rest:
-    """What the root bound leaves to search.
+    """What the root bound leaves to search, in whole units of a grid.
 
     Attributes:
-        tau: the smallest value in the best choice so far, in priced weights.
+        grid: the unit.
+        beta: the price of each line.
+        tau: the smallest value in the best choice so far, at these prices.
         rows: rows that can rise above τ in a better choice.
         columns: lines that a better choice can use, the most useful first.
         weights: priced weights, one contiguous row for each of `rows`, one column for each of `columns`.
+        loss: how far a choice can score above its true score here.
     """
 
+    grid: Grid
+    beta: NDArray[np.float64]
     tau: float
     rows: NDArray[np.int64]
     columns: NDArray[np.int64]
     weights: NDArray[np.float64]
+    loss: int
 
 
-def eliminate(task: OneSided, root: Root, subset: NDArray[np.int64], score: float) -> Rest | None:
-    """Drop the rows and lines that no choice better than `score`, that of `subset`, can use.
+@dataclass(kw_only=True, eq=False)
+class Search:
+    """What the search found.
+
+    Attributes:
+        bound: no choice scores more than this many units, beside those that were settled; None where nothing is open.
+        rest: what was searched; None where it did not fit into memory.
+        nodes: nodes opened.
+        listed: those nodes for a proof; None where they are too many.
+    """
+
+    bound: float | None
+    rest: Rest | None
+    nodes: int = 0
+    listed: Nodes | None = field(default_factory=list)
+
+
+def on_grid(root: Root, task: OneSided, score: int, workers: int | None) -> tuple[Root, Grid]:
+    """The root bound at prices that are whole units, and the grid."""
+    grid = grid_for(task, score, root.beta)
+    beta = np.ldexp(np.rint(np.ldexp(root.beta, -grid.exponent)), grid.exponent)
+    return (root if (beta == root.beta).all() else certify(task, beta, workers)), grid
+
+
+def eliminate(task: OneSided, root: Root, grid: Grid, best: Incumbent) -> Rest | None:
+    """Drop the rows and lines that no choice better than the incumbent can use.
 
     None where the tables over what is left would not fit into TABLE_BYTES.
     """
-    values = task.values(subset) + task.line_scores[subset].sum() / task.keep - root.beta[subset].sum()
+    subset, score = best.subset, best.floor
+    beta = np.ldexp(root.beta, -grid.exponent)
+    values = task.values(subset) - root.beta[subset].sum()
     tau = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
-    lowest = root.threshold - (root.raw - score) - root.slack
-    rows = np.flatnonzero((root.row_values > tau) & (root.row_values >= lowest))
+    lowest = root.threshold - (root.score - score)
+    lowest -= 8 * EPS * (abs(root.threshold) + abs(root.score) + abs(score))
+    rows = np.flatnonzero(~((root.row_values <= tau) | (root.row_values < lowest)))
     if rows.size * task.lines.shape[0] * (task.choose + 1) * 8 > TABLE_BYTES:
         return None
-    weights = np.ascontiguousarray(task.lines[:, rows].T, dtype=np.float64)
-    weights *= task.scale
-    weights += task.base[rows, None] / task.choose
-    weights += task.line_scores / task.keep - root.beta
-    columns = _useful_lines(weights, root, task, score, tau)
-    return Rest(tau=tau, rows=rows, columns=columns, weights=np.ascontiguousarray(weights[:, columns]))
+    lines = grid.weights(task, rows)
+    loss = 0 if best.reduced.exact and grid.holds(task, lines, rows) else grid.loss
+    weights = np.ascontiguousarray(lines.T)
+    weights -= beta
+    whole_tau = float(np.ceil(np.ldexp(tau, -grid.exponent)))
+    columns = _useful_lines(weights, grid.up(task.base[rows]), _prices(task, grid, beta), task, best, grid, whole_tau)
+    return Rest(
+        grid=grid,
+        beta=beta,
+        tau=whole_tau,
+        rows=rows,
+        columns=columns,
+        weights=np.ascontiguousarray(weights[:, columns]),
+        loss=loss,
+    )
+
+
+def _prices(task: OneSided, grid: Grid, beta: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each line adds beside the rows."""
+    return grid.up(task.line_scores) + task.keep * beta
 
 
 def _useful_lines(
-    weights: NDArray[np.float64], root: Root, task: OneSided, score: float, tau: float
+    weights: NDArray[np.float64],
+    base: NDArray[np.float64],
+    prices: NDArray[np.float64],
+    task: OneSided,
+    best: Incumbent,
+    grid: Grid,
+    tau: float,
 ) -> NDArray[np.int64]:
     """Lines that a better choice can use, the most useful first.
 
@@ -95,12 +140,11 @@ def _useful_lines(
     d, choose, keep = weights.shape[1], task.choose, task.keep
     used = np.partition(weights, d - choose, axis=1)[:, d - choose :]
     columns = np.ascontiguousarray(weights.T)
-    forced = used.sum(axis=1) - np.maximum(used[:, 0] - columns, 0.0)
-    prices = np.sort(root.beta)[::-1]
-    reached = _top_sums(forced, keep, tau)
-    reached += keep * (prices[: choose - 1].sum() + np.minimum(root.beta, prices[choose - 1]))
-    useful = np.flatnonzero(reached > score + root.slack)
-    usefulness = _top_sums(columns[useful], keep, tau / choose) + keep * root.beta[useful]
+    forced = base + used.sum(axis=1) - np.maximum(used[:, 0] - columns, 0.0)
+    falling = np.sort(prices)[::-1]
+    reached = _top_sums(forced, keep, tau) + falling[: choose - 1].sum() + np.minimum(prices, falling[choose - 1])
+    useful = np.flatnonzero(reached > grid.floor(best.units))
+    usefulness = _top_sums(base / choose + columns[useful], keep, tau / choose) + prices[useful]
     return useful[np.argsort(-usefulness, kind="stable")]
 
 
@@ -112,40 +156,27 @@ def _top_sums(values: NDArray[np.float64], keep: int, fill: float) -> NDArray[np
     return np.maximum(values, fill).sum(axis=1) + max(0, keep - width) * fill
 
 
-def search(
-    task: OneSided, root: Root, subset: NDArray[np.int64], score: float, run: Run, workers: int | None
-) -> Search:
-    """Find a better choice than `subset` with its `score`, or prove that there is none.
-
-    Args:
-        task: what to solve.
-        root: its Lagrangian bound.
-        subset: lines of the best choice so far.
-        score: what it scores.
-        run: deadline and progress.
-        workers: threads at most; None for one per core.
-    """
-    rest = eliminate(task, root, subset, score)
+def search(task: OneSided, root: Root, best: Incumbent, run: Run, workers: int | None) -> Search:
+    """Improve the incumbent, and prove that there is nothing better or say how much better it could be."""
+    root, grid = on_grid(root, task, best.units, workers)
+    rest = eliminate(task, root, grid, best)
     if rest is None:
-        return Search(subset=None, bound=root.score, complete=False, info={"nodes": 0})
-    info: dict[str, Any] = {"rows": int(rest.rows.size), "lines": int(rest.columns.size), "nodes": 0}
+        return Search(bound=np.inf, rest=None)
     if rest.columns.size < task.choose:
-        return Search(subset=None, bound=score, complete=True, info=info)
-    best, found, bound, nodes = _best_first(_tree(task, root, rest), task.choose, root, score, run, workers)
-    info["nodes"] = nodes
-    better = None if found is None else np.sort(rest.columns[found])
-    complete = bound <= best + root.slack
-    return Search(subset=better, bound=best if complete else bound + root.slack, complete=complete, info=info)
+        return Search(bound=None, rest=rest)
+    raw = float(np.ceil(np.ldexp(root.score, -grid.exponent))) if np.isfinite(root.score) else np.inf
+    return _best_first(_tree(task, rest), task, raw, rest, best, run, workers)
 
 
-def _tree(task: OneSided, root: Root, rest: Rest) -> Tree:
+def _tree(task: OneSided, rest: Rest) -> Tree:
     """Tables over the rows and columns that are left."""
     from biselect.solvers.branch_kernel import Tree, reach_tables  # loads numba, and compiles on first use
 
     column_limits, row_limits = task.line_limits.keep(rest.columns), task.base_limits.keep(rest.rows)
-    prices = task.keep * root.beta[rest.columns]
+    prices = _prices(task, rest.grid, rest.beta)[rest.columns]
     return Tree(
         weights=rest.weights,
+        base=rest.grid.up(task.base[rest.rows]),
         reach=reach_tables(rest.weights, task.choose),
         prices=prices,
         price_reach=reach_tables(prices[None, :], task.choose)[:, 0],
@@ -153,16 +184,9 @@ def _tree(task: OneSided, root: Root, rest: Rest) -> Tree:
         column_room=column_limits.room,
         row_group=row_limits.group_of,
         row_room=row_limits.room,
-        columns=rest.columns,
-        lines=task.lines,
-        scale=task.scale,
-        base=task.base,
-        line_scores=task.line_scores,
-        base_group=task.base_limits.group_of,
         keep=task.keep,
         tau=rest.tau,
-        slack=root.slack,
-        row_slack=root.slack / task.keep,  # `rounding` allows each of the rows in a choice that much
+        loss=float(rest.loss),
     )
 
 
@@ -171,36 +195,62 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 
 
 def _best_first(
-    tree: Tree, choose: int, root: Root, score: float, run: Run, workers: int | None
-) -> tuple[float, NDArray[np.int64] | None, float, int]:
-    """Best score, its columns if they are new, the bound that is left, and the nodes opened."""
-    explore = _explorer(tree, choose, run)
-    best, found, nodes = score, None, 0
+    tree: Tree, task: OneSided, raw: float, rest: Rest, best: Incumbent, run: Run, workers: int | None
+) -> Search:
+    found = Search(bound=None, rest=rest)
+    closed = rest.grid.floor(best.units)
+    unsettled = -np.inf
     queue: list[Family] = []
-    batch: list[tuple[float, tuple[int, ...]]] = [(root.raw, ())]
-    with Crew(workers) as crew:
+    batch: list[tuple[float, tuple[int, ...]]] = [(raw, ())]
+    with ThreadPool(workers) as pool, stop_flag(run) as stop:
+        explore = _explorer(tree, task.choose, stop)
         while batch:
-            answers = crew.map(partial(explore, best), [node for _, node in batch])
+            answers = pool.map(partial(explore, closed), [node for _, node in batch])
             left_open: list[float] = []
             for (bound, node), seen in zip(batch, answers, strict=True):
                 if seen is None:
                     left_open.append(bound)
                     continue
-                child_best, columns, bounds, opened = seen
-                nodes += opened
-                if child_best > best:
-                    best, found = child_best, columns
-                bounds = np.minimum(bounds, bound)
+                found.nodes += seen.opened
+                _list(found, node, bound, seen)
+                if seen.leaves is None:
+                    unsettled = max(unsettled, bound)
+                    continue
+                order = np.argsort(-seen.leaf_scores, kind="stable")
+                for leaf in order[seen.leaf_scores[order] > closed]:
+                    if best.offer(np.sort(rest.columns[seen.leaves[leaf]])):
+                        closed = rest.grid.floor(best.units)
+                        run.improved(1 + found.nodes, -best.floor)
+                bounds = np.minimum(seen.bounds, bound)
                 order = np.argsort(-bounds, kind="stable")
-                order = order[: np.count_nonzero(bounds > best + tree.slack)]
+                order = order[: np.count_nonzero(bounds > closed)]
                 if order.size:
                     heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
-            open_bound = max([best, *left_open, *(-family[0] for family in queue[:1])])
-            run.report((root.raw - open_bound) / max(root.raw - best, tree.slack), -best)
+            open_bound = max([closed, unsettled, *left_open, *(-family[0] for family in queue[:1])])
+            run.report(float(raw - open_bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
             if left_open or run.expired():
-                return best, found, open_bound, nodes
-            batch = _next_nodes(queue, best + tree.slack)
-    return best, found, best, nodes
+                found.bound = open_bound
+                return found
+            batch = _next_nodes(queue, closed)
+    if unsettled > -np.inf:
+        found.bound = max(closed, unsettled)
+    return found
+
+
+def _list(found: Search, node: tuple[int, ...], bound: float, seen: Explored) -> None:
+    """Keep what was opened, for a proof."""
+    if found.listed is None or seen.depths is None or len(found.listed) + seen.depths.size > MOST_LISTED:
+        found.listed = None
+        return
+    last = node[-1] if node else -1
+    found.listed.append(
+        (
+            node,
+            np.insert(seen.depths, 0, len(node)),
+            np.insert(seen.columns, 0, last),
+            np.insert(seen.node_bounds, 0, bound),
+        )
+    )
 
 
 def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tuple[int, ...]]]:
@@ -220,25 +270,53 @@ def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tupl
     return batch
 
 
-Explored = tuple[float, NDArray[np.int64], NDArray[np.float64], int]
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Explored:
+    """What opening a node showed: its open children's bounds, or the doubtful leaves and the nodes of a dive."""
+
+    bounds: NDArray[np.float64]
+    opened: int
+    leaves: NDArray[np.int64] | None
+    leaf_scores: NDArray[np.float64]
+    depths: NDArray[np.int16] | None
+    columns: NDArray[np.int32]
+    node_bounds: NDArray[np.float64]
 
 
-def _explorer(tree: Tree, choose: int, run: Run) -> Callable[[float, tuple[int, ...]], Explored | None]:
+def _explorer(tree: Tree, choose: int, stop: NDArray[np.uint8]) -> Callable[[float, tuple[int, ...]], Explored | None]:
     """A function that opens one node, each thread with its own scratch space."""
-    from biselect.solvers.branch_kernel import explore
+    from biselect.solvers.branch_kernel import Space, explore
 
     n, d = tree.weights.shape
     own = local()
 
-    def open_node(best: float, prefix: tuple[int, ...]) -> Explored | None:
-        if run.expired():
+    def open_node(closed: float, prefix: tuple[int, ...]) -> Explored | None:
+        if stop[0]:
             return None
         left = choose - len(prefix)
         beyond = d - 1 - prefix[-1] if prefix else d
         if not hasattr(own, "space"):
-            own.space = np.empty((choose + 1, n), dtype=np.int64), np.empty((choose + 1, n))
+            own.space = Space(
+                rows=np.empty((choose + 1, n), dtype=np.int64),
+                sums=np.empty((choose + 1, n)),
+                leaves=np.empty((MOST_LEAVES, choose), dtype=np.int64),
+                leaf_scores=np.empty(MOST_LEAVES),
+                depths=np.empty(MOST_NOTED, dtype=np.int16),
+                columns=np.empty(MOST_NOTED, dtype=np.int32),
+                bounds=np.empty(MOST_NOTED),
+                stop=stop,
+            )
+        space = own.space
         to_the_end = left == 1 or comb(beyond, left) * n <= DIVE_CELLS
-        seen: Explored = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, best, *own.space)
-        return seen
+        bounds, opened, noted, leaves = explore(tree, np.array(prefix, dtype=np.int64), to_the_end, closed, space)
+        return Explored(
+            bounds=bounds,
+            opened=opened,
+            leaves=None if leaves < 0 else space.leaves[:leaves].copy(),
+            leaf_scores=space.leaf_scores[: max(leaves, 0)].copy(),
+            depths=None if noted < 0 else space.depths[:noted].copy(),
+            columns=space.columns[: max(noted, 0)].copy(),
+            node_bounds=space.bounds[: max(noted, 0)].copy(),
+        )
 
     return open_node

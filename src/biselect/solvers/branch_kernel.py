@@ -1,11 +1,13 @@
 """The compiled part of branch and bound. Its slow twin is brute force in the tests.
 
 Rows are items of the side that responds, columns the lines that are branched on, in search order. A node has chosen
-`depth` columns, in ascending order, and needs `left` more.
+`depth` columns, in ascending order, and needs `left` more. All numbers are whole units of a `Grid`, so nothing is
+rounded.
 
-For every τ, Σ of the k largest values ≤ kτ + Σ max(value - τ, 0). Rows that cannot rise above τ add nothing to the
-right side, at this node or below it, so a node carries only the others: a handful near the leaves. (A row that
-rounding drops was above τ by `row_slack` at most, and k of them are inside `slack`.)
+Two bounds close nodes. For every τ, Σ of the k largest values ≤ kτ + Σ max(value - τ, 0), with each row's own best
+completion for its value. Rows that cannot rise above τ add nothing to the right side, at this node or below it, so a
+node carries only the others: a handful near the leaves. And, the right side being convex, what it is for `left` more
+columns is at most the mean, over those columns u, of what it is for `left` times u alone: the averaging bound.
 """
 
 from typing import Any, NamedTuple
@@ -15,30 +17,26 @@ from numba import njit
 
 from biselect.solvers.select_kernel import copy_into, has_room, limited_top_sum, top_sum
 
-EPS = float(np.finfo(np.float64).eps)
-
 
 class Tree(NamedTuple):
     """What the search looks at, all of it arrays and numbers.
 
     Attributes:
         weights: priced weights of rows that can rise above τ, one contiguous row each.
+        base: what each row has from the start.
         reach: [left - 1, i, j], the most row i can gain when column j comes next: its own weight there plus its
             left - 1 largest weights beyond j.
         prices: what each column adds beside the rows.
         price_reach: [left - 1, j], the same as `reach` for prices.
         column_group: group of each column, empty without limits; `column_room` the limits.
         row_group: group of each row, empty without limits; `row_room` the limits.
-        columns: the line behind each column.
-        lines: all weights as given, with `scale`, `base` and `line_scores` of the one-sided view.
-        base_group: group of each item behind `base`, empty without limits.
         keep: how many rows respond.
         tau: τ.
-        slack: bounds and scores closer than this are equal up to rounding.
-        row_slack: what rounding can do to the value of one row.
+        loss: how far the score of a choice can lie above its true score.
     """
 
     weights: Any
+    base: Any
     reach: Any
     prices: Any
     price_reach: Any
@@ -46,16 +44,29 @@ class Tree(NamedTuple):
     column_room: Any
     row_group: Any
     row_room: Any
-    columns: Any
-    lines: Any
-    scale: Any
-    base: Any
-    line_scores: Any
-    base_group: Any
     keep: Any
     tau: Any
-    slack: Any
-    row_slack: Any
+    loss: Any
+
+
+class Space(NamedTuple):
+    """Scratch space and results of one thread.
+
+    Attributes:
+        rows: one line per depth: the rows that a node carries; `sums` their values.
+        leaves: full choices that exact arithmetic must judge; `leaf_scores` what they score at most.
+        depths: of the nodes opened in a dive, in preorder; `columns` their last column, `bounds` their bounds.
+        stop: turns to 1 when time is up.
+    """
+
+    rows: Any
+    sums: Any
+    leaves: Any
+    leaf_scores: Any
+    depths: Any
+    columns: Any
+    bounds: Any
+    stop: Any
 
 
 @njit(cache=True, nogil=True)
@@ -99,20 +110,68 @@ def _child_bounds(reach: Any, rows: Any, sums: Any, count: int, tau: float, firs
 
 
 @njit(cache=True, nogil=True)
-def _score(tree: Any, chosen: Any) -> float:
-    """The score of a full choice of columns with its best response, from the weights as given."""
-    values = np.empty(tree.base.size)
-    copy_into(values, tree.base, values.size)
-    extra = 0.0
-    for column in chosen:
-        line = tree.lines[tree.columns[column]]
-        extra += tree.line_scores[tree.columns[column]]
-        for i in range(values.size):
-            values[i] += tree.scale * line[i]
-    if tree.row_room.size:
-        total, _, taken = limited_top_sum(values, values.size, tree.keep, tree.base_group, tree.row_room)
-        return total + extra if taken == tree.keep else -np.inf
-    return top_sum(values, values.size, tree.keep)[0] + extra
+def _few_left(means: Any, first: int, needed: float) -> bool:
+    """Whether less than a quarter of the columns from `first` on reach a value."""
+    count = 0
+    for j in range(first, means.size):
+        count += 1 if means[j] > needed else 0
+    return 4 * count < means.size - first
+
+
+@njit(cache=True, nogil=True)
+def _some_leaves(
+    weights: Any, rows: Any, sums: Any, count: int, tau: float, means: Any, enough: float, first: int, out: Any
+) -> None:
+    """The same as `_child_bounds` for the last column, after column first - 1; -inf where averaging closes it."""
+    needed = enough - means[first - 1]
+    for j in range(first, means.size):
+        out[j] = -np.inf
+        if means[j] > needed:
+            total = 0.0
+            for q in range(count):
+                x = sums[q] + weights[rows[q], j] - tau
+                total += x if x > 0.0 else 0.0
+            out[j] = total
+
+
+@njit(cache=True, nogil=True)
+def _average(
+    weights: Any, prices: Any, rows: Any, sums: Any, count: int, left: int, tau: float, first: int, means: Any, out: Any
+) -> None:
+    """Lower out[j] to the averaging bound of the children j ≥ first; `means` is scratch space for the columns.
+
+    With `left` columns to choose, j the first of them, the bound is the mean of column j's value and the left - 1
+    largest values beyond it, where a column's value is the bound for `left` times that column.
+    """
+    d = weights.shape[1]
+    target = means[first:d]
+    for j in range(target.size):
+        target[j] = 0.0
+    for q in range(count):
+        line = weights[rows[q], first:d]
+        x = sums[q] - tau
+        for j in range(target.size):
+            y = x + left * line[j]
+            target[j] += y if y > 0.0 else 0.0
+    largest = np.empty(left)
+    held, beyond = 0, 0.0
+    for j in range(d - 1, first - 1, -1):
+        value = means[j] = means[j] + left * prices[j]
+        if held == left - 1 and out[j] > -np.inf:
+            out[j] = min(out[j], np.floor((value + beyond) / left))
+        if held < left - 1:
+            q = held
+            held += 1
+        elif value > largest[held - 1]:
+            q = held - 1
+            beyond -= largest[q]
+        else:
+            continue
+        beyond += value
+        while q > 0 and largest[q - 1] < value:
+            largest[q] = largest[q - 1]
+            q -= 1
+        largest[q] = value
 
 
 @njit(cache=True, nogil=True)
@@ -155,16 +214,16 @@ def _descend(
         total, kth = top_sum(scratch, kept, k)
     total += price
     full = kept >= k
-    if total <= best + tree.slack:
+    if total <= best:
         return kept, total, kth, full
     if tree.row_room.size:
         limited, _, taken = limited_top_sum(values, kept, k, tree.row_group[child_rows[:kept]], tree.row_room)
         return kept, min(total, limited + (k - taken) * tau + price), kth, taken == k
-    threshold = kth - (total - best) - tree.slack
-    if threshold > tau:
+    threshold = kth - (total - best)
+    if threshold >= tau:
         still = 0
         for q in range(kept):
-            if values[q] >= threshold:
+            if values[q] > threshold:
                 child_rows[still] = child_rows[q]
                 child_sums[still] = child_sums[q]
                 still += 1
@@ -173,35 +232,55 @@ def _descend(
 
 
 @njit(cache=True, nogil=True)
-def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, sums: Any) -> Any:
+def _note_leaf(space: Any, held: int, chosen: Any, score: float, closed: float) -> int:
+    """Keep a leaf for exact arithmetic; those that cannot win any more make room. The count, -1 where there is none."""
+    if held == space.leaf_scores.size:
+        kept = 0
+        for q in range(held):
+            if space.leaf_scores[q] > closed:
+                space.leaf_scores[kept] = space.leaf_scores[q]
+                copy_into(space.leaves[kept], space.leaves[q], chosen.size)
+                kept += 1
+        held = kept
+        if held == space.leaf_scores.size:
+            return -1
+    space.leaf_scores[held] = score
+    copy_into(space.leaves[held], chosen, chosen.size)
+    return held + 1
+
+
+@njit(cache=True, nogil=True)
+def explore(tree: Any, prefix: Any, to_the_end: bool, closed: float, space: Any) -> Any:
     """Open the node `prefix`; finish its whole subtree, or only bound its children.
 
-    `rows` and `sums` are scratch space, one line per depth. Returns the best score found above `best`, its columns
-    (-1 first where there is none), the bounds of the children (-inf for those that are closed) and the nodes opened.
+    Nodes with a bound of at most `closed` are closed. Returns the bounds of the children (-inf for those that are
+    closed), the nodes opened, how many of them are noted in `space` (-1 where they did not fit), and how many leaves
+    are (-1 where there are more than fit, or time was up: then the subtree is not settled).
     """
     n, d = tree.weights.shape
     choose = tree.price_reach.shape[0]
-    tau, closed = tree.tau, best + tree.slack
+    tau = tree.tau
+    rows, sums = space.rows, space.sums
     base = prefix.size
     chosen = np.empty(choose, np.int64)
-    found = np.zeros(choose, np.int64)
-    found[0] = -1
     bounds = np.empty((choose + 1, d))
     closed_children = bounds[choose]
     for q in range(choose + 1):
         for j in range(d):
             bounds[q, j] = -np.inf
+    means = np.empty(d)  # of the last node with two columns to choose: what each of them can lead to
+    enough = 0.0  # two such columns lead to something only if theirs add up to more than this
     paid = np.zeros(choose + 1)
     counts = np.zeros(choose + 1, np.int64)
     following = np.zeros(choose, np.int64)
     values = np.empty(n)
     scratch = np.empty(n)
-    opened = 1
+    opened, noted, leaves = 1, 0, 0
 
     parent = max(base - 1, 0)
     for i in range(n):
         rows[parent, i] = i
-        total = 0.0
+        total = tree.base[i]
         for q in range(parent):
             total += tree.weights[i, prefix[q]]
         sums[parent, i] = total
@@ -214,26 +293,59 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
         left, column = choose - parent, prefix[parent]
         price = paid[parent] + tree.price_reach[left - 1, column]
         counts[base], bound, kth, _ = _descend(
-            tree, left, column, price, best, rows[parent], sums[parent], n, rows[base], sums[base], values, scratch
+            tree, left, column, price, closed, rows[parent], sums[parent], n, rows[base], sums[base], values, scratch
         )
         following[base] = column + 1
     if bound <= closed:
-        return best, found, bounds[base], opened
+        return bounds[base], opened, noted, leaves
     depth = base
     while depth >= base:
         # a node has just been entered: bound its children
+        if space.stop[0]:
+            return closed_children, opened, noted, -1
         left = choose - depth
         first, stop = following[depth], d - left + 1
         level = tau if left == 1 else max(tau, kth)
-        sum_slack = 1.0 + counts[depth] * EPS  # a sum of n numbers ≥ 0 loses less than n·eps of itself
-        _child_bounds(tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, bounds[depth])
-        for j in range(first, stop):
-            x = bounds[depth, j] * sum_slack + counts[depth] * tree.row_slack
-            x += tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
-            fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
-            bounds[depth, j] = min(x, bound) if fits and x > closed else -np.inf
+        children = bounds[depth]
+        still_open = stop - first
+        if (
+            left <= 3 and left > 1 and to_the_end
+        ):  # averaging alone: a child that it leaves open is bounded when it is entered
+            for j in range(first, stop):
+                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                children[j] = bound if fits else -np.inf
+        else:
+            if left == 1 and depth > base and _few_left(means, first, enough - means[first - 1]):
+                _some_leaves(tree.weights, rows[depth], sums[depth], counts[depth], tau, means, enough, first, children)
+            else:
+                _child_bounds(
+                    tree.reach[left - 1], rows[depth], sums[depth], counts[depth], level, first, stop, children
+                )
+            still_open = 0
+            for j in range(first, stop):
+                x = children[j] + tree.keep * level + paid[depth] + tree.price_reach[left - 1, j]
+                fits = has_room(j, chosen, depth, tree.column_group, tree.column_room)
+                children[j] = min(x, bound) if fits and x > closed else -np.inf
+                still_open += 1 if children[j] > closed else 0
+        if left > 1 and still_open > 0:
+            level = tau
+            if counts[depth] > tree.keep:  # the best level for one column is good for the others
+                for q in range(counts[depth]):
+                    scratch[q] = sums[depth, q] + left * tree.weights[rows[depth, q], first]
+                level = max(tau, top_sum(scratch, counts[depth], tree.keep)[1])
+            for j in range(first, stop):
+                children[j] -= tree.keep * level + paid[depth]
+            _average(
+                tree.weights, tree.prices, rows[depth], sums[depth], counts[depth], left, level, first, means, children
+            )
+            for j in range(first, stop):
+                children[j] += tree.keep * level + paid[depth]
+            enough = 2.0 * (closed - tree.keep * level - paid[depth])
         if not to_the_end:
-            return best, found, bounds[depth], opened
+            for j in range(first, stop):
+                if children[j] <= closed:
+                    children[j] = -np.inf
+            return children, opened, noted, leaves
         # go to the next open child, here or further up
         entered = False
         while not entered and depth >= base:
@@ -247,12 +359,12 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
                 continue
             chosen[depth] = column
             price = paid[depth] + tree.price_reach[left - 1, column]
-            counts[depth + 1], bound, kth, exact = _descend(
+            counts[depth + 1], bound, kth, achieved = _descend(
                 tree,
                 left,
                 column,
                 price,
-                best,
+                closed,
                 rows[depth],
                 sums[depth],
                 counts[depth],
@@ -265,13 +377,22 @@ def explore(tree: Any, prefix: Any, to_the_end: bool, best: float, rows: Any, su
                 continue
             opened += 1
             if left == 1:
-                score = bound if exact else _score(tree, chosen)
-                if score > closed:
-                    best, closed = score, score + tree.slack
-                    copy_into(found, chosen, choose)
+                if achieved:
+                    closed = max(closed, bound - tree.loss)
+                leaves = _note_leaf(space, leaves, chosen, bound, closed)
+                if leaves < 0:
+                    return closed_children, opened, noted, leaves
                 continue
+            bound = min(bound, bounds[depth, column])
+            if noted == space.depths.size:
+                noted = -1
+            if noted >= 0:
+                space.depths[noted] = depth + 1
+                space.columns[noted] = column
+                space.bounds[noted] = bound
+                noted += 1
             paid[depth + 1] = paid[depth] + tree.prices[column]
             depth += 1
             following[depth] = column + 1
             entered = True
-    return best, found, closed_children, opened
+    return closed_children, opened, noted, leaves

@@ -14,6 +14,7 @@ from biselect.solvers.response import best_response, has_room, top
 from biselect.solvers.row_response import best_rows
 
 BATCH_CELLS = 2_000_000  # values held at once when starts climb side by side
+MOST_AT_ONCE = 256  # starts between two looks at the clock
 SIDE_BY_SIDE_CELLS = 4_000_000  # weights beyond which starts climb one after the other, compiled
 
 
@@ -26,14 +27,14 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
     if starts < 1:
         raise InputError(f"starts must be at least 1, got {starts}")
     task = by_features(problem)
-    first_features = _starts(task, starts, run.rng())
+    heaviest, rng = _heaviest(task, starts), run.rng()
     large = task.lines.size > SIDE_BY_SIDE_CELLS
-    batch = 1 if large else max(1, BATCH_CELLS // sum(task.lines.shape))
+    batch = 1 if large else max(1, min(MOST_AT_ONCE, BATCH_CELLS // sum(task.lines.shape)))
     lines = None if large else task.scale * task.lines.astype(np.float64)
     best_score, best = -np.inf, None
     rounds, climbed = 0, 0
     for begin in range(0, starts, batch):
-        features = first_features[begin : begin + batch]
+        features = _starts(task, heaviest, begin, min(begin + batch, starts), rng)
         samples, features, scores, taken = (
             _climb_large(task, features[0]) if lines is None else _climb(task, lines, features)
         )
@@ -50,20 +51,26 @@ def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) 
     return Answer(samples=best[0], features=best[1], info={"starts": climbed, "rounds": rounds})
 
 
-def _starts(task: OneSided, starts: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    d, n = task.lines.shape
-    heavy = min(n, (starts + 1) // 2)
-    row_weight = row_bounds(task, np.zeros(d))
-    candidates = top(row_weight, heavy)
-    heaviest = candidates[np.argsort(-row_weight[candidates], kind="stable")]
-    weights = task.scale * task.lines[:, heaviest].T.astype(np.float64) + task.line_scores / task.keep
+def _heaviest(task: OneSided, starts: int) -> NDArray[np.int64]:
+    """The heaviest rows, one for every second start."""
+    row_weight = row_bounds(task, np.zeros(task.lines.shape[0]))
+    candidates = top(row_weight, min(row_weight.size, (starts + 1) // 2))
+    return candidates[np.argsort(-row_weight[candidates], kind="stable")]
+
+
+def _starts(
+    task: OneSided, heaviest: NDArray[np.int64], begin: int, end: int, rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Lines of the starts from `begin` to `end`: drawn only now, so that a deadline is kept however many are wanted."""
+    rows = heaviest[begin:end]
+    weights = task.scale * task.lines[:, rows].T.astype(np.float64) + task.line_scores / task.keep
     from_rows = best_response(weights, task.choose, task.line_limits)
-    drawn = np.empty((starts - heavy, task.choose), dtype=np.int64)
+    drawn = np.empty((end - begin - rows.size, task.choose), dtype=np.int64)
     for start in drawn:
-        order = rng.permutation(d)
+        order = rng.permutation(task.lines.shape[0])
         fitting = order[has_room(order, task.line_limits)] if task.line_limits else order
         start[:] = np.sort(fitting[: task.choose])
-    return np.concatenate([from_rows, drawn])
+    return np.concatenate([from_rows.reshape(rows.size, task.choose), drawn])
 
 
 def _climb(

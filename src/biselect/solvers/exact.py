@@ -10,24 +10,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.exact_arithmetic import at_least
+from biselect.core.proof import Proof
 from biselect.solvers.annealing import anneal_lines
-from biselect.solvers.bounds import ROUNDS, Root, root_bound, rounding
-from biselect.solvers.branch_and_bound import eliminate, search
+from biselect.solvers.averaging import averaging_bound
+from biselect.solvers.bounds import ROUNDS, Root, root_bound
+from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search
 from biselect.solvers.coordinate_ascent import coordinate_ascent
-from biselect.solvers.enumeration import Screen, screen, visit
+from biselect.solvers.enumeration import Screen, Visit, screen, visit
+from biselect.solvers.forced import without_forced
+from biselect.solvers.grid import clamp_penalties, grid_for
 from biselect.solvers.one_sided import OneSided, cheaper_side
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import has_room
-from biselect.solvers.tame import tamed
+from biselect.solvers.settle import Incumbent
+from biselect.solvers.spectral import spectral_bound
 
 INSTANT_CELLS = 22_000_000  # enumerated by NumPy before compiled kernels would have been made
 SUBSET_CELLS = 100  # what a subset costs NumPy beside its cells
-PROOF_SHARE = 1e-9  # a proof holds to this share of the score
-SAMPLED = 100_000  # weights that a typical size is taken from
 INSTANT_LIMITED_CELLS = 5_000_000  # the same where group limits are looked at subset by subset
 SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the bound down
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
+NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
+SEARCH_SHARE = 0.5  # of the time limit; what is left is for bounds, where the search was not done by then
 
 
 def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
@@ -42,108 +48,125 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
         search: whether to branch where enumeration is not instant; otherwise a climb and a bound are all.
     """
     climb = coordinate_ascent(problem, _quiet(run), starts=16)
-    score = problem.score(climb.samples, climb.features)
-    task = cheaper_side(tamed(problem, score))
-    run.improved(0, -score)
+    task = cheaper_side(problem)
+    start = (climb.features, climb.samples) if task.lines_are == "features" else (climb.samples, climb.features)
+    best = Incumbent(task, run.reduced or without_forced(problem), *start)
+    run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
-    run.report(0.0, -score)
-    if (sieve := _instant(task, climb)) is not None:
-        answer = _enumerate(task, climb, score, sieve, run, info, workers)
+    run.report(0.0, -best.floor)
+    if (sieve := _instant(task, best)) is not None:
+        answer = _enumerate(best, sieve, run, info, workers)
         if answer is not None:
             return answer
     if not search:
         info["steps"].append("Lagrangian bound")
-        return replace(climb, bound=-root_bound(task, run, floor=score, workers=workers).score, info=info)
-    return _branch(task, climb, score, run, info, workers)
+        root = root_bound(task, run, floor=best.floor, workers=workers)
+        return _answer(best, bound=-max(root.score, best.floor), info=info)
+    return _branch(best, run, info, workers)
 
 
-def _instant(task: OneSided, start: Answer) -> Screen | None:
+def _instant(task: OneSided, best: Incumbent) -> Screen | None:
     """The screen that a good choice gives, where all subsets pass it in an instant."""
     instant = INSTANT_LIMITED_CELLS if task.line_limits or task.base_limits else INSTANT_CELLS
     if task.subsets * SUBSET_CELLS > instant or task.lines.size > INSTANT_CELLS:
         return None
-    sieve = screen(task, start.features if task.lines_are == "features" else start.samples)
-    return sieve if task.subsets * (sieve.base.size + SUBSET_CELLS) <= instant else None
+    sieve = screen(task, grid_for(task, best.units), best.subset, exact=best.reduced.exact)
+    return sieve if task.subsets * (sieve.rows.size + SUBSET_CELLS) <= instant else None
 
 
-def _enumerate(
-    task: OneSided,
-    start: Answer,
-    score: float,
-    sieve: Screen,
-    run: Run,
-    info: dict[str, Any],
-    workers: int | None,
-) -> Answer | None:
+def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], workers: int | None) -> Answer | None:
     """The answer of enumeration; None where ties let too many subsets through the screen."""
-    slack = rounding(task, np.zeros(1))
-    seen = visit(task, run, sieve, floor=score - slack)
+    task = best.task
+    seen = visit(task, run, sieve, floor=sieve.grid.floor(best.units))
     if not seen.complete and not run.expired():
         return None
     info["steps"].append("enumeration")
     info["subsets"], info["visited"] = task.subsets, seen.visited
-    if seen.complete and seen.subset is not None:
-        proven = _tells(slack, task, seen.score)
-        return _answer(task, seen.subset, bound=-(seen.score + slack), proven=proven, info=info)
-    bound = -root_bound(task, run, floor=score, workers=workers).score
+    if _settled(best, seen, run):
+        tree = Rest(
+            grid=sieve.grid,
+            beta=np.zeros(task.lines.shape[0]),
+            tau=sieve.threshold,
+            rows=sieve.rows,
+            columns=np.arange(task.lines.shape[0]),
+            weights=sieve.lines,
+            loss=sieve.loss,
+        )
+        return _answer(best, proven=True, info=info, proof=_proof(best, tree, None))
+    if seen.complete:
+        return _answer(best, bound=-at_least(sieve.grid.score(seen.highest)), info=info)
     info["steps"].append("Lagrangian bound")
-    if seen.subset is None or seen.score < score:
-        return replace(start, bound=bound, info=info)
-    return _answer(task, seen.subset, bound=bound, info=info)
+    return _unproven(best, root_bound(task, run, floor=best.floor, rounds=0, workers=workers).score, run, info, workers)
 
 
-def _branch(task: OneSided, start: Answer, score: float, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
-    subset = start.features if task.lines_are == "features" else start.samples
+def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
+    """Give the incumbent's place to the best candidate, the first among equals; whether it is the best of all."""
+    first = True
+    for subset in seen.candidates:
+        if not first and run.expired():
+            return False
+        if best.offer(subset, or_equal=first):
+            first = False
+    return seen.complete and seen.settled
+
+
+def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
+    task = best.task
+    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None  # cheap, so before what takes all time
     rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
-    root = root_bound(task, run, floor=score, rounds=rounds, workers=workers)
+    root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
     info["bound_iterations"] = root.iterations
-    run.report(0.1, -score)
-    if root.raw > score + root.slack and not run.expired():
-        walked = _walk(task, root, subset, score, run, workers)
+    run.report(0.1, -best.floor)
+    met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
+    if not met and not run.expired():
+        if best.offer(_walk(best, root, run, workers)):
+            run.improved(1, -best.floor)
         info["steps"].append("annealing")
-        walked_score = task.score(walked, task.respond(walked))
-        if walked_score > score:
-            subset, score = walked, walked_score
-            run.improved(1, -score)
-        run.report(0.2, -score)
-    if root.raw <= score + root.slack:
-        return _answer(task, subset, bound=-root.score, proven=_tells(root.slack, task, score), info=info)
-    found = search(task, root, subset, score, run, workers)
+        run.report(0.2, -best.floor)
+    now, limit = Run.now(), run.deadline
+    if run.expired():
+        return _unproven(best, root.score, run, info, workers, spectral)
+    found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (limit - now)), workers)
     info["steps"].append("branch and bound")
-    info.update(found.info)
-    if found.subset is not None:
-        subset = found.subset
-        run.improved(1 + found.info["nodes"], -task.score(subset, task.respond(subset)))
-    proven = found.complete and _tells(root.slack, task, score)
-    return _answer(task, subset, bound=-(found.bound + root.slack), proven=proven, info=info)
+    info["nodes"] = found.nodes
+    if found.rest is not None:
+        info["rows"], info["lines"] = int(found.rest.rows.size), int(found.rest.columns.size)
+        if found.bound is None:
+            return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
+        if np.isfinite(found.bound):
+            left_open = at_least(found.rest.grid.score(found.bound))
+            return _unproven(best, min(root.score, left_open), run, info, workers, spectral)
+    return _unproven(best, root.score, run, info, workers, spectral)
 
 
-def _tells(slack: float, task: OneSided, score: float) -> bool:
-    """Whether rounding is small enough for a proof: against the score, or against all but the largest 1 % of numbers.
+def _unproven(
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float | None = None
+) -> Answer:
+    """The incumbent, with the best of all bounds that there is time for."""
+    spectral = spectral_bound(best.task, run) if spectral is None else spectral
+    if spectral < bound:
+        bound = spectral
+        info["steps"].append("spectral bound")
+    if np.isfinite(bound) and not run.expired():
+        bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
+        info["steps"] += [f"averaging bound, sets of {size}"] if size else []
+    return _answer(best, bound=-max(bound, best.floor), info=info)
 
-    A few large numbers that cancel leave scores that float64 cannot tell apart; then there is a bound, but no proof.
-    """
-    if slack <= PROOF_SHARE * abs(score):
-        return True
-    weights = task.scale * task.lines.ravel()[:: 1 + task.lines.size // SAMPLED]
-    sizes = np.abs(np.concatenate([weights, task.base, task.line_scores]))
-    return not sizes.any() or bool(slack <= PROOF_SHARE * np.quantile(sizes[sizes > 0], 0.99))
 
-
-def _walk(
-    task: OneSided, root: Root, subset: NDArray[np.int64], score: float, run: Run, workers: int | None
-) -> NDArray[np.int64]:
+def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64]:
     """A good choice to start the search from: annealing over the lines that a better choice can use."""
-    rest = eliminate(task, root, subset, score)
+    task = best.task
+    rest = eliminate(task, *on_grid(root, task, best.units, workers), best)
     lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
     width = task.base.size
     search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
     cells = min(WALK_CELLS, search_cells // WALK_PART)
     steps = min(40 * task.choose * (lines.size - task.choose), cells // width)
     if steps < 1 or _most_lines(task, lines) < task.choose:
-        return subset
+        return best.subset
     restarts = min(8, cells // (steps * width))
+    task = clamp_penalties(task, best.floor)
     smaller = replace(
         task,
         lines=task.lines if lines.size == task.lines.shape[0] else task.lines[lines],
@@ -164,6 +187,21 @@ def _quiet(run: Run) -> Run:
     return replace(run, progress=None, trajectory=None)
 
 
-def _answer(task: OneSided, subset: NDArray[np.int64], **rest: Any) -> Answer:
-    samples, features = task.order(subset, task.respond(subset))
+def _answer(best: Incumbent, **rest: Any) -> Answer:
+    samples, features = best.task.order(best.subset, best.chosen)
     return Answer(samples=samples, features=features, **rest)
+
+
+def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
+    """What was searched, in positions of the problem as asked."""
+    reduced = best.reduced
+    free = reduced.free_features if best.task.lines_are == "features" else reduced.free_samples
+    return Proof(
+        lines=best.task.lines_are,
+        exponent=rest.grid.exponent,
+        prices=[int(price) for price in rest.beta],
+        tau=int(rest.tau),
+        order=free[rest.columns].tolist(),
+        closed=rest.grid.floor(best.units),
+        dives=None if found is None else found.listed,
+    )

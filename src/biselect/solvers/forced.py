@@ -7,12 +7,22 @@ hold among themselves is a constant. Items that are forced out, or whose group t
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Group, Rules, SelectionProblem
-from biselect.solvers.response import best_response, feature_values, limits_of, sample_values
+from biselect.core.exact_arithmetic import (
+    NUMBER_BITS,
+    at_least,
+    at_most,
+    in_score_units,
+    number_units,
+    sum_units,
+)
+from biselect.core.proof import Proof
+from biselect.solvers.response import best_response, limits_of
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -24,29 +34,49 @@ class Reduced:
         free_samples: samples still open, ascending.
         free_features: features still open, ascending.
         rest: the problem over what is open; None where a budget is used up, or all of `whole` where nothing is forced.
+            Its marginals are rounded up, so that bounds on it hold for the whole.
+        exact: whether none of them had to be.
     """
 
     whole: SelectionProblem
     free_samples: NDArray[np.int64]
     free_features: NDArray[np.int64]
     rest: SelectionProblem | None
+    exact: bool = True
 
     @property
-    def energy(self) -> float:
-        """What the forced choices hold among themselves."""
+    def units(self) -> int:
+        """What the forced choices hold among themselves, an exact score."""
         if self.rest is self.whole:
-            return 0.0
-        return self.whole.energy(self.whole.sample_rules.forced_in, self.whole.feature_rules.forced_in)
+            return 0
+        return self.whole.score_units(self.whole.sample_rules.forced_in, self.whole.feature_rules.forced_in)
 
     def bound(self, rest_bound: float) -> float:
-        """A bound on the rest as a bound on the whole, less what rounding can do to sums of this size."""
-        if self.rest is self.whole:
+        """A lower bound on the energies of the rest as one on the whole."""
+        if self.rest is self.whole or not np.isfinite(rest_bound):
             return rest_bound
-        problem = self.whole
-        largest = problem.coupling_weight * float(np.abs(problem.coupling).max())
-        largest += float(np.abs(problem.sample_scores).max() + np.abs(problem.feature_scores).max())
-        slack = 4 * (problem.k + problem.m) * problem.k * problem.m * largest * float(np.finfo(np.float64).eps)
-        return rest_bound + self.energy - slack
+        return at_most(in_score_units(rest_bound) - self.units)
+
+    def exact_score(self, samples: NDArray[np.int64], features: NDArray[np.int64]) -> int:
+        """The exact score of a choice of `rest`, without what is forced on both sides."""
+        return self.whole.score_units(*self.restore(samples, features)) - self.units
+
+    def exact_values(self, given_are: str, items: NDArray[np.int64], given: NDArray[np.int64]) -> list[int]:
+        """What each item of one side adds, given the other side's choice in `rest`, as exact scores."""
+        nothing = np.empty(0, dtype=np.int64)
+        problem, weight = self.whole, number_units(self.whole.coupling_weight)
+        if given_are == "features":
+            others, scores = self.restore(nothing, given)[1], problem.sample_scores
+            own = self.free_samples[items]
+            cells = problem.coupling[np.ix_(own, others)]
+        else:
+            others, scores = self.restore(given, nothing)[0], problem.feature_scores
+            own = self.free_features[items]
+            cells = problem.coupling[np.ix_(others, own)].T
+        return [
+            (number_units(score) << NUMBER_BITS) + weight * sum_units(row)
+            for score, row in zip(scores[own].tolist(), cells, strict=True)
+        ]
 
     def restore(
         self, samples: NDArray[np.int64], features: NDArray[np.int64]
@@ -60,19 +90,28 @@ class Reduced:
     def only_choice(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The optimum where a budget is used up: one side is given, so the other is a best response."""
         problem = self.whole
-        samples = np.array(problem.sample_rules.forced_in, dtype=np.int64)
-        features = np.array(problem.feature_rules.forced_in, dtype=np.int64)
-        if features.size < problem.m:
-            values = feature_values(problem, samples)[self.free_features]
-            limits = limits_of(_rules_left(problem.feature_rules, self.free_features), self.free_features.size)
-            chosen = best_response(values, problem.m - features.size, limits)
-            features = np.sort(np.concatenate([features, self.free_features[chosen]]))
-        elif samples.size < problem.k:
-            values = sample_values(problem, features)[self.free_samples]
-            limits = limits_of(_rules_left(problem.sample_rules, self.free_samples), self.free_samples.size)
-            chosen = best_response(values, problem.k - samples.size, limits)
-            samples = np.sort(np.concatenate([samples, self.free_samples[chosen]]))
-        return samples, features
+        chosen = [np.array(rules.forced_in, dtype=np.int64) for rules in (problem.sample_rules, problem.feature_rules)]
+        sides = (
+            (0, "features", problem.k, problem.sample_rules, self.free_samples),
+            (1, "samples", problem.m, problem.feature_rules, self.free_features),
+        )
+        for side, given_are, budget, rules, free in sides:
+            missing = budget - chosen[side].size
+            if missing:
+                values = self.exact_values(given_are, np.arange(free.size), np.empty(0, dtype=np.int64))
+                rank = {value: place for place, value in enumerate(sorted(set(values)))}
+                order = np.array([rank[value] for value in values], dtype=np.float64)
+                best = best_response(order, missing, limits_of(_rules_left(rules, free), free.size))
+                chosen[side] = np.sort(np.concatenate([chosen[side], free[best]]))
+        return chosen[0], chosen[1]
+
+    def only_proof(self) -> Proof:
+        """The proof of that: no line is left to choose."""
+        side = "samples" if len(self.whole.sample_rules.forced_in) == self.whole.k else "features"
+        free = self.free_samples if side == "samples" else self.free_features
+        return Proof(
+            lines=side, exponent=0, prices=[0] * int(free.size), tau=0, order=free.tolist(), closed=0.0, dives=None
+        )
 
 
 def without_forced(problem: SelectionProblem) -> Reduced:
@@ -83,13 +122,18 @@ def without_forced(problem: SelectionProblem) -> Reduced:
         return Reduced(whole=problem, free_samples=samples, free_features=features, rest=problem)
     forced_samples, forced_features = (np.array(side.forced_in, dtype=np.int64) for side in rules)
     k, m = problem.k - forced_samples.size, problem.m - forced_features.size
-    rest = None
+    rest, exact = None, True
     if k and m:
+        folded = (
+            _folded(problem.sample_scores, problem.coupling[:, forced_features], problem.coupling_weight, samples),
+            _folded(problem.feature_scores, problem.coupling[forced_samples].T, problem.coupling_weight, features),
+        )
+        exact = folded[0][1] and folded[1][1]
         rest = replace(
             problem,
             coupling=problem.coupling[np.ix_(samples, features)],
-            sample_scores=sample_values(problem, forced_features)[samples],
-            feature_scores=feature_values(problem, forced_samples)[features],
+            sample_scores=folded[0][0],
+            feature_scores=folded[1][0],
             sample_names=None,
             feature_names=None,
             k=k,
@@ -97,7 +141,20 @@ def without_forced(problem: SelectionProblem) -> Reduced:
             sample_rules=_rules_left(rules[0], samples),
             feature_rules=_rules_left(rules[1], features),
         )
-    return Reduced(whole=problem, free_samples=samples, free_features=features, rest=rest)
+    return Reduced(whole=problem, free_samples=samples, free_features=features, rest=rest, exact=exact)
+
+
+def _folded(
+    scores: NDArray[np.float64], forced: NDArray[np.floating[Any]], weight: float, free: NDArray[np.int64]
+) -> tuple[NDArray[np.float64], bool]:
+    """Marginals of the free items with the forced cells added, rounded up once, and whether they are exact."""
+    if not forced.shape[1]:
+        return scores[free], True
+    scale = number_units(weight)
+    sums = [(number_units(scores[item]) << NUMBER_BITS) + scale * sum_units(forced[item]) for item in free]
+    rounded = [at_least(units) for units in sums]
+    exact = all(in_score_units(value) == units for value, units in zip(rounded, sums, strict=True))
+    return np.array(rounded), exact
 
 
 def _room(rules: Rules, group: Group) -> int:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.solvers.registry import Answer, Run
-from biselect.solvers.response import feature_values, folded, sample_values, top
+from biselect.solvers.response import feature_values, sample_values, top
 
 
 def greedy(problem: SelectionProblem, run: Run, *, local_search: bool = True) -> Answer:
@@ -35,7 +35,8 @@ def greedy(problem: SelectionProblem, run: Run, *, local_search: bool = True) ->
 
 def greedy_start(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Top columns by their sums, then top rows on them."""
-    features = top(folded(problem).sum(axis=0), problem.m)
+    sums = problem.coupling_weight * problem.coupling.sum(axis=0, dtype=np.float64)
+    features = top(sums + problem.n_samples / problem.k * problem.feature_scores, problem.m)
     return top(sample_values(problem, features), problem.k), features
 
 

@@ -55,14 +55,24 @@ class OneSided:
         return self.subsets * int(self.lines.shape[1])
 
     @cached_property
-    def largest(self) -> float:
-        """The largest |weight|."""
-        return max(float(self.lines.max()), -float(self.lines.min()))
+    def highest(self) -> tuple[float, float, float]:
+        """The largest λ·weight, item of `base` and item of `line_scores`."""
+        return self.scale * float(self.lines.max()), float(self.base.max()), float(self.line_scores.max())
 
     @cached_property
+    def lowest(self) -> tuple[float, float, float]:
+        """The smallest ones."""
+        return self.scale * float(self.lines.min()), float(self.base.min()), float(self.line_scores.min())
+
+    @property
+    def largest(self) -> float:
+        """The largest |λ·weight|."""
+        return max(self.highest[0], -self.lowest[0])
+
+    @property
     def largest_base(self) -> float:
         """The largest |base|."""
-        return float(np.abs(self.base).max())
+        return max(self.highest[1], -self.lowest[1])
 
     @cached_property
     def stored_base(self) -> NDArray[np.floating[Any]]:

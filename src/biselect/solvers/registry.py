@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.core.exact_arithmetic import nearest
+from biselect.core.proof import Proof
 from biselect.errors import InputError
-from biselect.solvers.forced import without_forced
+from biselect.solvers.forced import Reduced, without_forced
 
 Progress = Callable[[float, float], None]
 """Called with the done share of the work, 0 to 1, and the best energy so far."""
@@ -29,12 +31,14 @@ class Run:
         deadline: `time.perf_counter()` after which the solver returns the best it has.
         progress: called now and then while the solver works.
         trajectory: where (step, energy) of every improvement is noted; None where nobody asked.
+        reduced: the problem as asked, where forced choices were folded away; None where there were none.
     """
 
     seed: int | np.random.Generator | None = 0
     deadline: float = np.inf
     progress: Progress | None = None
     trajectory: list[tuple[int, float]] | None = None
+    reduced: Reduced | None = None
 
     def rng(self) -> np.random.Generator:
         """A generator for this run."""
@@ -68,9 +72,9 @@ class Answer:
         samples: k distinct positions.
         features: m distinct positions.
         bound: a proven lower bound on every energy, -inf where there is none.
-        proven: whether no choice has a lower energy. Scores are sums of float64 numbers; two that differ by less
-            than the rounding of such sums (`bounds.rounding`, about 1e-13 of the score) count as equal.
+        proven: whether no choice has a lower energy, with no sum rounded.
         info: what happened, as plain data.
+        proof: what a checker needs to see that for itself (`proof.py`); None where there is no proof.
     """
 
     samples: NDArray[np.int64]
@@ -78,6 +82,7 @@ class Answer:
     bound: float = -np.inf
     proven: bool = False
     info: Mapping[str, Any] = field(default_factory=dict)
+    proof: Proof | None = None
 
 
 class Solver(Protocol):
@@ -170,18 +175,20 @@ def solve(
     reduced = without_forced(problem)
     if reduced.rest is None:
         samples, features = reduced.only_choice()
-        answer = Answer(samples=samples, features=features, proven=True, info={"method": "one side is forced"})
+        info, proof = {"method": "one side is forced"}, reduced.only_proof()
+        answer = Answer(samples=samples, features=features, proven=True, info=info, proof=proof)
         steps = [(0, problem.energy(samples, features))]
     else:
         run = Run(
             seed=seed,
             deadline=np.inf if time_limit is None else start + time_limit,
-            progress=_shifted(progress, reduced.energy),
+            progress=_shifted(progress, -nearest(reduced.units)),
             trajectory=[] if trajectory else None,
+            reduced=reduced,
         )
         answer = run_it(reduced.rest, run, **options)
         samples, features = reduced.restore(answer.samples, answer.features)
-        steps = [(step, energy + reduced.energy) for step, energy in run.trajectory or []]
+        steps = [(step, energy - nearest(reduced.units)) for step, energy in run.trajectory or []]
     energy = problem.energy(samples, features)
     return Selection(
         problem=problem,
@@ -193,6 +200,7 @@ def solve(
         solver=solver,
         seconds=time.perf_counter() - start,
         info={**answer.info, "trajectory": steps} if trajectory else answer.info,
+        proof=answer.proof,
     )
 
 

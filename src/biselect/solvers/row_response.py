@@ -39,5 +39,5 @@ def best_rows(task: OneSided, subset: NDArray[np.int64]) -> NDArray[np.int64]:
 def rounding_of_pass(task: OneSided) -> float:
     """δ of the module's docstring."""
     unit = float(np.finfo(task.lines.dtype).eps) / 2
-    size = task.scale * task.choose * task.largest + task.largest_base
+    size = task.choose * task.largest + task.largest_base
     return (task.choose + 4) * unit * size * (1 + 2**-10)

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.crew import Crew
+from biselect.solvers.annealing import spread
 from biselect.solvers.greedy import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
+from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.1  # default temperatures, in spreads of what a swap changes
 SLICE_STEPS = 100_000  # proposals between two looks at the clock
@@ -77,8 +78,8 @@ def swap_sa(
             return None
         return _walk(problem, run, seeds[index], start, temperatures, cumulative, bias, refine_every)
 
-    with Crew(workers) as crew:
-        for found in crew.map(walk, range(restarts)):
+    with ThreadPool(workers) as pool:
+        for found in pool.map(walk, range(restarts)):
             if found is None:
                 continue
             for step, score in found.improved:
@@ -164,10 +165,9 @@ def _first(chosen: NDArray[np.int64], length: int) -> NDArray[np.int64]:
 
 def _spread(problem: SelectionProblem) -> float:
     """Typical change of the score by one swap."""
-    step = max(1, problem.n_samples // 4096)
-    spread = problem.coupling_weight * float(problem.coupling[::step].std(dtype=np.float64))
-    marginals = float(np.hypot(problem.sample_scores.std(), problem.feature_scores.std()))
-    return HOT * (spread * float(np.sqrt(max(problem.k, problem.m))) + marginals) or 1.0
+    cells = problem.coupling_weight * spread(problem.coupling.T)
+    marginals = float(np.hypot(spread(problem.sample_scores[None]), spread(problem.feature_scores[None])))
+    return HOT * (cells * float(np.sqrt(max(problem.k, problem.m))) + marginals) or 1.0
 
 
 def _check(restarts: int, steps: int, moves: Sequence[float], bias: float, start: str, refine_every: int) -> None:

@@ -19,7 +19,8 @@ class Estimate:
     """What the data say about the planted model W = μ·1[S*×F*] + noise (a common level of all entries cancels).
 
     Attributes:
-        observed_signal: mean of the chosen block above the mean of the background.
+        observed_signal: mean of the chosen block above the mean of the background, or above what the chosen rows and
+            columns hold elsewhere lets one expect of it, whichever is less.
         signal: a lower confidence bound on μ that allows for the block having been chosen for its weight.
         deviation: standard deviation of the background, or more where its tails ask for it; taken for σ.
         half_range: half the distance between the smallest and the largest background weight.
@@ -80,13 +81,13 @@ def estimate(
             raise InputError(f"the background has {table.shape[1]} columns, the problem {problem.n_features} features")
         normal, columns = table.ravel(), table.mean(axis=0)
     if normal.size < 2:
-        raise InputError("one weight alone says nothing about noise; give --signal and --sigma, or a reference")
+        raise InputError("one weight alone says nothing about noise; give signal and sigma, or a background")
     # under the model the block's cells scatter about their own mean as the background does about its: a block that one
     # wild cell made heavy shows here. σ-sub-Gaussian entries reach σ√(2 log(2n/δ)) at most with probability 1 - δ.
     scatter = np.concatenate([normal - normal.mean(), (block - block.mean()).ravel()])
     reach = float(np.abs(scatter).max()) / sqrt(2 * (log(2 * scatter.size) - log(delta)))
     deviation = max(float(normal.std()), reach)
-    observed = float(block.mean() - normal.mean())
+    observed = float(block.mean()) - max(float(normal.mean()), _separable_level(W, samples, features))
     variance = deviation**2 * ((1 - correlation) / block.size + correlation / problem.m)
     optimism = sqrt(2 * (log(problem.sector.size) - log(delta)) * variance)
     return Estimate(
@@ -98,3 +99,20 @@ def estimate(
         at_cap=float((block >= max(W.max(), float(normal.max()))).mean()),
         source=source,
     )
+
+
+def _separable_level(W: NDArray[np.float64], samples: NDArray[np.int64], features: NDArray[np.int64]) -> float:
+    """What row and column effects alone let one expect of the block, judged by its rows and columns outside of it.
+
+    Heavy rows crossed with heavy columns make a heavy block without any joint structure: where effects add up it holds
+    row + column - rest, where they multiply row · column / rest.
+    """
+    other_rows = np.setdiff1d(np.arange(W.shape[0]), samples)
+    other_columns = np.setdiff1d(np.arange(W.shape[1]), features)
+    if not other_rows.size or not other_columns.size:
+        return -np.inf
+    rows = float(W[np.ix_(samples, other_columns)].mean())
+    columns = float(W[np.ix_(other_rows, features)].mean())
+    rest = float(W[np.ix_(other_rows, other_columns)].mean())
+    product = rows * columns / rest if rest > 0 and min(rows, columns) > 0 and not (W < 0).any() else -np.inf
+    return max(rows + columns - rest, product)

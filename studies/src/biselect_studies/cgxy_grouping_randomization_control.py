@@ -6,13 +6,12 @@ from itertools import product
 
 import numpy as np
 
-from biselect_studies.experiments.grouping_control import CONTROLS
+from biselect_studies.experiments.depth_ladder import CONTROLS
 from biselect_studies.figures import COLOURS, GREY, Figure, line, panels
-from biselect_studies.grid import crossed, pooled
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, crossed
 
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))
 SIGNALS = (1.0, 2.0, 3.0)
@@ -31,7 +30,7 @@ def summarise(records: Records, quick: bool) -> Findings:
     histograms, ratios = {}, []
     for strength, control in product(STRENGTHS, CONTROLS):
         names = ("gain", *(f"{control} {name}" for name in ("rank", "above", "mean")))
-        gain, ranks, above, mean = (pooled(records, CELLS, name, strength=strength) for name in names)
+        gain, ranks, above, mean = (records.pooled(CELLS, name, strength=strength) for name in names)
         median, share, ratio = PAPER[control] if strength == 1 else (None, None, None)
         row = _row(control, strength)
         cells += [
@@ -43,7 +42,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             histograms[control] = (np.histogram(ranks, BINS, (0, 1))[0] / len(ranks)).tolist()
             ratios.append(f"{gain.sum() / mean.sum():.2f} {control}")
     by_size, by_signal = (
-        [100 * pooled(records, CELLS, f"{CONTROLS[0]} above", strength=1.0, **only).mean() for only in parts]
+        [100 * records.pooled(CELLS, f"{CONTROLS[0]} above", strength=1.0, **only).mean() for only in parts]
         for parts in (crossed(size=SIZES), crossed(signal=SIGNALS))
     )
     return Findings(

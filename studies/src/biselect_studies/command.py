@@ -125,7 +125,7 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
     """What would be submitted, circuit by circuit, and how long it takes in all; shared circuits count once."""
     from rich.table import Table
 
-    from biselect.hardware.execute.devices import kind_of
+    from biselect.hardware.execute.samplers import kind_of
 
     plans = {each["circuit"]: each for device in measuring.values() for each in device.forecast()}
     on = next(iter(measuring.values())).on

@@ -1,21 +1,48 @@
-"""The Credit Card table as the studies see it: weights and detector scores of whole windows, made once a process."""
+"""The Credit Card table as the studies see it: sizes, the paper's protocol, and windows made once a process."""
 
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
-from biselect.data.creditcard import load_credit_card
+from biselect.data.creditcard import find_credit_card, load_credit_card
 from biselect.data.splits import TimeSplit, split_rows
-from biselect.errors import InputError
+from biselect.errors import InputError, MissingDataError
 from biselect_studies.baselines import fitted
 
+SIZES = {20: 3, 50: 5, 80: 8}  # N and k
+D, M = 12, 4
+SPLIT = (60, 20, 20)
+PARTS = 25  # drawn of a reference, one for each of the paper's slices
+PAPER_MAPS = {20: "conformal", 50: "ecdf", 80: "conformal"}
 Percent = tuple[int, int, int]
 RECENT = 20  # percent of all rows that a recent reference takes, right before the window
+
+
+def absent() -> str | None:
+    """Why the Credit Card studies cannot run here, or None."""
+    try:
+        find_credit_card()
+    except MissingDataError as error:
+        return str(error)
+    return None
+
+
+def cell(size: int, methods: tuple[str, ...], **more: Any) -> dict[str, Any]:
+    """A cell of `creditcard_slices`: the paper's protocol unless said otherwise."""
+    sector = {"N": size, "D": D, "k": SIZES[size], "m": M}
+    usual = {"percent": SPLIT, "window": "test", "pool": "balanced", **sector, "map": PAPER_MAPS[size]}
+    return {**usual, "methods": methods, **more}
+
+
+def heading(size: int) -> str:
+    """A size as the paper writes it."""
+    return f"({size},{D},{SIZES[size]},{M})"
 
 
 @lru_cache(maxsize=4)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from biselect_studies import creditcard_table as table
+from biselect_studies import creditcard_fields as table
 from biselect_studies.baselines import DETECTORS, WEIGHING
-from biselect_studies.budget_rules import RULES
+from biselect_studies.experiments.creditcard_pools import RULES
 from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records

@@ -5,25 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure as Figure
 
-from biselect.report.style import COLOURS, DIVERGING, MARKERS, band, bar_look, panels
-from biselect.report.style import PAPER as GREY
+from biselect.report import style
+from biselect.report.style import COLOURS as COLOURS
+from biselect.report.style import DIVERGING as DIVERGING
+from biselect.report.style import MARKERS as MARKERS
+from biselect.report.style import bar_look as bar_look
+from biselect.report.style import panels as panels
 from biselect_studies.results import Entry, Findings
 
-__all__ = [
-    "COLOURS",
-    "DIVERGING",
-    "GREY",
-    "MARKERS",
-    "Figure",
-    "bar_look",
-    "dots",
-    "line",
-    "look",
-    "panels",
-    "whiskers",
-]
+GREY = style.PAPER
 
 
 def look(position: int) -> dict[str, Any]:
@@ -34,7 +26,7 @@ def look(position: int) -> dict[str, Any]:
 def line(panel: Any, x: Sequence[float], entries: Sequence[Entry], position: int, label: str, **more: Any) -> None:
     """Numbers as a line, their intervals as a band around it."""
     ours, low, high = ([getattr(one, end) for one in entries] for end in ("ours", "low", "high"))
-    band(panel, x, ours, low, high, position, label, **more)
+    style.band(panel, x, ours, low, high, position, label, **more)
 
 
 def whiskers(
@@ -60,13 +52,7 @@ def dots(
 ) -> Figure:
     """A panel a column: ours with its brackets, that of devices below it, and the paper's figure.
 
-    Args:
-        found: the numbers; every row that has one in a column is shown.
-        columns: what the panels show; a device's column has the name before the last comma.
-        label: what ours is called.
-        paper: what the paper's is called.
-        sharex: whether all panels have the same axis.
-        xscale: `linear` or `log`.
+    Every row that has a number in a column is shown; a device's column has the name before the last comma.
     """
     labels = [device["label"] for device in found.extra.get("devices", ())]
     looks = [(COLOURS[n % len(COLOURS)], MARKERS[n % len(MARKERS)]) for n in range(1 + len(labels))]
@@ -88,7 +74,8 @@ def dots(
         panel.set_yticks(range(len(rows)), rows)
         panel.set(title=column, ylim=(len(rows) - 0.5, -0.5), xscale=xscale)
     for name, (colour, marker) in zip([label, *labels], looks, strict=True):
-        axes[0, 0].plot([], [], marker, color=colour, label=name.replace("$", r"\$"))  # a name is no formula
+        plain = "".join(letter if letter.isprintable() else "�" for letter in name)
+        axes[0, 0].plot([], [], marker, color=colour, label=plain.replace("$", r"\$"))  # a name is no formula
     axes[0, 0].plot([], [], "x", color=GREY, label=paper)
     figure.legend(loc="outside lower center", ncols=2)
     return figure

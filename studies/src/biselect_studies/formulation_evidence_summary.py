@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from biselect_studies import aml_table
-from biselect_studies import joint_vs_sequential_real_creditcard as creditcard
-from biselect_studies import joint_vs_sequential_real_ibm_aml_hi_small as aml
 from biselect_studies import synthetic_table as table
-from biselect_studies.aml_fields import GENERATED, source
+from biselect_studies.aml_fields import GENERATED, source, where_from
+from biselect_studies.creditcard_fields import absent
 from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
+from biselect_studies.slice_tables import AML, BY_MAX, BY_SUM, CREDIT_CARD
 from biselect_studies.slices import HEURISTICS, PAPER_SLICES, best_heuristic
 from biselect_studies.study import described
 from biselect_studies.task import Task
@@ -29,33 +28,33 @@ EXACT = "exact joint optimum"
 
 def tasks(quick: bool) -> list[Task]:
     """The synthetic sweep, and the balanced public benchmarks where their tables are at hand."""
-    at_hand = [aml.TABLE] if creditcard.STUDY.absent() else [creditcard.TABLE, aml.TABLE]
+    at_hand = [AML] if absent() else [CREDIT_CARD, AML]
     return [task for grid in (table.GRID, *(each.main for each in at_hand)) for task in grid.tasks(quick)]
 
 
 def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
     """The public rows on the paper's number of slices, by the best heuristic as in the paper; and what is missing."""
     rows: list[Entry] = []
-    notes = [aml_table.where_from(quick)]
+    notes = [where_from(quick)]
     made = " (generated)" if source() == GENERATED else ""
-    sources = [(f"IBM IT-AML{made}", aml, PAPER_AML)]
-    if missing := creditcard.STUDY.absent():
+    sources = [(f"IBM IT-AML{made}", AML, BY_MAX, PAPER_AML)]
+    if missing := absent():
         notes.append(f"Credit Card rows left out: {missing}.")
     else:
-        sources.insert(0, ("Credit Card", creditcard, PAPER_CREDIT_CARD))
-    for name, study, paper in sources:
+        sources.insert(0, ("Credit Card", CREDIT_CARD, BY_SUM, PAPER_CREDIT_CARD))
+    for name, sliced, method, paper in sources:
         for size, (sequential, joint, points) in paper.items():
-            row = f"{name}, {study.TABLE.heading(size)}"
-            values = records.of(study.TABLE.main_cell(size, quick))
+            row = f"{name}, {sliced.heading(size)}"
+            values = records.of(sliced.main_cell(size, quick))
             first = {method: found[:PAPER_SLICES] for method, found in values.items()}
-            best, rival = best_heuristic(first), first[study.RIVAL]
+            best, rival = best_heuristic(first), first[method]
             entries = (
                 entry(row, COLUMNS[0], rival, paper=sequential),
                 entry(row, COLUMNS[1], first[best], paper=joint),
                 entry(row, "Δ pp", 100 * (first[best] - rival), paper=points, decimals=1),
                 entry(row, EXACT, first["exact"]),
             )
-            rows += map(study.TABLE.beside, entries)
+            rows += map(sliced.beside, entries)
             notes.append(f"{row}: the best heuristic on these slices is {HEURISTICS[best]}.")
     return rows, notes
 

@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from biselect.qaoa.small_angle import depth_efficiency
 from biselect_studies.figures import COLOURS, GREY, Figure, line, look, panels
-from biselect_studies.grid import crossed, pooled
 from biselect_studies.results import Entry, Findings, entry, stated
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, crossed
 
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))  # the figure goes without the third
 SIGNALS = (1.0, 2.0, 3.0)
@@ -49,7 +48,7 @@ GRID = Grid(experiment="depth_ladder", cells=trajectories, quick=1, full=3, bloc
 
 def summarise_evidence(records: Records, quick: bool) -> Findings:
     """Δα of every signal and mode at every depth, then α itself, pooled."""
-    found = partial(pooled, records, trajectories(quick))
+    found = partial(records.pooled, trajectories(quick))
     columns = [f"p = {p + 1}" for p in range(trajectories(quick)[0]["tied"])]
     cells: list[Entry] = []
     for mode, signal in product(MODES, SIGNALS):
@@ -130,7 +129,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
     for p, top in SOURCE.items():
         if not ladders(top, quick):
             break
-        row, found = f"p = {p}", partial(pooled, records, ladders(top, quick))
+        row, found = f"p = {p}", partial(records.pooled, ladders(top, quick))
         curves, grouped = found("tied alpha"), found("grouped alpha")[:, p - 1]
         tied, twice, depth = curves[:, p - 1], curves[:, 2 * p - 1], p
         count, wins, doubled, lift, low, middle, high = PAPER[p]

@@ -74,9 +74,8 @@ def hit_rates(name: str, factor: float) -> dict[str, Measure]:
 
 def ideal_hit_rate(found: Outcome) -> float:
     """p_BK of a run's own circuit on a perfect device, exactly."""
-    from biselect.simulate.circuit import energy_scale, energy_table, rounding_slack
-
-    from biselect.hardware.execute.sector_state import sector_state
+    from biselect.hardware.execute.exact_shots import sector_state
+    from biselect.simulate.layers import energy_scale, energy_table, rounding_slack
 
     circuit = found.run.circuit
     placed = circuit.placement.placed(circuit.problem)

@@ -84,12 +84,8 @@ def compare(values: ArrayLike, *, clusters: ArrayLike | None = None, seed: int =
     """The mean of paired differences, resampled one by one or by cluster.
 
     Slices of one small test window share their positives. Resampling slices then takes copies of the same evidence
-    for new evidence; resampling whole clusters (all differences that belong to one positive) does not.
-
-    Args:
-        values: paired differences, all finite.
-        clusters: one label per value; values of a label are resampled together.
-        seed: fixes the resamples.
+    for new evidence; resampling whole clusters (all differences that belong to one positive) does not. `clusters` has
+    one label per value.
 
     >>> found = compare([0.1, 0.2, 0.3])
     >>> round(found.mean, 3), found.p, found.low

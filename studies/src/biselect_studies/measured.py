@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
 from biselect.hardware.execute.circuit_files import StoredCircuit
-from biselect.hardware.execute.devices import kind_of
 from biselect.hardware.execute.manifest import StoredRun, is_fixed, load_run
 from biselect.hardware.execute.outcomes import Outcome, outcome
 from biselect.hardware.execute.runner import execute, progress
+from biselect.hardware.execute.samplers import kind_of
 from biselect.hardware.execute.store import BusyError
 
 if TYPE_CHECKING:

@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any
 from biselect.core.files import STAGING, check_folder, write_folder
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import StoredCircuit, circuit_contents, load_circuit
-from biselect.hardware.execute.devices import kind_of, sampler_for
-from biselect.hardware.execute.forecast import device_seconds
 from biselect.hardware.execute.manifest import StoredRun, freeze, is_fixed, load_run, plan
-from biselect.hardware.execute.outcomes import conclude
+from biselect.hardware.execute.outcomes import conclude, device_seconds
 from biselect.hardware.execute.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
 from biselect.hardware.execute.runner import execute, progress
-from biselect.hardware.execute.samplers import EXACT, HARDWARE, Sampler
+from biselect.hardware.execute.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
 from biselect.hardware.execute.store import BusyError
 from biselect.hardware.targets import from_snapshot, load_target
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
 from biselect_studies.task import EXPERIMENTS
 
@@ -149,7 +147,6 @@ class OnDevice:
         return stored
 
     def _fixed(self, circuit: Circuit, stored: StoredCircuit) -> StoredRun:
-
         known = stored.manifest[ORIGIN]["threshold"]
         threshold = None if known is None else Threshold(**known)
         repeats, shots = circuit.size(self.on)

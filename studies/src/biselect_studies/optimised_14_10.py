@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
 from biselect_studies.figures import dots
-from biselect_studies.grid import crossed, pooled
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, crossed
 
 SIZE = (14, 10, 3, 3)
 SIGNALS = (2.0, 2.75)
@@ -68,7 +67,7 @@ SCHEDULED = Grid(
 
 def summarise_readout(records: Records, quick: bool) -> Findings:
     """The paper's columns by depth, then uniform sampling and classical solvers in the same columns."""
-    found = partial(pooled, records, ladders(quick))
+    found = partial(records.pooled, ladders(quick))
 
     def values(kind: str, name: str) -> NDArray[Any]:
         """By instance and, unless uniform, depth."""
@@ -115,7 +114,7 @@ def _seen(chances: NDArray[Any]) -> NDArray[Any]:
 
 def summarise_schedules(records: Records, quick: bool) -> Findings:
     """Counts, α, chance of the optimum in 4096 shots, and the distance to the same circuit as fully grouped."""
-    found = partial(pooled, records, SCHEDULED.cells(quick))
+    found = partial(records.pooled, SCHEDULED.cells(quick))
     curves = {name: found(f"{name} alpha") for name in SCHEDULES}
     full, ascent = curves["fully-grouped"], found("ascent")
     cells: list[Entry] = []

@@ -50,11 +50,7 @@ def render_reproduction(summary: Mapping[str, Any]) -> str:
 
 
 def summarise_reproduction(folder: Path) -> dict[str, Any]:
-    """Everything the page shows, as plain data.
-
-    Args:
-        folder: one folder per study, as `studies.reproduce` writes it.
-    """
+    """Everything the page shows, as plain data; the folder has one per study, as `reproduce` writes it."""
     studies = [_study(load(name), folder / name) for name in study_names()]
     done = [study for study in studies if study["state"] == "done"]
     return {
@@ -212,9 +208,8 @@ def _cell(entry: Entry) -> dict[str, str | None]:
 
 
 def _difference(entry: Entry) -> dict[str, str | None]:
-    apart = (
-        None if entry.paper is None else ("+" if entry.ours > entry.paper else "") + digits(entry.ours - entry.paper)
-    )
+    sign = "+" if entry.paper is not None and entry.ours > entry.paper else ""
+    apart = None if entry.paper is None else sign + digits(entry.ours - entry.paper)
     return {**_cell(entry), "row": entry.row, "column": entry.column, "apart": apart}
 
 

@@ -61,7 +61,6 @@ PLANTED_NOTES = (
     heron.TWIRLED,
 )
 
-
 Row = tuple[dict[str, Any], tuple[float | None, ...]]
 """A cell, and what the paper prints for each of a device's columns."""
 

@@ -134,15 +134,8 @@ def compared(row: str, column: str, found: Comparison, *, paper: float | None = 
 def stated(row: str, column: str, values: ArrayLike, relation: str, bound: float, *, by_paper: bool = True) -> Entry:
     """The mean of per-seed values of which a relation to a bound is stated, by the paper or by our own theory.
 
-    It holds where the whole interval does as stated, and differs where none of it does; between the two it is not sure.
-
-    Args:
-        row: its row.
-        column: its column.
-        values: one per seed.
-        relation: `>`, `≥`, or `=` for a difference that vanishes on every seed.
-        bound: the right side.
-        by_paper: whether the paper states it.
+    The relation is `>`, `≥`, or `=` for a difference that vanishes on every seed. It holds where the whole interval
+    does as stated, and differs where none of it does; between the two it is not sure.
     """
     found = entry(row, column, values)
     low, high = found.low, found.high

@@ -60,11 +60,7 @@ def listed(found: Mapping[Any, Iterable[str]]) -> str:
 
 
 def choose(on_buffer: Mapping[str, Values], heuristics: Collection[str]) -> tuple[str, str]:
-    """Map and aggregate by the paper's rule: best joint and best sequential mean on the buffer, averaged.
-
-    Args:
-        on_buffer: by map, values of the heuristics and of the sequential rules there.
-        heuristics: the joint selectors that may speak for a map.
+    """Map and aggregate by the paper's rule: best joint (of the heuristics) and best sequential mean, averaged.
 
     >>> means = {"feature-first:sum": [0.4], "feature-first:max": [0.5], "feature-first:median": [0.1]}
     >>> choose({"ecdf": {**means, "greedy": [0.5]}, "abs-z": {**means, "greedy": [0.6]}}, ["greedy"])
@@ -90,7 +86,7 @@ class SliceTable:
     """A table of F1@k on balanced slices, at several sizes of the pool.
 
     Attributes:
-        experiment: module of `biselect_studies.experiments`.
+        experiment: as `Task` has it.
         sizes: N and k.
         features: how many each row has; `m` of them are chosen.
         names: the paper's methods, by the experiment's name.

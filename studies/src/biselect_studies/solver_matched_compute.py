@@ -32,7 +32,6 @@ COLUMNS = {"f1": "combined F1", "hit": "optimum hit", "gap": "mean gap"}
 DECIMALS = {"f1": 3, "hit": 2, "gap": 2}
 TIME = "median ms"
 
-
 GRID = Grid(  # all instances in one task, so that warm code is measured
     experiment="matched_compute",
     cells=lambda quick: [_cell(cap, method) for cap, method in PAPER],

@@ -6,7 +6,6 @@ import hashlib
 import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,66 +16,13 @@ from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, Results
 from biselect_studies.runner import Records
 from biselect_studies.sources import digest
-from biselect_studies.task import EXPERIMENTS, Task
+from biselect_studies.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-NAMES = (
-    "qaoa-parameterizations",
-    "circuit",
-    "formulation-evidence-summary",
-    "cgxy-best-known-threshold-summary-p3",
-    "cgxy-noiseless-evidence",
-    "cross-platform-compilation",
-    "submitted-coupling-diagnostic",
-    "compiler-path-scaling-baseline",
-    "creditcard-bilinear-cg-best-known-replay",
-    "hardware-run-summary",
-    "synthetic-calibration-robustness",
-    "real-creditcard-calibration-data-quality",
-    "real-creditcard-calibration-mechanism",
-    "solver-matched-compute",
-    "penalty-x-vs-strict-feasible-qaoa",
-    "joint-vs-sequential-practical",
-    "joint-vs-sequential-ci",
-    "joint-vs-sequential-param-sweep-heatmaps",
-    "synthetic-mechanism-stable",
-    "joint-vs-sequential-real-creditcard",
-    "joint-vs-sequential-real-ibm-aml-hi-small",
-    "joint-vs-sequential-real-creditcard-protocol-stress",
-    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
-    "qaoa-sparse-exact-14-10-readout",
-    "cgxy-grouping-randomization-control",
-    "qaoa-calibration-grouped-multiangle",
-    "cgxy-fully-grouped-qpu-replay-p3",
-    "implementation-path-factorial",
-    "cgxy-fixed-angle-condition-details",
-    "theory-gaussian",
-    "theory-bernstein",
-    "theory-clipped",
-    "theory-covariance",
-    "routing-check",
-    "real-creditcard-improvement",
-    "creditcard-neighbouring-budgets",
-    "stage1-turn-on",
-)
-"""Every study: those of the paper's tables and figures in its order, then those of its theory and of further claims.
-
-It lives in the module of its name, or with others of its shape in one of `SHARED`.
-"""
-
-SHARED = {
-    "grouping_by_depth": ("cgxy-noiseless-evidence", "qaoa-calibration-grouped-multiangle"),
-    "optimised_14_10": ("qaoa-parameterizations", "qaoa-sparse-exact-14-10-readout"),
-    "path_tables": ("implementation-path-factorial", "compiler-path-scaling-baseline"),
-    "replay_tables": ("creditcard-bilinear-cg-best-known-replay",),
-    "synthetic_table": ("joint-vs-sequential-practical", "joint-vs-sequential-ci"),
-    "threshold_tables": ("cgxy-best-known-threshold-summary-p3", "cgxy-fully-grouped-qpu-replay-p3"),
-    "wide_tables": ("hardware-run-summary", "cgxy-fixed-angle-condition-details"),
-    "theory": ("theory-gaussian", "theory-bernstein", "theory-clipped", "theory-covariance"),
-}
-"""Modules of several studies, their `STUDIES`; a module of one has it as `STUDY`."""
+TEXTS: dict[str, Any] = tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
+NAMES = tuple(TEXTS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +91,7 @@ class Study:
 
     def code(self, quick: bool) -> str:
         """Digest of all sources that its numbers come from: this study's, and those of its experiments."""
-        experiments = {f"{EXPERIMENTS}.{task.experiment}" for task in self.tasks(quick)}
+        experiments = {task.module for task in self.tasks(quick)}
         digests = [digest(module) for module in (_module(self.name), *sorted(experiments))]
         return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
@@ -155,7 +101,7 @@ class Study:
 
 def described(name: str, **parts: Any) -> Study:
     """A study of these parts; what it says to people is in `studies.toml`."""
-    texts = _texts()[name]
+    texts = TEXTS[name]
     readings = []
     for told in texts.get("readings", ()):
         listed: dict[str, Any] = {name: tuple(value) for name, value in told.items() if isinstance(value, list)}
@@ -164,11 +110,6 @@ def described(name: str, **parts: Any) -> Study:
     return Study(
         name=name, title=texts["title"], label=texts["label"], choices=choices, readings=tuple(readings), **parts
     )
-
-
-@cache
-def _texts() -> dict[str, Any]:
-    return tomllib.loads(Path(__file__).with_name("studies.toml").read_text(encoding="utf-8"))
 
 
 def study_names() -> list[str]:
@@ -186,5 +127,4 @@ def load(name: str) -> Study:
 
 
 def _module(name: str) -> str:
-    home = next((module for module, names in SHARED.items() if name in names), name.replace("-", "_"))
-    return f"biselect_studies.{home}"
+    return f"biselect_studies.{TEXTS[name].get('module', name.replace('-', '_'))}"

@@ -32,7 +32,6 @@ COLUMNS = {
     "mended_overlap": "low-energy overlap with mean field, %",
 }
 
-
 GRID = Grid(experiment="coupling", cells=lambda quick: map(_cell, _widths(quick)), quick=2, full=20, block=5)
 
 

@@ -7,12 +7,22 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from importlib import import_module
+from itertools import product
 from typing import Any
 
 from biselect._version import __version__
 from biselect_studies.sources import digest
 
 EXPERIMENTS = "biselect_studies.experiments"
+SHARED = {
+    "aml_pools": ("aml_slices", "aml_menu", "aml_turn_on"),
+    "benchmark": ("matched_compute", "perturbation", "mechanism"),
+    "compile_case": ("compile_paths", "compile_dense", "routing"),
+    "creditcard_pools": ("creditcard_slices", "creditcard_budgets", "creditcard_reference"),
+    "depth_ladder": ("parameterizations", "grouping_control"),
+}
+"""Modules of several experiments; any other experiment is in the module of its name."""
+
 Cell = Mapping[str, Any]
 Values = dict[str, list[Any]]
 """One list per quantity, one entry per seed."""
@@ -23,8 +33,8 @@ class Task:
     """A piece of work that is done once and kept.
 
     Attributes:
-        experiment: module of `biselect_studies.experiments` whose `work(cell, seeds)` does it.
-        cell: parameters, as sorted pairs; make them with `task`.
+        experiment: function of a cell and its seeds, in `biselect_studies.experiments`, that does it.
+        cell: parameters, as sorted pairs; `tasks_for` makes them.
         first: first seed.
         stop: one past the last seed.
     """
@@ -35,9 +45,15 @@ class Task:
     stop: int
 
     @property
+    def module(self) -> str:
+        """Where its experiment is."""
+        home = next((module for module, names in SHARED.items() if self.experiment in names), self.experiment)
+        return f"{EXPERIMENTS}.{home}"
+
+    @property
     def key(self) -> str:
         """Equal for equal work by equal code, in any process: what the result's file is called."""
-        made_from = [__version__, digest(f"{EXPERIMENTS}.{self.experiment}")]
+        made_from = [__version__, digest(self.module)]
         return hashlib.sha256(json.dumps([*made_from, *self.describe().values()]).encode()).hexdigest()[:24]
 
     def describe(self) -> dict[str, Any]:
@@ -46,8 +62,8 @@ class Task:
 
     def perform(self) -> Values:
         """Do the work, here and now."""
-        module = import_module(f"{EXPERIMENTS}.{self.experiment}")
-        values: Values = module.work(dict(self.cell), range(self.first, self.stop))
+        work = getattr(import_module(self.module), self.experiment)
+        values: Values = work(dict(self.cell), range(self.first, self.stop))
         return values
 
 
@@ -65,7 +81,7 @@ class Grid:
     """The cells of one experiment, and how many seeds each of them gets: the parameters of a study.
 
     Attributes:
-        experiment: module of `biselect_studies.experiments`.
+        experiment: as `Task` has it.
         cells: of the quick (True) or full form.
         quick: seeds of each cell in the quick form.
         full: seeds of each cell in the full form.
@@ -89,3 +105,9 @@ class Grid:
             for cell in self.cells(quick)
             for task in tasks_for(self.experiment, cell, self.seeds(quick), block=self.block)
         ]
+
+
+def crossed(**axes: Iterable[Any]) -> list[dict[str, Any]]:
+    """A cell for every combination of the axes' values, the last axis fastest; `size` stands for N, D, k and m."""
+    cells = [dict(zip(axes, values, strict=True)) for values in product(*axes.values())]
+    return [{**dict(zip("NDkm", cell.pop("size", ()), strict=False)), **cell} for cell in cells]

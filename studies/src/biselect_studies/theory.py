@@ -31,7 +31,6 @@ SECTORS = [
 DELTA = 0.1
 MULTIPLES = (0.1, 0.2, 0.3, 0.4, 0.5, 0.65, 0.8, 1.0)
 
-
 THRESHOLDS = {"joint": joint_threshold, "class-wise": classwise_threshold, "feature-first": feature_first_threshold}
 LAPLACE, CAUCHY, TAU = {"residuals": "laplace"}, {"residuals": "cauchy"}, 1.5
 UNBURDENED = Burden()

@@ -6,10 +6,20 @@ import pytest
 
 pl = pytest.importorskip("polars")
 
-from biselect.data.aml.generator import CONTACTS, FORMATS, Market  # noqa: E402
-from biselect.data.aml.laundering_groups import laundering_groups  # noqa: E402
-from biselect.data.aml.patterns import PATTERNS  # noqa: E402
-from biselect.data.aml.schema import COLUMNS, coded, find_transactions, is_published, load_transactions  # noqa: E402
+from biselect.data.aml.generator import (  # noqa: E402
+    CONTACTS,
+    FORMATS,
+    PATTERNS,
+    Market,
+)
+from biselect.data.aml.schema import (  # noqa: E402
+    COLUMNS,
+    coded,
+    find_transactions,
+    is_published,
+    laundering_groups,
+    load_transactions,
+)
 from biselect.errors import InputError, MissingDataError  # noqa: E402
 
 HEADER = (
@@ -201,7 +211,7 @@ def test_impossible_markets_are_refused():
 
 @pytest.mark.parametrize("name", PATTERNS)
 def test_patterns_have_the_shape_of_their_name(name):
-    edges = PATTERNS[name](5, np.random.default_rng(0))
+    edges = np.array(PATTERNS[name](5, np.random.default_rng(0)))
     senders, receivers, steps = edges.T
     assert (senders != receivers).all() and (steps >= 0).all()
     out, into = np.bincount(senders), np.bincount(receivers)

@@ -12,9 +12,9 @@ pytest.importorskip("qiskit_ibm_runtime")
 from biselect import SelectionProblem
 from biselect.hardware.bundle import compile_problem
 from biselect.hardware.execute.circuit_files import load_circuit
+from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import freeze, plan
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.samplers import SectorSampling
 from biselect.hardware.execute.store import RESULTS
 from biselect.report.circuit import write_circuit
 

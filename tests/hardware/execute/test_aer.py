@@ -5,7 +5,7 @@ import pytest
 
 from biselect.hardware import compile_circuit
 from biselect.hardware.execute.aer import AerSampling, cut
-from biselect.hardware.execute.devices import foreign_device, sampler_for
+from biselect.hardware.execute.samplers import foreign_device, sampler_for
 
 
 def test_a_routed_circuit_is_read_through_its_layout(small):

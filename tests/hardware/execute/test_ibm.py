@@ -7,10 +7,10 @@ import pytest
 from qiskit_ibm_runtime import Batch
 
 from biselect.errors import InputError
-from biselect.hardware.execute.devices import sampler_for
 from biselect.hardware.execute.ibm import IbmSampling, runtime_sampler
 from biselect.hardware.execute.remote import Service, ServiceError
 from biselect.hardware.execute.runner import execute
+from biselect.hardware.execute.samplers import sampler_for
 
 ON = "ibm:answering"
 

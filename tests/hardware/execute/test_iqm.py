@@ -7,10 +7,10 @@ import pytest
 from qiskit.transpiler import Target
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.devices import sampler_for
 from biselect.hardware.execute.iqm import IqmSampling
 from biselect.hardware.execute.remote import ConnectionLostError, DoubtfulJobError, JobFailedError, ServiceError
 from biselect.hardware.execute.runner import execute
+from biselect.hardware.execute.samplers import sampler_for
 from biselect.hardware.execute.scrub import scrubbed
 
 

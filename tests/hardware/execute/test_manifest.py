@@ -6,10 +6,10 @@ import sys
 
 import pytest
 
+from biselect.core.files import seal
 from biselect.errors import InputError
 from biselect.hardware.execute.manifest import NAME, load_run, repeat_seed
-from biselect.hardware.hashing import seal
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 
 
 def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):

@@ -1,9 +1,13 @@
-"""What a finished run says."""
+"""What a run would take, and what a finished one says."""
 
-from biselect.hardware.execute.manifest import load_run
-from biselect.hardware.execute.outcomes import outcome
+import pytest
+
+from biselect.errors import InputError
+from biselect.hardware.compiled_circuit import Resources
+from biselect.hardware.execute.exact_shots import SectorSampling
+from biselect.hardware.execute.manifest import load_run, plan
+from biselect.hardware.execute.outcomes import device_seconds, forecast, outcome
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.samplers import SectorSampling
 from biselect.hardware.execute.store import RunStore
 
 
@@ -14,3 +18,17 @@ def test_an_analysis_can_be_had_again_from_the_files(whole):
     assert found.kind == "exact simulation, not hardware"
     assert found.strict.feasible == found.strict.shots == 120
     assert found.to_dict() == outcome(whole, execute(whole, SectorSampling())).to_dict()
+
+
+def test_the_estimate_is_shots_times_circuit_and_pause():
+    known = Resources(depth=1, two_qubit_depth=1, two_qubit_gates=1, swaps=0, duration=50e-6, gate_duration=40e-6)
+    assert device_seconds(known, 1000, 3) == pytest.approx(0.9)
+
+
+def test_no_service_is_asked_and_a_device_without_the_gates_is_refused(stored, monkeypatch):
+    monkeypatch.setattr("biselect.hardware.execute.ibm.QiskitRuntimeService", None)  # whoever asks, fails
+    found = forecast(stored, plan(stored, "ibm:nowhere", shots=100, repeats=2, seed=0))
+    assert (found["kind"], found["shots"], len(found["seeds"])) == ("hardware", 100, 2)
+    assert found["estimated_device_seconds"] == pytest.approx(200 * (stored.compiled.resources.duration + 250e-6))
+    with pytest.raises(InputError, match="has no"):
+        forecast(stored, plan(stored, "noisy:iqm-54", shots=100, repeats=2, seed=0))

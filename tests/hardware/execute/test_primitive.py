@@ -11,7 +11,7 @@ from qiskit.primitives import BaseSamplerV2, StatevectorSampler
 from biselect.errors import InputError
 from biselect.hardware import build_circuit, to_qiskit
 from biselect.hardware.execute import SectorSampler
-from biselect.hardware.execute.recognise import program_of
+from biselect.hardware.execute.primitive import program_of
 from biselect.qaoa import AnsatzSpec
 
 

@@ -10,6 +10,7 @@ from contextlib import closing
 import pytest
 
 from biselect.errors import InputError
+from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import load_run
 from biselect.hardware.execute.outcomes import outcome
 from biselect.hardware.execute.remote import (
@@ -20,7 +21,6 @@ from biselect.hardware.execute.remote import (
     StillWaitingError,
 )
 from biselect.hardware.execute.runner import execute, progress
-from biselect.hardware.execute.samplers import SectorSampling
 from biselect.hardware.execute.store import RESULTS
 
 ON = "ibm:answering"
@@ -179,7 +179,7 @@ from pathlib import Path
 from biselect.hardware.execute.manifest import load_run
 from biselect.hardware.execute.remote import Service, ServiceError
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.samplers import SectorSampling
+from biselect.hardware.execute.exact_shots import SectorSampling
 
 class Slow(Service):
     name, finds, _backend = "ibm:answering", True, None
@@ -218,7 +218,7 @@ import sys, time
 from pathlib import Path
 from biselect.hardware.execute.manifest import load_run
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.samplers import SectorSampling
+from biselect.hardware.execute.exact_shots import SectorSampling
 
 class Slow(SectorSampling):
     def sample(self, compiled, shots, seed):

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from biselect.core.files import seal
 from biselect.errors import InputError
+from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import NAME, load_run
-from biselect.hardware.execute.measured_bits import Readout
 from biselect.hardware.execute.runner import execute
-from biselect.hardware.execute.samplers import SectorSampling
+from biselect.hardware.execute.samplers import Readout
 from biselect.hardware.execute.store import RESULTS, BusyError, RunStore, locked
-from biselect.hardware.hashing import seal
 
 
 def write(folder, texts, table="repeats"):

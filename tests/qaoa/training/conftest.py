@@ -2,7 +2,7 @@
 
 import pytest
 
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 
 

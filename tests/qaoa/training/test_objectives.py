@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import biselect.qaoa.ansatz
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 from biselect.qaoa.training.objectives import Objective
 

@@ -6,14 +6,13 @@ first divided by the typical (geometric mean) amount of its currency so far, and
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import log
-from typing import TYPE_CHECKING
 
-from biselect.data.aml.ledger import Ledger, Past
-from biselect.data.aml.schema import Transactions, polars
+from biselect.data.aml.schema import MINUTE_BITS, Transactions
+from biselect.data.aml.schema import polars as pl
 
-if TYPE_CHECKING:
-    import polars as pl
+__all__ = ["causal_features"]
 
 HOUR, DAY, WEEK = 60, 1_440, 10_080
 NEVER = 30 * DAY  # what "since the last one" says where there is none, and at most
@@ -65,9 +64,98 @@ MEANINGS = {
 """Every feature and what it means, in the order of the columns."""
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Ledger:
+    """Events of owners (accounts or pairs), sorted by owner, then minute.
+
+    All windows end before the minute that is asked about: what else happens in that minute is not the past.
+
+    Attributes:
+        keys: owner and minute in one number.
+        minutes: of each event.
+        totals: running totals of each quantity, one entry more than events; whole numbers, so that differences are
+            exact and do not depend on order.
+        items: further columns, in the order of the keys.
+    """
+
+    keys: pl.Series
+    minutes: pl.Series
+    totals: dict[str, pl.Series]
+    items: dict[str, pl.Series]
+
+    @classmethod
+    def of(
+        cls, owners: pl.Series, minutes: pl.Series, totals: dict[str, pl.Series], items: dict[str, pl.Series]
+    ) -> Ledger:
+        """Sort events; among those of one owner and minute the order of the table stays."""
+        keys = _keys(owners, minutes)
+        order = keys.to_frame("key").with_row_index("row").sort("key", maintain_order=True)["row"]
+        zero = pl.Series([0], dtype=pl.Int64)
+        return cls(
+            keys=keys.gather(order),
+            minutes=minutes.gather(order),
+            totals={name: pl.concat([zero, values.gather(order).cum_sum()]) for name, values in totals.items()},
+            items={name: values.gather(order) for name, values in items.items()},
+        )
+
+    def ask(self, owners: pl.Series, minutes: pl.Series) -> Past:
+        """The past of each owner before each minute; fastest where the questions are sorted like the ledger."""
+        now, start = self.place(owners, minutes), self.place(owners, minutes * 0)
+        return Past(ledger=self, owners=owners, minutes=minutes, now=now, start=start)
+
+    def place(self, owners: pl.Series, minutes: pl.Series) -> pl.Series:
+        """Where each owner's first event from a minute on stands."""
+        return self.keys.search_sorted(_keys(owners, minutes), side="left")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Past:
+    """Answers of a ledger to a list of questions.
+
+    Attributes:
+        ledger: who answers.
+        owners: whose past.
+        minutes: before which minute.
+        now: place of the first event that is not in the past.
+        start: place of the owner's first event.
+    """
+
+    ledger: Ledger
+    owners: pl.Series
+    minutes: pl.Series
+    now: pl.Series
+    start: pl.Series
+
+    @property
+    def known(self) -> pl.Series:
+        """Whether there is any past."""
+        return self.now > self.start
+
+    def since(self, window: int) -> pl.Series:
+        """Place of the first event of the last so many minutes."""
+        return self.ledger.place(self.owners, (self.minutes - window).clip(lower_bound=0))
+
+    def count(self, since: pl.Series) -> pl.Series:
+        """Events from a place up to now."""
+        return self.now.cast(pl.Int64) - since.cast(pl.Int64)
+
+    def total(self, name: str, since: pl.Series) -> pl.Series:
+        """Total of a quantity from a place up to now."""
+        totals = self.ledger.totals[name]
+        return totals.gather(self.now) - totals.gather(since)
+
+    def last(self, item: pl.Series) -> pl.Series:
+        """The last event's item; meaningless where nothing is `known`."""
+        return item.gather((self.now.cast(pl.Int64) - 1).clip(lower_bound=0))
+
+
+def _keys(owners: pl.Series, minutes: pl.Series) -> pl.Series:
+    """Owner and minute as one sortable number."""
+    return owners * (1 << MINUTE_BITS) + minutes
+
+
 def causal_features(transactions: Transactions) -> pl.DataFrame:
     """All features as float32, in the order of `MEANINGS`, a row per transaction."""
-    pl = polars()
     frame = transactions.frame.with_columns(_sizes(transactions.frame))
     pairs = _pair_codes(frame)
     new = pairs.is_first_distinct().cast(pl.Int64)
@@ -77,25 +165,21 @@ def causal_features(transactions: Transactions) -> pl.DataFrame:
         frame["sender"], minutes, quantities, {name: frame[name] for name in ("format", "currency", "size")}
     )
     incoming = Ledger.of(frame["receiver"], minutes, quantities, {"size": frame["size"]})
-    found = [_own(frame), _rarities(frame)]
-    found += _sender(frame, units, outgoing, incoming)
-    found += _receiver(frame, incoming, outgoing)
+    found = [
+        _own(frame),
+        _rarities(frame),
+        _sender(frame, units, outgoing, incoming),
+        _receiver(frame, incoming, outgoing),
+    ]
     del outgoing, incoming
-    found += _pairs(frame, pairs)
+    found.append(_pairs(frame, pairs))
     return pl.concat(found, how="horizontal").select(list(MEANINGS))
 
 
 def _sizes(frame: pl.DataFrame) -> pl.Series:
     """Log of each amount over the geometric mean of its currency in earlier minutes; 0 where there are none."""
-    pl = polars()
     logs = (pl.col("paid").clip(lower_bound=0.01).log() * LOG_UNITS).round().cast(pl.Int64)
-    past = (
-        frame.lazy()
-        .group_by("currency", "minute")
-        .agg(logs.sum().alias("sum"), pl.len().alias("count"))
-        .sort("currency", "minute")
-        .with_columns((pl.col(name).cum_sum().over("currency") - pl.col(name)).alias(name) for name in ("sum", "count"))
-    )
+    past = _before(frame, "currency", sum=logs.sum(), count=pl.len())
     return (
         frame.lazy()
         .select("currency", "minute", logs.alias("log"))
@@ -113,24 +197,10 @@ def _sizes(frame: pl.DataFrame) -> pl.Series:
 
 def _rarities(frame: pl.DataFrame) -> pl.DataFrame:
     """Minus log of the past share of the format and of the currency, one added to each count."""
-    pl = polars()
-    before = (
-        frame.lazy()
-        .group_by("minute")
-        .agg(pl.len().alias("all"))
-        .sort("minute")
-        .with_columns(pl.col("all").cum_sum() - pl.col("all"))
-    )
+    everything = _before(frame, all=pl.len())
     columns = []
     for name in ("format", "currency"):
-        past = (
-            frame.lazy()
-            .group_by(name, "minute")
-            .agg(pl.len().alias("same"))
-            .sort(name, "minute")
-            .with_columns(pl.col("same").cum_sum().over(name) - pl.col("same"))
-            .join(before, on="minute")
-        )
+        past = _before(frame, name, same=pl.len()).join(everything, on="minute")
         share = (pl.col("same") + 1) / (pl.col("all") + KINDS)
         columns.append(
             frame.lazy()
@@ -141,9 +211,15 @@ def _rarities(frame: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([column.collect() for column in columns], how="horizontal")
 
 
+def _before(frame: pl.DataFrame, *kind: str, **totals: pl.Expr) -> pl.LazyFrame:
+    """Totals over all earlier minutes, by minute and kind."""
+    sums = frame.lazy().group_by(*kind, "minute").agg(**totals).sort(*kind, "minute")
+    running = {name: pl.col(name).cum_sum().over(kind) if kind else pl.col(name).cum_sum() for name in totals}
+    return sums.with_columns(**{name: total - pl.col(name) for name, total in running.items()})
+
+
 def _own(frame: pl.DataFrame) -> pl.DataFrame:
     """What the transaction shows by itself."""
-    pl = polars()
     return frame.select(
         pl.col("size").cast(pl.Float32).alias("amount"),
         pl.col("currency_change").cast(pl.Float32),
@@ -154,70 +230,58 @@ def _own(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: Ledger) -> list[pl.DataFrame]:
+def _sender(frame: pl.DataFrame, units: pl.Series, outgoing: Ledger, incoming: Ledger) -> pl.DataFrame:
     """The sender's past as a sender and as a receiver."""
-    order, back = _sorted_by(frame, "sender")
+    order = _order(frame, "sender")
     rows = frame.gather(order)
     mine, own = units.gather(order), rows["size"]
-    past = outgoing.ask(rows["sender"], rows["minute"])
-    hour, day, week = (past.since(window) for window in (HOUR, DAY, WEEK))
-    week_count, ever = past.count(week), past.count(past.start)
-    mean = past.total("units", past.start) / ever.clip(lower_bound=1)
-    paid = past.total("units", day)
-    got = incoming.ask(rows["sender"], rows["minute"])
+    past, got = (ledger.ask(rows["sender"], rows["minute"]) for ledger in (outgoing, incoming))
+    mean = past.total("units", past.start) / past.count(past.start).clip(lower_bound=1)
+    paid = past.total("units", past.since(DAY))
     got_day = got.since(DAY)
     received = got.total("units", got_day)
-    known, got_known = past.known, got.known
     columns = {
-        "out_count_1h": past.count(hour),
-        "out_count_1d": past.count(day),
-        "out_count_7d": week_count,
-        "out_amount_1d": _amount(paid),
-        "out_amount_7d": _amount(past.total("units", week)),
-        "fan_out_7d": past.total("new", week),
-        "fan_out": past.total("new", past.start),
-        "since_out": _since(past),
-        "amount_change": _if(known, own - (mean / UNITS).clip(lower_bound=1 / UNITS).log(), 0.0),
-        "out_burst": past.count(hour) / week_count.clip(lower_bound=1),
-        "format_switch": _if(known, past.last(outgoing.items["format"]) != rows["format"], 0.0),
-        "currency_switch": _if(known, past.last(outgoing.items["currency"]) != rows["currency"], 0.0),
+        **_activity(past, "out"),
+        "amount_change": _if(past.known, own - (mean / UNITS).clip(lower_bound=1 / UNITS).log(), 0.0),
+        "format_switch": _if(past.known, past.last(outgoing.items["format"]) != rows["format"], 0.0),
+        "currency_switch": _if(past.known, past.last(outgoing.items["currency"]) != rows["currency"], 0.0),
         "sender_in_count_1d": got.count(got_day),
         "sender_in_amount_1d": _amount(received),
         "sender_since_in": _since(got),
         "pass_through": ((paid + mine) / UNITS + 1).log() - (received / UNITS + 1).log(),
-        "amount_match": _if(got_known, (own - got.last(incoming.items["size"])).abs(), LARGEST_SIZE).clip(
+        "amount_match": _if(got.known, (own - got.last(incoming.items["size"])).abs(), LARGEST_SIZE).clip(
             upper_bound=LARGEST_SIZE
         ),
     }
-    return [_restored(columns, back)]
+    return _restored(columns, order)
 
 
-def _receiver(frame: pl.DataFrame, incoming: Ledger, outgoing: Ledger) -> list[pl.DataFrame]:
+def _receiver(frame: pl.DataFrame, incoming: Ledger, outgoing: Ledger) -> pl.DataFrame:
     """The receiver's past as a receiver and as a sender."""
-    order, back = _sorted_by(frame, "receiver")
+    order = _order(frame, "receiver")
     rows = frame.gather(order)
-    past = incoming.ask(rows["receiver"], rows["minute"])
+    got, paid = (ledger.ask(rows["receiver"], rows["minute"]) for ledger in (incoming, outgoing))
+    return _restored({**_activity(got, "in"), "receiver_out_count_1d": paid.count(paid.since(DAY))}, order)
+
+
+def _activity(past: Past, side: str) -> dict[str, pl.Series]:
+    """What an account did on one side of its payments, `out` or `in`."""
     hour, day, week = (past.since(window) for window in (HOUR, DAY, WEEK))
-    week_count = past.count(week)
-    paid = outgoing.ask(rows["receiver"], rows["minute"])
-    columns = {
-        "in_count_1h": past.count(hour),
-        "in_count_1d": past.count(day),
-        "in_count_7d": week_count,
-        "in_amount_1d": _amount(past.total("units", day)),
-        "in_amount_7d": _amount(past.total("units", week)),
-        "fan_in_7d": past.total("new", week),
-        "fan_in": past.total("new", past.start),
-        "since_in": _since(past),
-        "in_burst": past.count(hour) / week_count.clip(lower_bound=1),
-        "receiver_out_count_1d": paid.count(paid.since(DAY)),
+    return {
+        f"{side}_count_1h": past.count(hour),
+        f"{side}_count_1d": past.count(day),
+        f"{side}_count_7d": past.count(week),
+        f"{side}_amount_1d": _amount(past.total("units", day)),
+        f"{side}_amount_7d": _amount(past.total("units", week)),
+        f"fan_{side}_7d": past.total("new", week),
+        f"fan_{side}": past.total("new", past.start),
+        f"since_{side}": _since(past),
+        f"{side}_burst": past.count(hour) / past.count(week).clip(lower_bound=1),
     }
-    return [_restored(columns, back)]
 
 
-def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> list[pl.DataFrame]:
+def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> pl.DataFrame:
     """The past of sender and receiver with each other, both ways."""
-    pl = polars()
     ledger = Ledger.of(pairs, frame["minute"], {}, {})
     codes = frame.select("sender", "receiver", pairs.alias("pair")).unique("pair")
     turned = codes.select(sender="receiver", receiver="sender", reverse="pair")
@@ -229,25 +293,23 @@ def _pairs(frame: pl.DataFrame, pairs: pl.Series) -> list[pl.DataFrame]:
         "since_pair": _since(past),
         "reverse_count": back.count(back.start),
     }
-    return [pl.DataFrame({name: column.cast(pl.Float32) for name, column in columns.items()})]
+    return pl.DataFrame({name: column.cast(pl.Float32) for name, column in columns.items()})
 
 
 def _pair_codes(frame: pl.DataFrame) -> pl.Series:
-    pl = polars()
     codes = frame.select("sender", "receiver").unique().with_row_index("pair")
     joined = frame.join(codes, on=["sender", "receiver"], how="left", maintain_order="left")
     return joined["pair"].cast(pl.Int64)
 
 
-def _sorted_by(frame: pl.DataFrame, owner: str) -> tuple[pl.Series, pl.Series]:
-    """The order that makes a ledger's work fast, and the one that undoes it."""
-    pl = polars()
-    order = frame.select(pl.arg_sort_by(owner, "minute")).to_series()
-    return order, order.arg_sort()
+def _order(frame: pl.DataFrame, owner: str) -> pl.Series:
+    """The order of rows that makes a ledger's work fast."""
+    return frame.select(pl.arg_sort_by(owner, "minute")).to_series()
 
 
-def _restored(columns: dict[str, pl.Series], back: pl.Series) -> pl.DataFrame:
-    pl = polars()
+def _restored(columns: dict[str, pl.Series], order: pl.Series) -> pl.DataFrame:
+    """The columns in the order of the table again."""
+    back = order.arg_sort()
     return pl.DataFrame({name: column.cast(pl.Float32).gather(back) for name, column in columns.items()})
 
 
@@ -261,6 +323,4 @@ def _since(past: Past) -> pl.Series:
 
 
 def _if(known: pl.Series, then: pl.Series, otherwise: float) -> pl.Series:
-    pl = polars()
-    values = pl.select(pl.when(known).then(then.cast(pl.Float64)).otherwise(otherwise))
-    return values.to_series()
+    return pl.select(pl.when(known).then(then.cast(pl.Float64)).otherwise(otherwise)).to_series()

@@ -7,18 +7,16 @@ here; they confirm nothing about the published data.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.data.aml.patterns import PATTERNS
-from biselect.data.aml.schema import COLUMNS, Transactions, coded, polars
+from biselect.data.aml.schema import COLUMNS, Transactions, coded
+from biselect.data.aml.schema import polars as pl
 from biselect.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 FORMATS = ("Cheque", "Credit Card", "ACH", "Cash", "Wire", "Reinvestment", "Bitcoin")
 FORMAT_SHARES = (0.37, 0.26, 0.12, 0.10, 0.04, 0.09, 0.02)
@@ -28,6 +26,31 @@ CURRENCY_SHARES = (0.40, 0.23, 0.13, 0.10, 0.08, 0.06, 0.0)  # of accounts; Bitc
 FIRST_DAY = np.datetime64("2022-09-01T00:00", "m")
 MINUTES_A_DAY = 1440
 CONTACTS = 6
+
+Rng = np.random.Generator
+Payment = tuple[int, int, int]  # sender, receiver (both numbered from 0 within the pattern), and its step in time
+PATTERNS: dict[str, Callable[[int, Rng], list[Payment]]] = {
+    # one account pays many, or many pay one
+    "fan-out": lambda n, _: [(0, 1 + i, i) for i in range(n)],
+    "fan-in": lambda n, _: [(1 + i, 0, i) for i in range(n)],
+    # many pay one, which then pays many others; one pays many, who then all pay one other
+    "gather-scatter": lambda n, _: [(1 + i, 0, i) for i in range(n)] + [(0, 1 + n + i, n + i) for i in range(n)],
+    "scatter-gather": lambda n, _: [(0, 1 + i, i) for i in range(n)] + [(1 + i, 1 + n, n + i) for i in range(n)],
+    # money goes round and comes back to where it began
+    "cycle": lambda n, _: [(i, (i + 1) % n, i) for i in range(n)],
+    # two layers of go-betweens, each passing on to the next
+    "stack": lambda n, _: [(i, n + i, i) for i in range(n)] + [(n + i, 2 * n + i, n + i) for i in range(n)],
+    # every account of one group pays some of another group
+    "bipartite": lambda n, rng: [(i, n + int(j), i) for i in range(n) for j in rng.choice(n, 2, False)],
+    # money wanders between a few accounts and need not return
+    "random": lambda n, rng: _walk(rng.integers(0, n, size=2 * n)),
+}
+"""The eight laundering patterns of the published data, each as payments between n or more accounts."""
+
+
+def _walk(visits: NDArray[np.int64]) -> list[Payment]:
+    moves = [(int(a), int(b)) for a, b in pairwise(visits) if a != b]
+    return [(a, b, step) for step, (a, b) in enumerate(moves)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,8 +124,8 @@ def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[n
     wanted = round(market.laundering * market.transactions)
     parts: list[dict[str, NDArray[np.generic]]] = []
     while sum(len(part["minute"]) for part in parts) < wanted:
-        make = PATTERNS[list(PATTERNS)[len(parts) % len(PATTERNS)]]
-        edges = make(int(rng.integers(3, 12)), rng)
+        make = list(PATTERNS.values())[len(parts) % len(PATTERNS)]
+        edges = np.array(make(int(rng.integers(3, 12)), rng), dtype=np.int64).reshape(-1, 3)
         members = rng.choice(market.accounts, 1 + int(edges[:, :2].max()), replace=False)
         step = rng.integers(10, 12 * 60)
         start = rng.integers(0, market.days * MINUTES_A_DAY)
@@ -119,9 +142,9 @@ def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[n
                 "label": np.ones(int(inside.sum()), dtype=np.int8),
             }
         )
-    names = ("minute", "sender", "receiver", "format", "amount", "label")
-    empty = {name: np.empty(0, dtype=np.float64 if name == "amount" else np.int64) for name in names}
-    return {name: np.concatenate([empty[name], *(part[name] for part in parts)])[:wanted] for name in names}
+    empty = {name: np.empty(0, dtype=np.int64) for name in ("minute", "sender", "receiver", "format", "label")}
+    parts.append({**empty, "amount": np.empty(0)})
+    return {name: np.concatenate([part[name] for part in parts])[:wanted] for name in parts[0]}
 
 
 def _moments(market: Market, shares: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -135,7 +158,6 @@ def _moments(market: Market, shares: NDArray[np.float64]) -> NDArray[np.int64]:
 
 def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.random.Generator) -> pl.DataFrame:
     """Numbers to the columns of the published files."""
-    pl = polars()
     # within a minute by chance: the order of a file must not tell which rows are laundering
     order = np.lexsort((rng.random(len(rows["minute"])), rows["minute"]))
     sender, receiver, form = (rows[name][order].astype(np.int64) for name in ("sender", "receiver", "format"))

@@ -9,10 +9,30 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
+
+
+class _Polars:
+    """Polars, imported when it is first used, or a message that names the extra."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # asked by doctest and inspect of any object
+            raise AttributeError(name)
+        try:
+            import polars
+        except ImportError as error:
+            raise MissingDependencyError("AML tables are read by polars: pip install 'biselect[baselines]'") from error
+        return getattr(polars, name)
+
 
 if TYPE_CHECKING:
     import polars as pl
+    import polars as polars
+else:
+    pl = polars = _Polars()
 
 __all__ = ["Transactions", "find_transactions", "load_transactions"]
 
@@ -61,15 +81,6 @@ class Transactions:
         return self.frame.height
 
 
-def polars() -> Any:
-    """Polars, or a message that names the extra."""
-    try:
-        import polars
-    except ImportError as error:
-        raise MissingDependencyError("AML tables are read by polars: pip install 'biselect[baselines]'") from error
-    return polars
-
-
 def find_transactions(variant: str = "HI-Small") -> Path:
     """The published file of a variant in the folder that BISELECT_DATA names."""
     if variant not in VARIANTS:
@@ -86,7 +97,6 @@ def find_transactions(variant: str = "HI-Small") -> Path:
 
 def is_published(path: Path, variant: str) -> bool:
     """Whether a file has as many transactions, and as many of laundering, as the published one."""
-    pl = polars()
     with _readable(path):
         lazy = _scan(path)
         _refuse_absent(lazy.collect_schema(), ("Is Laundering",), path.name)
@@ -105,10 +115,7 @@ def load_transactions(path: str | Path) -> Transactions:
 
 
 def _scan(path: Path) -> pl.LazyFrame:
-    reader = polars()
-    lazy: pl.LazyFrame
-    lazy = reader.scan_parquet(path) if path.suffix == ".parquet" else reader.scan_csv(path, infer_schema=False)
-    return lazy
+    return pl.scan_parquet(path) if path.suffix == ".parquet" else pl.scan_csv(path, infer_schema=False)
 
 
 @contextmanager
@@ -116,7 +123,7 @@ def _readable(path: Path) -> Iterator[None]:
     """Polars' complaints about a file as ours."""
     try:
         yield
-    except polars().exceptions.PolarsError as error:
+    except pl.exceptions.PolarsError as error:
         raise InputError(f"{path}: cannot be read as transactions: {error}") from error
 
 
@@ -125,7 +132,6 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
 
     Accounts are numbered by bank and account number together, as numbers repeat across banks.
     """
-    pl = polars()
     lazy = lazy.rename({"Account_duplicated_0": "Account.1"}, strict=False)
     have = lazy.collect_schema()
     _refuse_absent(have, COLUMNS, source)
@@ -161,6 +167,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     if minutes[-1] >= MOST_MINUTES:
         raise InputError(f"{source}: spans {minutes[-1]} minutes; at most {MOST_MINUTES} can be held")
     sender, receiver = _accounts(table)
+    currency_change = pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)
     frame = table.select(
         minutes.alias("minute"),
         (pl.col("Timestamp").dt.hour().cast(pl.Int32) * 60 + pl.col("Timestamp").dt.minute()).alias("clock"),
@@ -168,9 +175,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
         sender.alias("sender"),
         receiver.alias("receiver"),
         pl.col("Amount Paid").alias("paid"),
-        (pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)).alias(
-            "currency_change"
-        ),
+        currency_change.alias("currency_change"),
         (pl.col("From Bank") != pl.col("To Bank")).alias("bank_change"),
         pl.col("Payment Format").to_physical().cast(pl.UInt32).alias("format"),
         pl.col("Payment Currency").to_physical().cast(pl.UInt32).alias("currency"),
@@ -179,9 +184,28 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     return Transactions(frame=frame, source=source, generated=generated)
 
 
+def laundering_groups(transactions: Transactions) -> NDArray[np.int64]:
+    """The group of every laundering payment, named by the row of its first one; -1 for all others.
+
+    Payments of one pattern resemble one another, so they are not new evidence one by one. The published files do not
+    say which pattern a payment is part of; accounts that laundering connects, over the whole file, are one group.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    labels, sender, receiver = (transactions.frame[name].to_numpy() for name in ("label", "sender", "receiver"))
+    accounts, ends = np.unique(np.concatenate([sender[labels], receiver[labels]]), return_inverse=True)
+    first, second = np.split(ends, 2)
+    edges = coo_array((np.ones(first.size, dtype=np.int8), (first, second)), shape=(accounts.size, accounts.size))
+    _, component = connected_components(edges, directed=False)
+    _, begin, group = np.unique(component[first], return_index=True, return_inverse=True)
+    found = np.full(labels.size, -1, dtype=np.int64)
+    found[labels] = np.flatnonzero(labels)[begin][group]
+    return found
+
+
 def _accounts(table: pl.DataFrame) -> tuple[pl.Series, pl.Series]:
     """Codes of sender and receiver."""
-    pl = polars()
     sides = [
         table.select(pl.col(bank).alias("bank"), pl.col(account).alias("account"))
         for bank, account in (("From Bank", "Account"), ("To Bank", "Account.1"))
@@ -200,7 +224,6 @@ def _refuse_absent(have: pl.Schema, wanted: Iterable[str], source: str) -> None:
 
 
 def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
-    pl = polars()
     if all(table[name].null_count() == table.height for name in COLUMNS):  # or blank lines only
         raise InputError(f"{source}: holds no transactions")
     for name in COLUMNS:
@@ -210,12 +233,12 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
                 f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
             )
     for name in ("Amount Received", "Amount Paid"):
-        if not table[name].is_finite().all():
-            row = table[name].is_finite().arg_min()
-            value = table[name].filter(~table[name].is_finite())[0]
-            raise InputError(f"{source}: {name!r} is {value} in row {row} by time; amounts are numbers")
-        if (table[name] < 0).any():
-            row = (table[name] < 0).arg_max()
+        finite, negative = table[name].is_finite(), table[name] < 0
+        if not finite.all():
+            value = table[name].filter(~finite)[0]
+            raise InputError(f"{source}: {name!r} is {value} in row {finite.arg_min()} by time; amounts are numbers")
+        if negative.any():
+            row = negative.arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
     if not table["Is Laundering"].is_in(pl.Series([0.0, 1.0]).implode()).all():  # before any cast: 0.9 is no label
         raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")

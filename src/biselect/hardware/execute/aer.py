@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.execute.measured_bits import Readout
-from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL
+from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
 from biselect.hardware.targets import load_target, recorded_backend
 
 try:
-    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
-    from qiskit.transpiler import Target
+    from qiskit import QuantumCircuit
     from qiskit_aer import AerSimulator
 except ImportError as error:
     raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
@@ -19,12 +17,11 @@ STATEVECTOR_QUBITS = 24
 MEMORY_MB = 1 << 20  # Aer guesses from the number of qubits, which is not what a matrix product state takes
 
 
-class AerSampling:
+class AerSampling(Sampler):
     """Shots of the compiled gates without errors."""
 
     name = "aer"
     kind = EXACT
-    remark = ""
 
     def check(self, compiled: Compiled) -> None:
         """Aer takes any gate; beyond a state vector it may take long."""
@@ -32,27 +29,31 @@ class AerSampling:
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure the compiled gates on the qubits that they use."""
         circuit = cut(compiled.circuit)
-        small = circuit.num_qubits <= STATEVECTOR_QUBITS
-        simulator = AerSimulator(
-            method="statevector" if small else "matrix_product_state", max_memory_mb=MEMORY_MB, max_parallel_threads=1
-        )
+        method = "statevector" if circuit.num_qubits <= STATEVECTOR_QUBITS else "matrix_product_state"
+        simulator = AerSimulator(method=method, max_memory_mb=MEMORY_MB, max_parallel_threads=1)
         result = simulator.run(circuit, shots=shots, seed_simulator=seed).result()
         return Readout.of(result.get_counts(), circuit.num_clbits)
 
 
-class NoisySampling:
+class NoisySampling(Sampler):
     """Shots of the compiled gates under a recorded device's errors."""
 
     kind = NOISE_MODEL
-    remark = ""
 
     def __init__(self, device: str) -> None:
         self._target = load_target(device)
         self.name = f"noisy:{device}"
 
     def check(self, compiled: Compiled) -> None:
-        """The device must have every gate where it is used."""
-        _check_gates(compiled, self._target)
+        """The device must have every gate where it is used; a noise model would take another for one without errors."""
+        for step in compiled.circuit.data:
+            name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
+            places = (qubits, qubits[::-1])
+            if name != "barrier" and not any(self._target.instruction_supported(name, place) for place in places):
+                raise InputError(
+                    f"{self._target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the "
+                    f"circuit uses: it was compiled for {compiled.target!r}; compile it for this device"
+                )
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
@@ -64,49 +65,29 @@ class NoisySampling:
         return Readout.of(table)
 
 
-class LocalSampling:
+class LocalSampling(NoisySampling):
     """Runtime's SamplerV2 in local testing mode: a recorded device, checked and run as the service would."""
-
-    kind = NOISE_MODEL
-    remark = ""
 
     def __init__(self, device: str) -> None:
         self._backend = recorded_backend(device)
         self._backend.properties()  # local mode leaves errors out unless they have been read
-        self._backend._target = load_target(device)
+        self._backend._target = self._target = load_target(device)
         self.name = f"local:{device}"
-
-    def check(self, compiled: Compiled) -> None:
-        """The device must have every gate where it is used."""
-        _check_gates(compiled, self._backend.target)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
         from biselect.hardware.execute.ibm import runtime_sampler
 
-        options = {"simulator": {"seed_simulator": seed + 1}}  # local mode takes a seed of 0 for none
-        sampler = runtime_sampler(self._backend, options)
+        # local mode takes a seed of 0 for none
+        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed + 1}})
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
 
 
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:
     """The same circuit on its own qubits alone; classical bits as they were."""
     used = sorted({circuit.find_bit(qubit).index for step in circuit.data for qubit in step.qubits})
-    number = {qubit: position for position, qubit in enumerate(used)}
-    small = QuantumCircuit(QuantumRegister(len(used), "q"), ClassicalRegister(circuit.num_clbits, "c"))
+    small = QuantumCircuit(len(used), circuit.num_clbits)
     for step in circuit.data:
-        qubits = [number[circuit.find_bit(qubit).index] for qubit in step.qubits]
+        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
-
-
-def _check_gates(compiled: Compiled, target: Target) -> None:
-    """Refuse a gate that the device does not have there; a noise model would take it for one without errors."""
-    for step in compiled.circuit.data:
-        name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
-        if name == "barrier" or any(target.instruction_supported(name, ends) for ends in (qubits, qubits[::-1])):
-            continue
-        raise InputError(
-            f"{target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the circuit uses: it "
-            f"was compiled for {compiled.target!r}; compile it for this device"
-        )

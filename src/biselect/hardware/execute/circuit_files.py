@@ -13,17 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.files import read_json
+from biselect.core.files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.hashing import check_seal, seal
-from biselect.hardware.masks import hardware_mask, masked
+from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch
 from biselect.hardware.paths import QiskitPath, YFramePath
 from biselect.hardware.placement import Placement
-from biselect.hardware.resources import Resources
-from biselect.hardware.surrogates import mean_field
+from biselect.hardware.surrogates import hardware_mask, masked, mean_field
 from biselect.hardware.targets import snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
@@ -58,10 +55,7 @@ def circuit_contents(
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
-    Args:
-        made: the compiled circuit with all that led to it.
-        more: further files that the manifest is to vouch for.
-        facts: further plain data to seal in it, such as what the circuit is for.
+    It vouches for `more` files too, and seals `facts`, such as what the circuit is for.
     """
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
 
@@ -71,13 +65,13 @@ def circuit_contents(
     contents = {
         "circuit.qpy": qpy_bytes(circuit),
         "circuit.qasm": qasm3_text(circuit).encode(),
-        "target.json": _json(snapshot(made.target)),
+        "target.json": json_bytes(snapshot(made.target)),
         "problem.npz": problem.getvalue(),
         **({} if made.training is None else {"angles.json": made.training.to_json().encode()}),
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": _json(seal({**made.manifest(), **(facts or {}), "files": hashes}))}
+    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **(facts or {}), "files": hashes}))}
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
@@ -88,7 +82,7 @@ def load_circuit(folder: str | Path) -> StoredCircuit:
 def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
     if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
-        raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); write one with biselect compile --out")
+        raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); `biselect compile` writes one")
     check_seal(manifest, folder / "manifest.json")
     contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
     problem = SelectionProblem.load(folder / "problem.npz")
@@ -98,10 +92,11 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
         clbits, placement = layout_of(manifest, problem)
         patch = Patch.from_dict(manifest["patch"])
         surrogate = _surrogate(placement.placed(problem), patch, manifest)
+        path = {name: value for name, value in manifest["path"].items() if name != "name"}
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=_program(surrogate, manifest),
-            path=_path(manifest["path"]),
+            path=(QiskitPath if "fractional" in path else YFramePath)(**path),
             target=manifest["target"]["name"],
             seed=manifest["seed"],
             initial_layout=tuple(manifest["layout"]["initial"]),
@@ -143,22 +138,17 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
     return AnsatzSpec(surrogate, manifest["depth"], manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
-def _path(content: Mapping[str, Any]) -> QiskitPath | YFramePath:
-    options = {name: value for name, value in content.items() if name != "name"}
-    return QiskitPath(**options) if "fractional" in options else YFramePath(**options)
-
-
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
     try:
-        circuits = qpy.load(io.BytesIO(content))
+        return qpy.load(io.BytesIO(content))[0]
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
-    return circuits[0]
 
 
-def _json(content: Any) -> bytes:
+def json_bytes(content: Any) -> bytes:
+    """Plain data as our manifests are written."""
     return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

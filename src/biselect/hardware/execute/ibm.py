@@ -7,27 +7,16 @@ from collections.abc import Callable
 from typing import Any
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.remote import (
-    ConnectionLostError,
-    JobFailedError,
-    Service,
-    ServiceError,
-    StillWaitingError,
-    is_lost,
-)
+from biselect.hardware.execute import remote
 from biselect.hardware.execute.scrub import account_secrets, scrubbed
 
 try:
-    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session
+    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session, exceptions
     from qiskit_ibm_runtime.api.exceptions import RequestsApiError
-    from qiskit_ibm_runtime.exceptions import (
-        RuntimeInvalidStateError,
-        RuntimeJobFailureError,
-        RuntimeJobMaxTimeoutError,
-        RuntimeJobTimeoutError,
-    )
 except ImportError as error:
     raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install 'biselect[quantum]'") from error
+
+FAILED = (exceptions.RuntimeJobFailureError, exceptions.RuntimeJobMaxTimeoutError, exceptions.RuntimeInvalidStateError)
 
 
 def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
@@ -40,13 +29,11 @@ def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
         return SamplerV2(mode=mode, options=options)
 
 
-class IbmSampling(Service):
+class IbmSampling(remote.Service):
     """Shots of an IBM device.
 
-    Args:
-        mode: a backend for single jobs, or the caller's own Session or Batch; none is ever opened here.
-        service: the QiskitRuntimeService that knows the jobs.
-        make_sampler: gives a SamplerV2, or what behaves like it.
+    `mode` is a backend for single jobs, or the caller's own Session or Batch; none is ever opened here. `service` is
+    the QiskitRuntimeService that knows the jobs.
     """
 
     finds = True
@@ -84,15 +71,15 @@ class IbmSampling(Service):
     def _measured(self, job: str, wait: float | None) -> Any:
         result = self._service.job(job).result(timeout=wait)
         if result is None or not len(result):
-            raise JobFailedError(f"job {job} ended without a result")
+            raise remote.JobFailedError(f"job {job} ended without a result")
         return result[0].join_data()
 
-    def _meaning(self, error: Exception) -> type[ServiceError]:
-        if isinstance(error, RuntimeJobTimeoutError):
-            return StillWaitingError
-        if isinstance(error, RuntimeJobFailureError | RuntimeJobMaxTimeoutError | RuntimeInvalidStateError):
-            return JobFailedError
-        return ConnectionLostError if is_lost(error, _status(error)) else ServiceError
+    def _meaning(self, error: Exception) -> type[remote.ServiceError]:
+        if isinstance(error, exceptions.RuntimeJobTimeoutError):
+            return remote.StillWaitingError
+        if isinstance(error, FAILED):
+            return remote.JobFailedError
+        return remote.ConnectionLostError if remote.is_lost(error, _status(error)) else remote.ServiceError
 
     def _secrets(self) -> list[str]:
         return [*account_secrets(self._service.active_account()), *_stored_secrets()]

@@ -6,15 +6,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.remote import (
-    WAIT,
-    ConnectionLostError,
-    JobFailedError,
-    Service,
-    ServiceError,
-    StillWaitingError,
-    is_lost,
-)
+from biselect.hardware.execute import remote
 from biselect.hardware.execute.scrub import plain_address, scrubbed
 
 # IQM's error classes go by name, for they cannot be imported beside IBM's.
@@ -22,13 +14,8 @@ TIMEOUT = "OperationTimeoutError"
 BROKEN_DOWN = {"InternalSystemError", "BadGatewayError", "SystemUnavailableError"}  # its client's for 5xx
 
 
-class IqmSampling(Service):
-    """Shots of an IQM device, whose jobs carry no tags.
-
-    Args:
-        backend: an IQMBackend, or one that behaves like it.
-        address: of the server, without credentials.
-    """
+class IqmSampling(remote.Service):
+    """Shots of an IQM device, whose jobs carry no tags; the address of its server holds no credentials."""
 
     def __init__(self, backend: Any, address: str) -> None:
         self._backend = backend
@@ -59,15 +46,15 @@ class IqmSampling(Service):
 
     def _measured(self, job: str, wait: float | None) -> Any:
         handle = self._backend.retrieve_job(job)
-        result = handle.result(timeout=WAIT if wait is None else wait)
+        result = handle.result(timeout=remote.WAIT if wait is None else wait)
         if not result.success:
-            raise JobFailedError(f"job {job} failed: {scrubbed(handle.error_message())}")
+            raise remote.JobFailedError(f"job {job} failed: {scrubbed(handle.error_message())}")
         return result.get_counts()
 
-    def _meaning(self, error: Exception) -> type[ServiceError]:
+    def _meaning(self, error: Exception) -> type[remote.ServiceError]:
         kinds = {kind.__name__ for kind in type(error).__mro__}
         if TIMEOUT in kinds:
-            return StillWaitingError
+            return remote.StillWaitingError
         status = getattr(getattr(error, "response", None), "status_code", None)
-        lost = (status is None and kinds & BROKEN_DOWN) or is_lost(error, status)
-        return ConnectionLostError if lost else ServiceError
+        lost = (status is None and kinds & BROKEN_DOWN) or remote.is_lost(error, status)
+        return remote.ConnectionLostError if lost else remote.ServiceError

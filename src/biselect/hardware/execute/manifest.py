@@ -10,27 +10,25 @@ from __future__ import annotations
 import json
 import os
 from dataclasses import asdict, dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from biselect._version import __version__
-from biselect.core import Selection
 from biselect.core.checks import whole
-from biselect.core.files import read_json, write_file
+from biselect.core.files import check_seal, read_json, seal, write_file
 from biselect.errors import InputError
-from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of
-from biselect.hardware.execute.devices import kind_of
-from biselect.hardware.hashing import check_seal, seal
-from biselect.qaoa.thresholds import Threshold
+from biselect.hardware.bundle import installed
+from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
+from biselect.hardware.execute.samplers import kind_of
+from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
 FORMAT = "biselect-run-2"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
-PACKAGES = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
+EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
+PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -104,8 +102,7 @@ def plan(
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
         "given_threshold": None if threshold is None else asdict(threshold),
     }
-    plain: dict[str, Any] = json.loads(json.dumps(asked, allow_nan=False))  # as a manifest gives it back
-    return plain
+    return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
 
 
 def repeat_seed(seed: int, repeat: int) -> int:
@@ -123,29 +120,23 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
         asked: from `plan`.
     """
     if is_fixed(folder):
-        found = load_run(folder)
-        if other := [name for name in asked if found.content.get(name) != asked[name]]:
+        fixed = load_run(folder)
+        if other := [name for name in asked if fixed.content.get(name) != asked[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
-        return found
-    dense = solve(circuit.problem, "auto", seed=0, time_limit=REFERENCE_SECONDS)
-    sparse = solve(circuit.surrogate, "auto", seed=0, time_limit=REFERENCE_SECONDS)
-    content = seal(
-        {
-            **asked,
-            "threshold": asked["given_threshold"] or asdict(Threshold.from_selection(dense)),
-            "references": {"dense": _evidence(dense), "sparse": _evidence(sparse)},
-            "versions": installed(),
-        }
-    )
+        return fixed
+    problems = {"dense": circuit.problem, "sparse": circuit.surrogate}
+    found = {name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()}
+    threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
+    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
+    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name in NEEDED:
             _add(folder / name, (source / name).read_bytes())
     except OSError as error:
         raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    text = json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
     try:
-        write_file(folder / NAME, text, move=os.link)
+        write_file(folder / NAME, json_bytes(content), move=os.link)
     except FileExistsError:  # another process was first: its run counts
         return freeze(circuit, source, folder, asked)
     return StoredRun(content=content, circuit=circuit, folder=folder)
@@ -174,21 +165,6 @@ def load_run(folder: Path) -> StoredRun:
 def is_run(content: Any) -> bool:
     """Whether this is the manifest of a run, of any release, and not that of a circuit."""
     return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")
-
-
-def _evidence(selection: Selection) -> dict[str, Any]:
-    return {name: getattr(selection, name) for name in ("energy", "bound", "solver", "proven_optimal")}
-
-
-def installed() -> dict[str, str]:
-    """Versions of what takes part in a run."""
-    found = {"biselect": __version__}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            continue
-    return found
 
 
 def _add(path: Path, content: bytes) -> None:

@@ -1,39 +1,36 @@
-"""SectorSampler: exact shots inside the budgets for whoever speaks Qiskit's V2 primitives."""
+"""SectorSampler: exact shots inside the budgets for whoever speaks Qiskit's V2 primitives.
+
+It reads logical circuits as programs: `program_of` says which Qiskit circuits keep two budgets, and what they do.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from math import isclose, isfinite, pi, remainder
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import Sector
+from biselect.core import conventions
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.execute.recognise import program_of
-from biselect.hardware.execute.samplers import sector_shots, wide_shots
-from biselect.simulate.program import Program
+from biselect.hardware.circuits import prepare_dicke
+from biselect.hardware.execute.exact_shots import sector_of, sector_shots, wide_shots
+from biselect.simulate.program import RZ, RZZ, XY, Op, Program, wrapped
 
 try:
-    from qiskit import QuantumCircuit
-    from qiskit.primitives import (
-        BaseSamplerV2,
-        BitArray,
-        DataBin,
-        PrimitiveJob,
-        PrimitiveResult,
-        SamplerPubLike,
-        SamplerPubResult,
-    )
+    from qiskit import QuantumCircuit, primitives
+    from qiskit.circuit import CircuitInstruction
     from qiskit.primitives.containers.sampler_pub import SamplerPub
 except ImportError as error:
     raise MissingDependencyError("the sampler needs Qiskit: pip install 'biselect[quantum]'") from error
 
 METHODS = ("auto", "sector", "wide")
 LARGEST_SECTOR = 200_000_000  # amplitudes that `auto` still takes as a state
+CLOSE = 1e-9  # between angles of one and the same gate
 
 
-class SectorSampler(BaseSamplerV2):
+class SectorSampler(primitives.BaseSamplerV2):
     """Samples logical circuits that keep both budgets, on their C(N, k)·C(D, m) states instead of 2^(N+D).
 
     It takes circuits of `build_circuit`, and any other of the same gates: see `program_of`.
@@ -54,12 +51,7 @@ class SectorSampler(BaseSamplerV2):
     """
 
     def __init__(
-        self,
-        *,
-        n_samples: int | None = None,
-        method: str = "auto",
-        default_shots: int = 1024,
-        seed: int | None = None,
+        self, *, n_samples: int | None = None, method: str = "auto", default_shots: int = 1024, seed: int | None = None
     ) -> None:
         if method not in METHODS:
             raise InputError(f"method must be one of {', '.join(METHODS)}, got {method!r}")
@@ -69,38 +61,33 @@ class SectorSampler(BaseSamplerV2):
         self._seed = seed
 
     def run(
-        self, pubs: Iterable[SamplerPubLike], *, shots: int | None = None
-    ) -> PrimitiveJob[PrimitiveResult[SamplerPubResult]]:
+        self, pubs: Iterable[primitives.SamplerPubLike], *, shots: int | None = None
+    ) -> primitives.PrimitiveJob[primitives.PrimitiveResult[primitives.SamplerPubResult]]:
         """Sample every pub; a circuit that does not keep the budgets is refused, in the job's result."""
         coerced = [SamplerPub.coerce(pub, self._default_shots if shots is None else shots) for pub in pubs]
-        job = PrimitiveJob(self._run, coerced)
+        job = primitives.PrimitiveJob(self._run, coerced)
         job._submit()
         return job
 
-    def _run(self, pubs: list[SamplerPub]) -> PrimitiveResult[SamplerPubResult]:
+    def _run(self, pubs: list[SamplerPub]) -> primitives.PrimitiveResult[primitives.SamplerPubResult]:
         rng = np.random.default_rng(self._seed)
-        return PrimitiveResult([self._pub(pub, rng) for pub in pubs], metadata={"version": 2})
+        return primitives.PrimitiveResult([self._pub(pub, rng) for pub in pubs], metadata={"version": 2})
 
-    def _pub(self, pub: SamplerPub, rng: np.random.Generator) -> SamplerPubResult:
+    def _pub(self, pub: SamplerPub, rng: np.random.Generator) -> primitives.SamplerPubResult:
         registers = pub.circuit.cregs
         if not registers:
             raise InputError("the circuit measures nothing; add measurements")
         bound = pub.parameter_values.bind_all(pub.circuit)
-        tables: dict[str, NDArray[np.bool_]] = {
-            register.name: np.zeros((*bound.shape, pub.shots, register.size), dtype=bool) for register in registers
-        }
+        measured = np.zeros((*bound.shape, pub.shots, pub.circuit.num_clbits), dtype=bool)
         for place, circuit in np.ndenumerate(bound):
-            measured = self._measured(circuit, pub.shots, rng)
-            for register in registers:
-                columns = [circuit.find_bit(bit).index for bit in register]
-                tables[register.name][place] = measured[:, columns]
+            measured[place] = self._measured(circuit, pub.shots, rng)
+        columns = {register.name: [pub.circuit.find_bit(bit).index for bit in register] for register in registers}
         fields: dict[str, Any] = {
-            name: BitArray.from_bool_array(table, order="little") for name, table in tables.items()
+            name: primitives.BitArray.from_bool_array(measured[..., bits], order="little")
+            for name, bits in columns.items()
         }
-        return SamplerPubResult(
-            DataBin(**fields, shape=pub.shape),
-            metadata={"shots": pub.shots, "circuit_metadata": pub.circuit.metadata},
-        )
+        facts = {"shots": pub.shots, "circuit_metadata": pub.circuit.metadata}
+        return primitives.SamplerPubResult(primitives.DataBin(**fields, shape=pub.shape), metadata=facts)
 
     def _measured(self, circuit: QuantumCircuit, shots: int, rng: np.random.Generator) -> NDArray[np.uint8]:
         """Classical bits, one row a shot, in random order."""
@@ -115,5 +102,108 @@ class SectorSampler(BaseSamplerV2):
     def _is_wide(self, program: Program) -> bool:
         if self._method != "auto":
             return self._method == "wide"
-        sector = Sector(n_samples=program.n_samples, n_features=program.n_features, k=program.k, m=program.m)
-        return sector.size > LARGEST_SECTOR
+        return sector_of(program).size > LARGEST_SECTOR
+
+
+def program_of(circuit: QuantumCircuit, n_samples: int | None = None) -> tuple[Program, dict[int, int]]:
+    """The program of a bound logical circuit, and the qubit that each classical bit measures.
+
+    A circuit is a start, then RZ, RZZ and XXPlusYY(θ, 0) in any order, then measurements. The start is made of X gates,
+    or prepares a Dicke state in both registers with the gates of `prepare_dicke`. Of two quantum registers the first
+    holds the samples, the second the features; a circuit with another division needs `n_samples`.
+    """
+    n = _samples(circuit, n_samples)
+    steps = [step for step in circuit.data if step.operation.name != "barrier"]
+    qubits = [_places(circuit, step) for step in steps]
+    done, budgets = _dicke_start(steps, qubits, n, circuit.num_qubits)
+    bits = [0] * circuit.num_qubits
+    ops: list[Op] = []
+    reads: dict[int, int] = {}
+    measured: set[int] = set()  # not reads' values: a classical bit may be written twice, and keeps the second qubit
+    touched: set[int] = set()
+    for number in range(done, len(steps)):
+        step, places = steps[number], qubits[number]
+        name, angles = step.operation.name, step.operation.params
+        gate = f"gate {number + 1} ({name} on {', '.join(map(str, places))})"
+        if name == "measure":
+            reads[circuit.find_bit(step.clbits[0]).index] = places[0]
+            measured.add(places[0])
+        elif measured & set(places):
+            raise InputError(f"{gate} follows the measurement of its qubit; measure at the end only")
+        elif name == "x" and budgets is None and places[0] not in touched:
+            bits[places[0]] ^= 1
+        elif name == "rzz" and (places[0] < n) == (places[1] < n):
+            raise InputError(f"{gate} lies within one register; phases join the two registers")
+        elif name in ("rz", "rzz", "xx_plus_yy"):
+            ops.append(_op(name, places, [float(angle) for angle in angles], gate))
+            touched |= set(places)
+        else:
+            raise InputError(
+                f"{gate} is none that keeps the budgets as this sampler knows them: X gates first or a Dicke start, "
+                "then rz, rzz and xx_plus_yy, then measurements. Sample the logical circuit, not a transpiled one"
+            )
+    k, m = budgets or (sum(bits[:n]), sum(bits[n:]))
+    start = tuple(bits) if budgets is None else None
+    sizes = {"n_samples": n, "n_features": circuit.num_qubits - n, "k": k, "m": m}
+    return Program(**sizes, bits=start, layers=(tuple(ops),)), reads
+
+
+def _samples(circuit: QuantumCircuit, n_samples: int | None) -> int:
+    if n_samples is None:
+        if len(circuit.qregs) != 2 or sum(map(len, circuit.qregs)) != circuit.num_qubits:
+            raise InputError(
+                "the circuit must have two quantum registers, samples first, or n_samples must be given to say which "
+                "qubits are samples"
+            )
+        return len(circuit.qregs[0])
+    if not 0 < n_samples < circuit.num_qubits:
+        raise InputError(f"n_samples must lie between 1 and {circuit.num_qubits - 1}, got {n_samples}")
+    return n_samples
+
+
+def _op(name: str, places: tuple[int, ...], angles: Sequence[float], gate: str) -> Op:
+    if not all(map(isfinite, angles)):
+        raise InputError(f"{gate}: its angles must be finite, got {', '.join(map(str, angles))}")
+    if name == "xx_plus_yy":
+        if not isclose(remainder(angles[1], 2 * pi), 0.0, abs_tol=CLOSE):
+            raise InputError(f"{gate}: its second angle must be 0, got {angles[1]:g}")
+        return Op(kind=XY, qubits=places, angle=wrapped(angles[0] / float(conventions.xx_plus_yy_angle(1.0))))
+    return Op(kind=RZ if name == "rz" else RZZ, qubits=places, angle=angles[0])
+
+
+def _dicke_start(
+    steps: Sequence[CircuitInstruction], qubits: Sequence[tuple[int, ...]], n: int, total: int
+) -> tuple[int, tuple[int, int] | None]:
+    """How many gates prepare a Dicke state, and its budgets; (0, None) for another start."""
+    first, k = _longest_dicke(steps, qubits, range(n), total)
+    second, m = _longest_dicke(steps[first:], qubits[first:], range(n, total), total)
+    done = first + second
+    spread = any(step.operation.name == "cx" for step in steps[:done])
+    return (done, (k, m)) if spread and k and m else (0, None)
+
+
+def _longest_dicke(
+    steps: Sequence[CircuitInstruction], qubits: Sequence[tuple[int, ...]], register: range, total: int
+) -> tuple[int, int]:
+    """The longest preparation that the gates begin with, and its budget; 0 and 0 if none."""
+    best = (0, 0)
+    for ones in range(1, len(register) + 1):
+        wanted = QuantumCircuit(total)
+        prepare_dicke(wanted, register, ones)
+        size = len(wanted.data)
+        if best[0] < size <= len(steps) and all(
+            _same(step.operation, other.operation) and places == _places(wanted, other)
+            for step, places, other in zip(steps, qubits, wanted.data, strict=False)
+        ):
+            best = (size, ones)
+    return best
+
+
+def _places(circuit: QuantumCircuit, step: CircuitInstruction) -> tuple[int, ...]:
+    return tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+
+
+def _same(one: Any, other: Any) -> bool:
+    return one.name == other.name and all(
+        isclose(float(a), float(b), abs_tol=CLOSE) for a, b in zip(one.params, other.params, strict=True)
+    )

@@ -10,8 +10,7 @@ from typing import Any
 from biselect.errors import BiselectError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import bit_table
-from biselect.hardware.execute.measured_bits import Readout
-from biselect.hardware.execute.samplers import HARDWARE
+from biselect.hardware.execute.samplers import HARDWARE, Readout, Sampler
 from biselect.hardware.execute.scrub import scrubbed
 from biselect.hardware.targets import snapshot
 
@@ -40,7 +39,7 @@ class DoubtfulJobError(ServiceError):
     """Handing a job in again may pay for it twice; the caller must ask for it with `resubmit=True`."""
 
 
-class Service(ABC):
+class Service(Sampler, ABC):
     """A sampler whose shots are jobs.
 
     Attributes:
@@ -50,13 +49,11 @@ class Service(ABC):
         finds: whether jobs can be found by their tag.
     """
 
-    name: str
     kind = HARDWARE
-    remark = ""
     finds = False
     _backend: Any
 
-    def check(self, compiled: Compiled) -> None:  # noqa: B027
+    def check(self, compiled: Compiled) -> None:
         """The service itself refuses what its device cannot run, before it takes the job."""
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
@@ -123,9 +120,7 @@ class Service(ABC):
 def is_lost(error: BaseException, status: int | None) -> bool:
     """Whether the service gave no answer, or broke down, so that it may have done what it was asked all the same.
 
-    Args:
-        error: what the client raised; without an answer it is the connection's unless it names a file of this machine.
-        status: the HTTP status of the answer, if there was one.
+    Without an HTTP status the error is the connection's, unless it names a file of this machine.
     """
     if status is not None:
         return not 0 <= status < 500

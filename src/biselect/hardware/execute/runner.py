@@ -8,18 +8,10 @@ from secrets import token_hex
 
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect.hardware.execute.devices import sampler_for
-from biselect.hardware.execute.manifest import StoredRun, installed
-from biselect.hardware.execute.measured_bits import Readout
-from biselect.hardware.execute.remote import (
-    ConnectionLostError,
-    DoubtfulJobError,
-    JobFailedError,
-    Service,
-    ServiceError,
-    StillWaitingError,
-)
-from biselect.hardware.execute.samplers import Sampler
+from biselect.hardware.bundle import installed
+from biselect.hardware.execute import remote
+from biselect.hardware.execute.manifest import PARTS, StoredRun
+from biselect.hardware.execute.samplers import Readout, Sampler, sampler_for
 from biselect.hardware.execute.store import RunStore
 
 Say = Callable[[str], None]
@@ -27,7 +19,7 @@ Say = Callable[[str], None]
 
 def execute(
     run: StoredRun,
-    sampler: Sampler | Service | None = None,
+    sampler: Sampler | None = None,
     *,
     wait: float | None = None,
     resubmit: bool = False,
@@ -53,13 +45,13 @@ def execute(
         left = range(len(readouts), len(run.seeds))
         if not left:
             return readouts
-        if installed() != run.content["versions"]:
+        if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         sampler = sampler or sampler_for(run.on)
-        if isinstance(sampler, Service):
+        if isinstance(sampler, remote.Service):
             _submit(run, sampler, store, left, resubmit, say)
         for repeat in left:
-            if isinstance(sampler, Service):
+            if isinstance(sampler, remote.Service):
                 readout = _collect(sampler, store, repeat, wait)
             else:
                 readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
@@ -79,7 +71,7 @@ def progress(run: StoredRun) -> tuple[int, int]:
     return done, sum(jobs.get(repeat, {}).get("event") == "submitted" for repeat in range(done, len(run.seeds)))
 
 
-def _submit(run: StoredRun, service: Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
+def _submit(run: StoredRun, service: remote.Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
     """Hand in a job for every repeat that has none, after looking for one that may be in the queue already."""
     jobs = store.jobs()
     calibration = None
@@ -93,7 +85,7 @@ def _submit(run: StoredRun, service: Service, store: RunStore, repeats: range, r
             say(f"repeat {repeat + 1}: found again as job {found}")
             continue
         if last["event"] == "submitting" and not service.finds and not resubmit:
-            raise DoubtfulJobError(
+            raise remote.DoubtfulJobError(
                 f"repeat {repeat + 1}: the connection was lost while it was handed in, and {service.name} cannot say "
                 "whether it arrived; resubmit=True hands it in once more, at the price of a job if it did"
             )
@@ -105,37 +97,37 @@ def _submit(run: StoredRun, service: Service, store: RunStore, repeats: range, r
         store.note(repeat, "submitting", tag=tag)
         try:
             job = service.submit(run.circuit.compiled, run.shots, tag)
-        except ConnectionLostError:
+        except remote.ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
-        except ServiceError as error:
+        except remote.ServiceError as error:
             store.note(repeat, "refused", tag=tag, why=str(error))
             raise
         store.note(repeat, "submitted", job=job, calibration=calibration)
         say(f"repeat {repeat + 1}: job {job}")
 
 
-def _collect(service: Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
+def _collect(service: remote.Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
     job = store.jobs()[repeat]["job"]
     try:
         readout = service.collect(job, wait)
         store.check(readout)
-    except JobFailedError as error:
+    except remote.JobFailedError as error:
         store.note(repeat, "failed", job=job, why=str(error))
-        raise JobFailedError(
+        raise remote.JobFailedError(
             f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
         ) from None
-    except (StillWaitingError, ConnectionLostError):
+    except (remote.StillWaitingError, remote.ConnectionLostError):
         raise
-    except (ServiceError, InputError) as error:  # it may be there for another account: only the user can give it up
+    except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
         store.note(repeat, "uncollected", job=job, why=str(error))
-        raise DoubtfulJobError(
+        raise remote.DoubtfulJobError(
             f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
             "more, or with resubmit=True to hand it in anew, at the price of a job"
         ) from None
     return readout
 
 
-def _keep_calibration(run: StoredRun, service: Service) -> str:
+def _keep_calibration(run: StoredRun, service: remote.Service) -> str:
     """Write the device's calibration of the moment beside the results; gives its hash."""
     content = service.snapshot()
     path = run.folder / f"calibration-{content['hash'][:12]}.json"

@@ -1,38 +1,80 @@
-"""Sampler: one way to ask for shots, and the two exact simulators that answer it."""
+"""Sampler: one way to ask for shots, what it gives, and every sampler by its name."""
 
 from __future__ import annotations
 
-from functools import lru_cache
+import re
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import unrank
+from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.execute.measured_bits import Readout
-from biselect.hardware.execute.sector_state import check_sector, sector_state
-from biselect.simulate.measure import measure
-from biselect.simulate.program import Program
+from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
+from biselect.hardware.execute.scrub import plain_address
+from biselect.hardware.placement import Placement
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
 HARDWARE = "hardware"
+KINDS = {"sector": EXACT, "wide": EXACT, "aer": EXACT}
+KINDS_OF_DEVICES = {"noisy": NOISE_MODEL, "local": NOISE_MODEL, "ibm": HARDWARE, "iqm": HARDWARE}
+FORMS = "sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS"
+DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
+
+
+class Readout(CountedBits):
+    """Strings of classical bits, and how often each was seen; column c of `bits` is classical bit c."""
+
+    @classmethod
+    def of(cls, measured: Any, width: int = 1) -> Readout:
+        """From counts, a Qiskit BitArray or a table of shots × classical bits, as `bit_table` takes them."""
+        bits, counts = bit_table(measured, width)
+        if not counts.sum():
+            raise InputError("there are no shots to read")
+        return cls.of_table(bits, counts)
+
+    @classmethod
+    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Readout:
+        """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
+        table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
+        table[:, list(compiled.clbits)] = bits
+        return cls.of_table(table, counts)
+
+    def decoded(self, problem: SelectionProblem, layout: Any, placement: Placement | None = None) -> Shots:
+        """Under the original variables; see `decode_bits`."""
+        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout, placement)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form: each string as the hex of its bytes, classical bit 0 the lowest bit of the first byte."""
+        packed = np.packbits(self.bits, axis=1, bitorder="little")
+        strings = [row.tobytes().hex() for row in packed]
+        return {"width": self.bits.shape[1], "bits": strings, "counts": self.counts.tolist()}
+
+    @classmethod
+    def from_dict(cls, content: Mapping[str, Any]) -> Readout:
+        """Build from the JSON form."""
+        width = int(content["width"])
+        packed = np.frombuffer(bytes.fromhex("".join(content["bits"])), dtype=np.uint8)
+        rows = packed.reshape(len(content["counts"]), -(-width // 8))
+        bits = np.unpackbits(rows, axis=1, count=width, bitorder="little")
+        return cls(bits=bits, counts=np.array(content["counts"], dtype=np.int64))
 
 
 class Sampler(Protocol):
     """Whoever can measure a compiled circuit.
 
     Attributes:
-        name: as `--on` takes it, without anything secret.
+        name: as `sampler_for` takes it, without anything secret.
         kind: what the shots are: an exact simulation, a noise model, or hardware. Every output says it.
         remark: what else is to be known of the last shots.
     """
 
     name: str
     kind: str
-    remark: str
+    remark: str = ""
 
     def check(self, compiled: Compiled) -> None:
         """Refuse a circuit that cannot be measured here, before a run is fixed for it."""
@@ -41,73 +83,53 @@ class Sampler(Protocol):
         """Measure; one seed fixes the shots, except on hardware."""
 
 
-class SectorSampling:
-    """Shots of the program from its exact state; budgets are kept by construction."""
-
-    name = "sector"
-    kind = EXACT
-    remark = ""
-
-    def check(self, compiled: Compiled) -> None:
-        """The state must fit into memory."""
-        check_sector(compiled.program)
-
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
-        """Measure the program, not the compiled gates."""
-        bits, counts = sector_shots(compiled.program, shots, seed)
-        return Readout.of_logical(bits, counts, compiled)
+def kind_of(on: str) -> str:
+    """What shots from there are: an exact simulation, a noise model, or hardware; refuses a name that is none."""
+    kind, _, where = on.partition(":")
+    known = KINDS_OF_DEVICES if where else KINDS
+    if kind not in known:
+        shown = kind if kind in KINDS | KINDS_OF_DEVICES else "that"  # an unknown name may hold a credential
+        raise InputError(f"{shown} is not where circuits can be run as given; choose {FORMS}")
+    if kind == "iqm":
+        plain_address(where)
+    elif where and not DEVICE.fullmatch(where):  # not repeated either
+        raise InputError(f"{kind} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
+    return known[kind]
 
 
-class WideSampling:
-    """Shots of the program from its charge-block matrix product state, for registers beyond any state vector."""
+def foreign_device(on: str, compiled_for: str) -> str | None:
+    """A warning where the names say that a circuit was compiled for another device than it is to run on."""
+    kind, _, where = on.partition(":")
 
-    name = "wide"
-    kind = EXACT
-    remark = ""
+    def bare(device: str) -> str:
+        return device.lower().removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
 
-    def check(self, compiled: Compiled) -> None:
-        """The start must be a basis state."""
-        from biselect.simulate.wide.local import basis_start
-
-        basis_start(compiled.program)
-
-    def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
-        """Measure the program, not the compiled gates."""
-        bits, counts = wide_shots(compiled.program, shots, seed)
-        report = _wide_sampler(compiled.program).report
-        self.remark = (
-            f"largest bond χ = {report.largest_bond}, discarded weight {report.discarded_weight:.1e}, "
-            f"norm off by {report.norm_error:.1e}"
-        )
-        return Readout.of_logical(bits, counts, compiled)
+    if kind not in ("noisy", "local", "ibm") or bare(where) == bare(compiled_for):
+        return None
+    return f"the circuit was compiled for {compiled_for!r}, not for {where}, whose gates and layout may be others"
 
 
-def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Distinct bit strings over the logical qubits, and how often each was measured."""
-    found: tuple[NDArray[Any], NDArray[np.int64]] = _wide_sampler(program).draw(shots, seed)
-    return found
+def sampler_for(on: str) -> Sampler:
+    """The sampler of a name: `sector`, `wide`, `aer`, `noisy:DEVICE`, `local:DEVICE`, `ibm:DEVICE` or `iqm:ADDRESS`.
 
+    Hardware is connected to by the service's own account.
+    """
+    kind_of(on)
+    kind, _, where = on.partition(":")
+    if kind in ("sector", "wide"):
+        from biselect.hardware.execute.exact_shots import SectorSampling, WideSampling
 
-def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Distinct bit strings over the logical qubits, and how often each was measured."""
-    rows, columns, counts = measure(_state(program), shots, seed)
-    n = program.n_samples
-    bits = np.zeros((len(counts), program.qubits), dtype=np.uint8)
-    np.put_along_axis(bits, unrank(rows, n, program.k), 1, axis=1)
-    np.put_along_axis(bits, n + unrank(columns, program.n_features, program.m), 1, axis=1)
-    return bits, counts
+        return SectorSampling() if kind == "sector" else WideSampling()
+    if kind == "ibm":
+        from biselect.hardware.execute.ibm import IbmSampling
 
+        return IbmSampling.connect(where)
+    if kind == "iqm":
+        from biselect.hardware.execute.iqm import IqmSampling
 
-@lru_cache(maxsize=1)
-def _state(program: Program) -> NDArray[Any]:
-    """All repeats of a circuit share one evolution."""
-    return sector_state(program)
+        return IqmSampling.connect(where)
+    from biselect.hardware.execute.aer import AerSampling, LocalSampling, NoisySampling
 
-
-@lru_cache(maxsize=1)
-def _wide_sampler(program: Program) -> Any:
-    from biselect.simulate.wide import WideSampler
-
-    # only the sizes of the problem are used: energies come later, from the dense one
-    problem = SelectionProblem(coupling=np.zeros((program.n_samples, program.n_features)), k=program.k, m=program.m)
-    return WideSampler(problem, program)
+    if kind == "aer":
+        return AerSampling()
+    return NoisySampling(where) if kind == "noisy" else LocalSampling(where)

@@ -45,11 +45,7 @@ _SHAPES = (
 
 
 def scrubbed(message: object, secrets: Iterable[str] = ()) -> str:
-    """A message without tokens, passwords and addresses that hold one.
-
-    Args:
-        message: an error or a text.
-        secrets: more values to mask than those of the environment and of the file that it names.
+    """A message without tokens, passwords, addresses that hold one, and the given secrets.
 
     >>> scrubbed("GET https://ada:pw@example.org/jobs?token=abc123 failed: 401; sesame", secrets=["sesame"])
     'GET https://***@example.org/jobs?token=*** failed: 401; ***'
@@ -80,19 +76,18 @@ def _tokens(text: str) -> set[str]:
         found = set(_leaves(json.loads(text)))
     except (ValueError, RecursionError):
         return {text, *text.splitlines()}
-    kept = {(names, value) for names, value in found if not PUBLIC.intersection(names[-1:])}
-    return {value for names, value in kept if len(value) >= _SHORTEST or any(map(_SECRET_NAMES.search, names))}
+    return {value for names, value in found if len(value) >= _SHORTEST or any(map(_SECRET_NAMES.search, names))}
 
 
 def account_secrets(accounts: Any) -> list[str]:
     """Everything in an account, or in a store of them, that is not public: token, instance, those of proxies."""
-    found = [value for names, value in _leaves(accounts) if not PUBLIC.intersection(names[-1:])]
+    found = [value for _, value in _leaves(accounts)]
     return found + [password for value in found if (password := _password(value))]
 
 
 def _leaves(content: Any, names: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Every text and whole number in plain data, with the keys on the way to it."""
-    if isinstance(content, str | int) and not isinstance(content, bool):
+    """Every text and whole number in plain data that is not public, with the keys on the way to it."""
+    if isinstance(content, str | int) and not isinstance(content, bool) and not PUBLIC.intersection(names[-1:]):
         yield names, str(content)
     elif isinstance(content, Mapping):
         for name, value in content.items():

@@ -14,9 +14,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from biselect.core.files import check_seal, seal
 from biselect.errors import BiselectError, InputError
-from biselect.hardware.execute.measured_bits import Readout
-from biselect.hardware.hashing import check_seal, seal
+from biselect.hardware.execute.samplers import Readout
 
 if TYPE_CHECKING:
     from biselect.hardware.execute.manifest import StoredRun

@@ -19,7 +19,7 @@ from biselect.hardware.compiled_circuit import Compiled
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
-    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister
+    from qiskit import QuantumCircuit
     from qiskit.transpiler import InstructionProperties, Target
     from qiskit_aer.noise import NoiseModel, thermal_relaxation_error
     from qiskit_aer.noise.device.models import basic_device_gate_errors, basic_device_readout_errors
@@ -78,9 +78,7 @@ def cut_noise(
     physical = _line(touched)
     number = {qubit: position for position, qubit in enumerate(physical)}
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
-    circuit = QuantumCircuit(
-        QuantumRegister(len(physical), "q"), ClassicalRegister(compiled.circuit.num_clbits, "c"), name="noise-model"
-    )
+    circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
     reads: dict[int, int] = {}
     for step, qubits, gaps in zip(steps, touched, waits, strict=True):
         for qubit, seconds in gaps:
@@ -89,41 +87,29 @@ def cut_noise(
         circuit.append(step.operation, [number[qubit] for qubit in qubits], read)
         reads |= dict.fromkeys(read, number[qubits[0]])
     cut = cut_target(target, physical, {step.operation.name for step in steps})
-    bit_of = {qubit: bit for bit, qubit in reads.items()}
-    confusion = np.tile(np.eye(2), (circuit.num_clbits, 1, 1))
-    for (qubit,), error in basic_device_readout_errors(target=cut):
-        if qubit in bit_of:
-            confusion[bit_of[qubit]] = error.probabilities
-    return NoisyCircuit(
-        circuit=circuit,
-        reads=reads,
-        errors={
-            (name, tuple(qubits)): error
-            for name, qubits, error in basic_device_gate_errors(target=cut)
-            if not error.ideal()
-        },
-        physical=physical,
-        confusion=confusion,
-    )
+    misread = {qubit: error.probabilities for (qubit,), error in basic_device_readout_errors(target=cut)}
+    confusion = np.array([misread.get(reads.get(bit), np.eye(2)) for bit in range(circuit.num_clbits)])
+    recorded = basic_device_gate_errors(target=cut)
+    errors = {(name, tuple(qubits)): error for name, qubits, error in recorded if not error.ideal()}
+    return NoisyCircuit(circuit=circuit, reads=reads, errors=errors, physical=physical, confusion=confusion)
 
 
 def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> Target:
     """The part of a device on the given qubits, renumbered in their order, with the named operations only."""
     number = {qubit: position for position, qubit in enumerate(qubits)}
-    properties = target.qubit_properties
-    part = Target(
-        num_qubits=len(qubits),
-        dt=target.dt,
-        qubit_properties=[properties[qubit] for qubit in qubits] if properties else None,
-    )
+    known = target.qubit_properties
+    properties = [known[qubit] for qubit in qubits] if known else None
+    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=properties)
     for name in sorted(names):
         if name not in target.operation_names:
             raise InputError(
                 f"{target.description!r} has no {name}, which the circuit uses; compile it for this device"
             )
         entries: Any = target[name]
-        kept = {
-            tuple(number[qubit] for qubit in place): _known(entry)
+        kept = {  # what was not recorded counts as none
+            tuple(number[qubit] for qubit in place): InstructionProperties(
+                duration=(entry and entry.duration) or 0.0, error=(entry and entry.error) or 0.0
+            )
             for place, entry in entries.items()
             if place is not None and set(place) <= set(number)
         }
@@ -143,11 +129,6 @@ def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
     return [step for step in steps if step.qubits[0] in own]
 
 
-def _known(entry: Any) -> InstructionProperties:
-    """Duration and error of one place; what was not recorded counts as none."""
-    return InstructionProperties(duration=(entry and entry.duration) or 0.0, error=(entry and entry.error) or 0.0)
-
-
 def _line(touched: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """The qubits in use, in reverse Cuthill-McKee order of the pairs."""
     qubits = sorted({qubit for place in touched for qubit in place})
@@ -161,7 +142,8 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
     """Before each step, how long each of its qubits has waited since its last one; a fresh qubit waits for nothing."""
     left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
     starts = [0.0] * len(steps)
-    lengths = [_seconds(target, step.operation.name, place) for step, place in zip(steps, touched, strict=True)]
+    recorded = [target[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
+    lengths = [float((entry and entry.duration) or 0.0) for entry in recorded]
     readout = max((t for step, t in zip(steps, lengths, strict=True) if step.operation.name == "measure"), default=0.0)
     for index in reversed(range(len(steps))):
         length = readout if steps[index].operation.name == "measure" else lengths[index]  # read out together
@@ -174,12 +156,6 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
         waits.append([(qubit, gap) for qubit, gap in gaps if gap > 1e-12])
         ends |= dict.fromkeys(place, begin - length)
     return waits
-
-
-def _seconds(target: Target, name: str, place: tuple[int, ...]) -> float:
-    entries: Any = target[name]
-    entry = entries.get(place)
-    return float((entry and entry.duration) or 0.0)
 
 
 def _relaxation(target: Target, qubit: int, seconds: float) -> Any:

@@ -73,10 +73,8 @@ def register_mass(
     """
     widest = max(program.n_samples, program.n_features)
     if widest > MOST_QUBITS:
-        raise InputError(
-            f"a register of {widest} qubits is too wide for a density matrix, {MOST_QUBITS} is the most; "
-            "use noisy_shots"
-        )
+        many = f"a register of {widest} qubits is too wide for a density matrix"
+        raise InputError(f"{many}, {MOST_QUBITS} is the most; use noisy_shots")
     # the colouring looks at cross gates, so it comes before they go
     ordered = recoloured(program) if path.coloured else program
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))

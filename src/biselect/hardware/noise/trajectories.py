@@ -1,24 +1,26 @@
 """Shots of the whole circuit under a noise model: what goes wrong is drawn first, then matrix product states are run.
 
-Errors are twirled to Paulis, so a shot's course of errors does not depend on its state. All shots in which nothing goes
-wrong share one state, and so do shots with the same errors; only the rest are run one by one.
+Each gate's channel is twirled to Paulis, so a shot's course of errors does not depend on its state. All shots in which
+nothing goes wrong share one state, and so do shots with the same errors; only the rest are run one by one. Twirling
+keeps the fidelity of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
+from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
-from biselect.errors import InputError
+from biselect.core import SelectionProblem, conventions
+from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import Shots, bit_table, decode_bits
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
-from biselect.hardware.noise.twirl import pauli_labels, twirled
 from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
@@ -103,10 +105,29 @@ def _draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> d
             rest = channels[place][1:]
             for shot, pauli in zip(wrong, 1 + rng.choice(rest.size, wrong.size, p=rest / rest.sum()), strict=True):
                 found[shot].append((number, int(pauli)))
-    courses: dict[Errors, int] = {}
-    for course in sorted(map(tuple, found)):
-        courses[course] = courses.get(course, 0) + 1
-    return courses
+    return Counter(sorted(map(tuple, found)))
+
+
+def pauli_labels(qubits: int) -> list[str]:
+    """Paulis in Qiskit's order: the last letter acts on the first qubit."""
+    return ["".join(letters) for letters in product("IXYZ", repeat=qubits)]
+
+
+def twirled(channel: Any) -> NDArray[np.float64]:
+    """The probability of each Pauli, in the order of `pauli_labels`.
+
+    A twirled channel multiplies Pauli Q by λ_Q, the diagonal of its transfer matrix; λ_Q = Σ_P p_P (±1), with a minus
+    where P and Q anticommute, and so back: p_P = Σ_Q λ_Q (±1) / 4^n.
+    """
+    from qiskit.quantum_info import PTM, SuperOp
+
+    transfer = np.real(np.diagonal(PTM(SuperOp(channel)).data))
+    one = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+    signs = np.ones((1, 1))
+    while len(signs) < len(transfer):
+        signs = np.kron(signs, one)
+    found = np.maximum(signs @ transfer / len(transfer), 0.0)
+    return found / found.sum()
 
 
 def _run(noisy: NoisyCircuit, courses: dict[Errors, int], seed: int) -> NDArray[np.int64]:
@@ -139,3 +160,47 @@ def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:
                 if letter != "I":
                     getattr(circuit, letter.lower())(qubit)
     return circuit
+
+
+def mitigate(noisy: NoisyShots, problem: SelectionProblem) -> NDArray[np.float64]:
+    """The probability of each string of `noisy.shots`, as it would be if nothing were misread: never too good.
+
+    M3 inverts the readout errors on the strings that were measured, and gives quasi-probabilities q, some of them
+    negative. A negative weight outside the budgets makes the mass inside look larger than it is, even above one. Here
+
+        F  = Σ q(x) over strings inside the budgets, negative weights included (none if that is below zero)
+        I₊ = Σ max(q(x), 0) over strings outside
+
+    and the exact-budget mass is F / (F + I₊): never above M3's own F, within [0, 1], and of measured strings only.
+
+    Args:
+        noisy: what was read, and how often each variable is misread.
+        problem: whose budgets count.
+    """
+    return without_inflation(_quasi(noisy), noisy.shots.inside(problem))
+
+
+def without_inflation(quasi: NDArray[np.float64], inside: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Quasi-probabilities as probabilities, by the rule of `mitigate`.
+
+    >>> without_inflation(np.array([1.1, -0.1, 0.05, -0.05]), np.array([True, True, False, False])).round(3).tolist()
+    [0.952, 0.0, 0.048, 0.0]
+    """
+    positive = np.maximum(quasi, 0.0)
+    total = max(0.0, float(quasi[inside].sum()))
+    raw = float(positive[inside].sum())
+    positive[inside] *= total / raw if raw > 0 else 0.0
+    return positive / positive.sum()
+
+
+def _quasi(noisy: NoisyShots) -> NDArray[np.float64]:
+    try:
+        from mthree import M3Mitigation
+    except ImportError as error:
+        raise MissingDependencyError("mitigation needs mthree: pip install 'biselect[quantum]'") from error
+    strings = [conventions.little_endian(row) for row in noisy.shots.bits]
+    solver = M3Mitigation()
+    solver.cals_from_matrices([matrix.T for matrix in noisy.confusion])  # M3 has what is read in rows
+    counts = dict(zip(strings, noisy.shots.counts.tolist(), strict=True))
+    found = solver.apply_correction(counts, list(range(len(noisy.confusion))))
+    return np.array([found[string] for string in strings], dtype=np.float64)

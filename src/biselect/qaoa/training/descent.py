@@ -1,50 +1,21 @@
-"""One start, followed downhill: L-BFGS-B on gradients, or the paper's searches without them."""
+"""Starts followed downhill: L-BFGS-B on gradients, one by one or in batches, or the paper's searches without them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.qaoa.training.records import Descent
+
 Vector = NDArray[np.float64]
 CALLS_PER_ITERATION = 1.3  # evaluations that an iteration of L-BFGS-B may take on average, line searches included
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Descent:
-    """Where one start led.
-
-    Attributes:
-        angles: the best seen.
-        value: the objective there; infinite where every evaluation failed.
-        evaluations: how many it took.
-        trace: (evaluations, value) of every improvement.
-        flat: whether nothing showed a way down: no slope at the start, no other value later.
-        failed: whether an evaluation gave no finite number, which ends a descent.
-    """
-
-    angles: Vector
-    value: float
-    evaluations: int
-    trace: tuple[tuple[int, float], ...]
-    flat: bool = False
-    failed: bool = False
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data; `from_dict` gives back the same bits."""
-        return {**vars(self), "angles": self.angles.tolist(), "value": self.value if np.isfinite(self.value) else None}
-
-    @classmethod
-    def from_dict(cls, content: dict[str, Any]) -> Descent:
-        """Inverse of `to_dict`."""
-        trace = tuple((int(count), float(value)) for count, value in content["trace"])
-        value = np.inf if content["value"] is None else float(content["value"])
-        return cls(
-            **{**content, "angles": np.array(content["angles"], dtype=np.float64), "value": value, "trace": trace}
-        )
+MEMORY = 8  # steps that the curvature is learnt from, in batches
+ENOUGH = 1e-4  # Armijo: the share of the promised decrease that a step must give, in batches
 
 
 class _OverError(Exception):
@@ -53,17 +24,11 @@ class _OverError(Exception):
 
 @dataclass(kw_only=True)
 class Watch:
-    """Counts evaluations, keeps the best and ends the descent in time.
+    """Counts evaluations, keeps the best and ends the descent in time."""
 
-    Attributes:
-        most: evaluations at most.
-        expired: asked before every evaluation but the first.
-        unit: about how far values differ.
-    """
-
-    most: int
-    expired: Callable[[], bool]
-    unit: float = 1.0
+    most: int  # evaluations at most
+    expired: Callable[[], bool]  # asked before every evaluation but the first
+    unit: float = 1.0  # about how far values differ
     best: Vector | None = None
     value: float = np.inf
     evaluations: int = 0
@@ -91,6 +56,13 @@ class Watch:
         """End the descent where its means are used up."""
         if self.evaluations >= self.most or (self.evaluations and self.expired()):
             raise _OverError
+
+    def evaluate(self, value: Callable[[Vector], float], angles: Vector) -> float:
+        """The value at some angles, if means are left for it."""
+        self.check()
+        found = value(angles)
+        self.see(angles, found)
+        return found
 
     def descent(self, start: Vector) -> Descent:
         """What was found."""
@@ -120,17 +92,9 @@ def lbfgs(
     zero: float = 0.0,
     unit: float = 1.0,
 ) -> Descent:
-    """L-BFGS-B from one start.
+    """L-BFGS-B from one start, in `units` of the angles, within ±reach or as far as the start where that is outside.
 
-    Args:
-        value_and_gradient: of the angles.
-        start: where to begin.
-        units: the step of each angle that matters; the search runs in these.
-        reach: the box is ±reach, or as far as the start where that is outside.
-        iterations: at most.
-        watch: counts and stops.
-        zero: taken from values before SciPy sees them, whose tolerances are for values of about 1.
-        unit: by which they are divided.
+    SciPy's tolerances are for values of about 1, so it sees (value - zero) / unit.
     """
     from scipy.optimize import minimize
 
@@ -142,54 +106,126 @@ def lbfgs(
         return (value - zero) / unit, slope * units / unit
 
     box = np.maximum(reach, np.abs(start)) / units
-    try:
-        minimize(
-            scaled,
-            start / units,
-            jac=True,
-            method="L-BFGS-B",
-            bounds=np.stack([-box, box], axis=1),
-            options={"maxiter": iterations, "maxfun": watch.most, "ftol": 1e-10, "gtol": 1e-9},
-        )
-    except _OverError:
-        pass
+    bounds = np.stack([-box, box], axis=1)
+    options = {"maxiter": iterations, "maxfun": watch.most, "ftol": 1e-10, "gtol": 1e-9}
+    with suppress(_OverError):
+        minimize(scaled, start / units, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
     return watch.descent(start)
 
 
 def random_local(
-    value: Callable[[Vector], float], start: Vector, *, low: float, high: float, step: float, seed: Any, watch: Watch
+    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, step: float, seed: Any, watch: Watch
 ) -> Descent:
     """Gaussian steps from the best so far, clipped to the box; a step is kept if it improves."""
     rng = np.random.default_rng(seed)
-    try:
-        watch.check()
-        watch.see(start, value(start))
+    with suppress(_OverError):
+        watch.evaluate(value, start)
         while True:
-            watch.check()
             assert watch.best is not None
-            angles = np.clip(watch.best + step * rng.normal(size=len(start)), low, high)
-            watch.see(angles, value(angles))
-    except _OverError:
-        pass
+            watch.evaluate(value, np.clip(watch.best + step * rng.normal(size=len(start)), *box))
     return watch.descent(start)
 
 
 def powell(
-    value: Callable[[Vector], float], start: Vector, *, low: float, high: float, tolerance: float, watch: Watch
+    value: Callable[[Vector], float], start: Vector, box: tuple[float, float], *, tolerance: float, watch: Watch
 ) -> Descent:
     """SciPy's Powell search in the box."""
     from scipy.optimize import minimize
 
-    def watched(x: Vector) -> float:
-        watch.check()
-        angles = np.clip(x, low, high)
-        found = value(angles)
-        watch.see(angles, found)
-        return found
-
     options = {"xtol": tolerance, "ftol": tolerance, "maxfev": watch.most}
-    try:
-        minimize(watched, start, method="Powell", bounds=[(low, high)] * len(start), options=options)
-    except _OverError:
-        pass
+    with suppress(_OverError):
+        minimize(
+            lambda x: watch.evaluate(value, np.clip(x, *box)),
+            start,
+            method="Powell",
+            bounds=[box] * len(start),
+            options=options,
+        )
     return watch.descent(start)
+
+
+def batched_lbfgs(
+    many_with_gradients: Callable[[Vector], tuple[Vector, Vector]],
+    starts: Vector,
+    *,
+    units: Vector,
+    reach: Vector,
+    evaluations: int,
+    expired: Callable[[], bool],
+    unit: float = 1.0,
+) -> list[Descent]:
+    """Follow all starts downhill, each with its own step length and curvature.
+
+    Every round evaluates one trial point a start: where it falls enough it is taken and the next direction is made,
+    elsewhere the step is halved. There are `evaluations` rounds at most; units, reach and unit are those of `lbfgs`.
+    """
+    x = starts / units
+    box = np.maximum(reach / units, np.abs(x))
+    value, slope = _finite(*many_with_gradients(x * units), units / unit)
+    failed = ~np.isfinite(value)
+    flat = is_small(slope * unit, value[:, None], unit).all(axis=1) & ~failed
+    traces = [[(1, float(found))] if np.isfinite(found) else [] for found in value]
+    history: list[tuple[Vector, Vector]] = []
+    direction, step = _first_direction(slope), np.ones(len(x))
+    rounds = 1
+    while rounds < evaluations and not expired():
+        trial = np.clip(x + step[:, None] * direction, -box, box)
+        found, trial_slope = _finite(*many_with_gradients(trial * units), units / unit)
+        rounds += 1
+        promised = unit * (slope * (trial - x)).sum(axis=1)
+        taken = found <= value + ENOUGH * np.minimum(promised, 0.0)
+        taken &= np.isfinite(found) & (found < value)
+        for start in np.flatnonzero(taken):
+            traces[start].append((rounds, float(found[start])))
+        moved = np.where(taken[:, None], trial - x, 0.0)
+        turned = np.where(taken[:, None], trial_slope - slope, 0.0)
+        x, value = np.where(taken[:, None], trial, x), np.where(taken, found, value)
+        slope = np.where(taken[:, None], trial_slope, slope)
+        history = [*history[-MEMORY + 1 :], (moved, turned)]
+        renewed = _direction(slope, history)
+        direction = np.where(taken[:, None], renewed, direction)
+        step = np.where(taken, 1.0, step / 2)
+    return [
+        Descent(
+            angles=row * units,
+            value=float(number),
+            evaluations=rounds,
+            trace=tuple(trace),
+            flat=bool(level),
+            failed=bool(broken),
+        )
+        for row, number, trace, level, broken in zip(x, value, traces, flat, failed, strict=True)
+    ]
+
+
+def _finite(value: Vector, slope: Vector, units: Vector) -> tuple[Vector, Vector]:
+    """A start whose value or slope is not finite counts as infinitely high, without a way down."""
+    good = np.isfinite(value) & np.isfinite(slope).all(axis=1)
+    return np.where(good, value, np.inf), np.where(good[:, None], slope * units, 0.0)
+
+
+def _first_direction(slope: Vector) -> Vector:
+    return -slope / np.maximum(1.0, np.linalg.norm(slope, axis=1))[:, None]
+
+
+def _direction(slope: Vector, history: list[tuple[Vector, Vector]]) -> Vector:
+    """The two-loop recursion, row by row; steps without curvature (or not taken) are left out of a row."""
+    q = slope.copy()
+    weights = []
+    for moved, turned in reversed(history):
+        product = (moved * turned).sum(axis=1)
+        inverse = np.divide(1.0, product, out=np.zeros(len(product)), where=product > 1e-12)
+        alpha = inverse * (moved * q).sum(axis=1)
+        q -= alpha[:, None] * turned
+        weights.append((inverse, alpha))
+    scale = np.zeros(len(q))
+    for moved, turned in history:  # the newest usable step sets the length
+        product = (moved * turned).sum(axis=1)
+        size = (turned**2).sum(axis=1)
+        scale = np.divide(product, size, out=scale, where=product > 1e-12)
+    q *= np.where(scale > 0, scale, 1 / np.maximum(1.0, np.linalg.norm(slope, axis=1)))[:, None]
+    for (moved, turned), (inverse, alpha) in zip(history, reversed(weights), strict=True):
+        beta = inverse * (turned * q).sum(axis=1)
+        q += (alpha - beta)[:, None] * moved
+    downhill = (q * slope).sum(axis=1) > 0
+    return np.where(downhill[:, None], -q, _first_direction(slope))

@@ -26,16 +26,13 @@ def units(ansatz: Ansatz | AnsatzSpec) -> Vector:
     Constants in scores and weights change nothing within the budgets, so only their spread counts. With these units
     a problem whose scores are all multiplied by ten is trained just as well.
     """
-    spreads = np.array([_spread(group.sample, group.feature, group.pair) for group in ansatz.groups])
+    spreads = np.array(
+        [max(spread(part) for part in (group.sample, group.feature, group.pair)) for group in ansatz.groups]
+    )
     drives = np.abs(ansatz.schedule.matrix[:, :-1]).sum(axis=0).T  # (free, groups)
     sums = drives @ spreads
     counts = (drives * (spreads > 0)).sum(axis=1)
     return np.divide(counts, sums, out=np.ones(len(sums)), where=sums > 0)
-
-
-def _spread(sample: Vector, feature: Vector, pair: Vector) -> float:
-    """The largest spread of a group's three kinds of terms."""
-    return max(spread(part) for part in (sample, feature, pair))
 
 
 def spread(part: NDArray[np.floating[Any]]) -> float:
@@ -66,9 +63,21 @@ def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vecto
 
 def ramp(ansatz: Ansatz | AnsatzSpec, height: float, sign: int) -> Vector:
     """Phases that grow and mixing that fades along the layers, as in annealing; ± for the mixing."""
-    steps = (np.arange(ansatz.schedule.depth) + 0.5) / ansatz.schedule.depth
-    in_layers = np.concatenate([np.tile(steps[:, None], ansatz.schedule.groups), sign * (1 - steps)[:, None]], axis=1)
-    return height * nearest(ansatz.schedule, in_layers) * units(ansatz)
+    steps = middles(ansatz.schedule.depth)
+    return height * nearest(ansatz.schedule, layer_table(ansatz.schedule, steps, sign * (1 - steps))) * units(ansatz)
+
+
+def middles(depth: int) -> Vector:
+    """The middle of each layer's share of the unit interval."""
+    return (np.arange(depth) + 0.5) / depth
+
+
+def layer_table(schedule: Schedule, phase: Vector | float, mixing: Vector | float) -> Vector:
+    """Layer angles (p, G + 1): one phase for all groups and the mixing, each a number or one for each layer."""
+    table = np.empty((schedule.depth, schedule.groups + 1))
+    table[:, :-1] = np.broadcast_to(phase, schedule.depth)[:, None]
+    table[:, -1] = mixing
+    return table
 
 
 def nearest(schedule: Schedule, in_layers: Vector) -> Vector:
@@ -79,8 +88,7 @@ def nearest(schedule: Schedule, in_layers: Vector) -> Vector:
 
 def stretched(in_layers: Vector, depth: int) -> Vector:
     """Layer angles of a longer circuit, by interpolation along the layers."""
-    before = len(in_layers)
-    old, new = (np.arange(before) + 0.5) / before, (np.arange(depth) + 0.5) / depth
+    old, new = middles(len(in_layers)), middles(depth)
     return np.stack([np.interp(new, old, column) for column in in_layers.T], axis=1)
 
 

@@ -49,14 +49,7 @@ class Objective:
     def of(
         cls, objective: str | Mapping[str, float], ansatz: Ansatz, *, threshold: float | None, share: float
     ) -> Objective:
-        """The objective that a user names.
-
-        Args:
-            objective: one of `OBJECTIVES`, or a mapping from some of them to weights.
-            ansatz: whose states are judged.
-            threshold: for `hit-rate`.
-            share: for `cvar`.
-        """
+        """The objective that a user names: one of `OBJECTIVES`, or a mapping from some of them to weights."""
         weights, threshold, share = _checked(objective, threshold, share)
         if "optimum" in weights:
             threshold = float(ansatz.energies.min())
@@ -94,10 +87,9 @@ class Objective:
                 total -= weight * float(np.log(floored))
                 slope -= weight / floored * by_angle
             else:
+                cvar = part == "cvar"
                 found, by_angle = (
-                    ansatz.value_and_gradient(angles)
-                    if part == "energy"
-                    else ansatz.cvar_and_gradient(angles, self.share)
+                    ansatz.cvar_and_gradient(angles, self.share) if cvar else ansatz.value_and_gradient(angles)
                 )
                 total += weight * (found - self.centre) / self.scale
                 slope += weight / self.scale * by_angle

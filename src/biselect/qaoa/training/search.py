@@ -7,19 +7,19 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from itertools import islice
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.qaoa.training.batched_lbfgs import batched_lbfgs
-from biselect.qaoa.training.checkpoint import Checkpoint
-from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Descent, Watch, lbfgs
+from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Watch, batched_lbfgs, lbfgs
 from biselect.qaoa.training.initial_angles import is_phase, units
 from biselect.qaoa.training.objectives import Objective
-from biselect.qaoa.training.result import Stage
+from biselect.qaoa.training.records import Checkpoint, Descent, Stage
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -43,53 +43,35 @@ class Job(NamedTuple):
     number: int
 
 
+@dataclass(eq=False)
 class Search:
     """Runs descents, takes up their results in the order of their starts, and keeps count of what they cost.
 
     Results are taken up in the order of their starts, and whether a start still fits into the budget depends only on
-    those before it, so with a budget of evaluations the number of workers changes nothing.
-
-    Args:
-        ansatz: what is trained.
-        objective: what is lowered.
-        evaluations: at most; None for no limit.
-        seconds: after which no evaluation begins; None for no limit.
-        seed: of random starts.
-        workers: descents that run at the same time.
-        in_lockstep: whether many starts go down together, an evaluation of all of them at a time.
-        checkpoint: where finished descents are kept.
-        progress: told after every descent.
+    those before it, so with a budget of evaluations the number of workers changes nothing. The arguments are those of
+    `train`, checked.
     """
 
-    def __init__(
-        self,
-        ansatz: Ansatz,
-        objective: Objective,
-        *,
-        evaluations: int | None,
-        seconds: float | None,
-        seed: int,
-        workers: int,
-        in_lockstep: bool,
-        checkpoint: Checkpoint,
-        progress: Progress | None,
-    ) -> None:
-        self.ansatz, self.objective, self.seed = ansatz, objective, seed
-        self.evaluations, self.seconds = evaluations, seconds
-        self.in_lockstep, self.checkpoint, self.progress = in_lockstep, checkpoint, progress
-        self.spent = 0
+    ansatz: Ansatz
+    objective: Objective
+    _: KW_ONLY
+    evaluations: int | None
+    seconds: float | None
+    seed: int
+    workers: int
+    in_lockstep: bool
+    checkpoint: Checkpoint
+    progress: Progress | None
+
+    def __post_init__(self) -> None:
+        self.spent, self.flat, self.failed = 0, True, False
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
-        self.flat = True
-        self.failed = False
-        self._best = np.inf
-        self._over = False
-        self._passed = 0.0
-        self._begin = time.perf_counter() - checkpoint.seconds
-        self._workers: SimpleQueue[Ansatz] = SimpleQueue()
-        self._count = workers
-        for worker in range(workers):
-            self._workers.put(ansatz.with_own_simulator() if worker else ansatz)
+        self._best, self._over, self._passed = np.inf, False, 0.0
+        self._begin = time.perf_counter() - self.checkpoint.seconds
+        self._free: SimpleQueue[Ansatz] = SimpleQueue()  # those that no descent is using
+        for worker in range(self.workers):
+            self._free.put(self.ansatz.with_own_simulator() if worker else self.ansatz)
 
     @property
     def elapsed(self) -> float:
@@ -125,22 +107,15 @@ class Search:
         scale = steps if reach is None else np.ones(trained.size)
         # a protocol with a box of its own takes energies, like angles, as they are
         zero, unit = (self.objective.zero, self.objective.unit) if reach is None else (0.0, 1.0)
+        how: dict[str, Any] = {"units": scale, "reach": box, "unit": unit}
 
         def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
-            return lbfgs(
-                lambda angles: self.objective.value_and_gradient(on, angles),
-                start,
-                units=scale,
-                reach=box,
-                iterations=iterations,
-                watch=watch,
-                zero=zero,
-                unit=unit,
-            )
+            slope = partial(self.objective.value_and_gradient, on)
+            return lbfgs(slope, start, iterations=iterations, watch=watch, zero=zero, **how)
 
         cap = max(2, round(iterations * CALLS_PER_ITERATION) + 2)
         if self.in_lockstep:
-            return self._together(name, starts, trained, cap, share, must, scale, box, unit)
+            return self._together(name, starts, trained, cap, share, must, **how)
         return self.run(name, starts, method, cap=cap, ansatz=trained, share=share, must=must)
 
     def run(
@@ -156,8 +131,7 @@ class Search:
     ) -> list[Descent]:
         """Any method from each start, of `cap` evaluations at most each; see `descend` for the rest."""
         trained = self.ansatz if ansatz is None else ansatz
-        self._over = False
-        if not must and (self._room(share) < 1 or self._expired(share)):
+        if not self._begins(share, must):
             return []
         if isinstance(starts, Sequence):
             cap = min(cap, max(1, self._room(share) // max(1, len(starts))))
@@ -168,17 +142,16 @@ class Search:
                 return self.checkpoint.done[job.key]
             if job.number and self._expired(share):
                 return None
-            worker = self._workers.get()
+            worker = self._free.get()
             try:
                 watch = Watch(
                     most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
                 )
                 return method(worker.with_schedule(trained.schedule), job.start, job.number, watch)
             finally:
-                self._workers.put(worker)
+                self._free.put(worker)
 
         found: list[Descent] = []
-        self._best = np.inf
         with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
             for job, descent in descents:
                 room = self._room(share)
@@ -191,6 +164,18 @@ class Search:
                 self._take(job.key, descent)
                 found.append(descent)
                 self._tell(share, len(found) / len(starts) if isinstance(starts, Sequence) else 0.0)
+        return self._finished(found, share)
+
+    def _begins(self, share: float, must: bool) -> bool:
+        """Whether a round of descents begins: it must, or something is left for it."""
+        self._over = False
+        if not must and (self._room(share) < 1 or self._expired(share)):
+            return False
+        self._best = np.inf
+        return True
+
+    def _finished(self, found: list[Descent], share: float) -> list[Descent]:
+        """The descents of a round, best first; equal values keep the order of their starts."""
         self._passed = share
         return sorted(found, key=lambda descent: descent.value)
 
@@ -205,14 +190,14 @@ class Search:
         self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
     ) -> Generator[tuple[Job, Descent | None]]:
         """Descents in the order of their starts; None for one that had no time to begin."""
-        if self._count == 1:
+        if self.workers == 1:
             yield from ((job, follow(job)) for job in jobs)
             return
-        with ThreadPoolExecutor(self._count) as pool:
+        with ThreadPoolExecutor(self.workers) as pool:
             ahead: deque[tuple[Job, Future[Descent | None]]] = deque()
             try:
                 while True:
-                    for job in islice(jobs, self._count + 1 - len(ahead)):
+                    for job in islice(jobs, self.workers + 1 - len(ahead)):
                         ahead.append((job, pool.submit(follow, job)))
                     if not ahead:
                         return
@@ -224,41 +209,28 @@ class Search:
                     future.cancel()
 
     def _together(
-        self,
-        name: str,
-        starts: Iterable[Vector],
-        ansatz: Ansatz,
-        cap: int,
-        share: float,
-        must: bool,
-        scale: Vector,
-        box: Vector,
-        unit: float,
+        self, name: str, starts: Iterable[Vector], ansatz: Ansatz, cap: int, share: float, must: bool, **how: Any
     ) -> list[Descent]:
         """All starts at once, one evaluation of all of them at a time."""
-        self._over = False
-        if not must and (self._room(share) < 1 or self._expired(share)):
+        if not self._begins(share, must):
             return []
         wanted = list(islice(starts, BATCH if self.evaluations is None else max(1, self._room(share) // cap)))
         keys = [f"{name}/{number}" for number in range(len(wanted))]
-        self._best = np.inf
-        if any(key not in self.checkpoint.done for key in keys):
+        if all(key in self.checkpoint.done for key in keys):
+            found = [self.checkpoint.done[key] for key in keys]
+        else:
+            rounds = min(cap, max(1, self._room(share) // len(wanted)))
             found = batched_lbfgs(
                 ansatz.many_with_gradients,
                 np.array(wanted),
-                units=scale,
-                reach=box,
-                evaluations=min(cap, max(1, self._room(share) // len(wanted))),
+                evaluations=rounds,
                 expired=lambda: self._expired(share),
-                unit=unit,
+                **how,
             )
-        else:
-            found = [self.checkpoint.done[key] for key in keys]
         for key, descent in zip(keys, found, strict=True):
             self._take(key, descent)
         self._tell(share, 1.0)
-        self._passed = share
-        return sorted(found, key=lambda descent: descent.value)
+        return self._finished(found, share)
 
     def _take(self, key: str, descent: Descent) -> None:
         for count, value in descent.trace:
@@ -275,19 +247,15 @@ class Search:
         """Report how much of the budget is used; without one, how many of the rounds and of this one's starts."""
         if self.progress is None:
             return
-        parts = []
-        if self.evaluations is not None:
-            parts.append(self.spent / self.evaluations)
-        if self.seconds is not None:
-            parts.append(self.elapsed / self.seconds)
-        if not parts:
-            parts.append(self._passed + part * (share - self._passed))
-        self.progress(min(1.0, max(parts)), self._best)
+        used = [(self.spent, self.evaluations), (self.elapsed, self.seconds)]
+        parts = [spent / most for spent, most in used if most is not None]
+        done = max(parts) if parts else self._passed + part * (share - self._passed)
+        self.progress(min(1.0, done), self._best)
 
-    def reached(self, ansatz: Ansatz, descent: Descent) -> Stage:
-        """Note the best of a depth and schedule."""
-        stage = Stage(
-            schedule=ansatz.schedule.name, depth=ansatz.schedule.depth, angles=descent.angles, value=descent.value
+    def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
+        """Note the best of a depth and schedule, and give it back."""
+        schedule = ansatz.schedule
+        self.stages.append(
+            Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )
-        self.stages.append(stage)
-        return stage
+        return descent

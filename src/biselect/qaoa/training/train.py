@@ -9,35 +9,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biselect._version import __version__
+from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
-from biselect.qaoa.training.checkpoint import Checkpoint
-from biselect.qaoa.training.depth_frontier import depth_frontier
-from biselect.qaoa.training.descent import Descent
-from biselect.qaoa.training.multistart import multistart, polish
 from biselect.qaoa.training.objectives import FLOOR, Objective
-from biselect.qaoa.training.result import Training
+from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Progress, Search
-from biselect.qaoa.training.threshold import threshold as threshold_search
-from biselect.qaoa.training.warm_start import continuation, ladder
+from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
 
-STRATEGIES: dict[str, Callable[..., Descent]] = {
-    "multistart": multistart,
-    "ladder": ladder,
-    "continuation": continuation,
-    "depth-frontier": depth_frontier,
-    "threshold": threshold_search,
-    "polish": polish,
-}
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
+COMPILE = 10.0  # seconds that compiling takes the first time
+EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
+
+
+def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
+    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes."""
+    seconds = evaluations * depth * max(LEAST, EACH * problem.sector.size)
+    return "compiled" if seconds > COMPILE else "auto"
 
 
 def train(
@@ -95,33 +90,26 @@ def train(
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
     if "starts" in options:
-        options["starts"] = [_start(ansatz, start) for start in options["starts"]]
+        options["starts"] = [np.array(start, dtype=np.float64) for start in options["starts"]]
+        for start in options["starts"]:
+            ansatz.schedule.expand(start)  # refuses another number of angles, and what is not finite
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
     in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
+    means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
     task = {
         "version": __version__,
         "circuit": ansatz.spec.fingerprint,
         "precision": f"{ansatz.backend} {ansatz.dtype}",
         "strategy": strategy,
         "objective": wanted.describe(),
-        "evaluations": evaluations,
-        "seconds": seconds,
-        "seed": seed_number,
+        **means,
         "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
     search = Search(
-        ansatz,
-        wanted,
-        evaluations=evaluations,
-        seconds=seconds,
-        seed=seed_number,
-        workers=workers,
-        in_lockstep=in_lockstep,
-        checkpoint=kept,
-        progress=progress,
+        ansatz, wanted, **means, workers=workers, in_lockstep=in_lockstep, checkpoint=kept, progress=progress
     )
     try:
         best = run(search, **options)
@@ -160,13 +148,6 @@ def _strategy(strategy: str, options: Mapping[str, Any]) -> Callable[..., Descen
             f"strategy {strategy!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}"
         )
     return run
-
-
-def _start(ansatz: Ansatz, start: Any) -> NDArray[np.float64]:
-    """Angles to begin with, once they are known to fit."""
-    angles = np.array(start, dtype=np.float64)
-    ansatz.schedule.expand(angles)  # refuses another number of angles, and what is not finite
-    return angles
 
 
 def _seed_number(seed: int | np.random.Generator | None) -> int:

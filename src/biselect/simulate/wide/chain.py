@@ -9,24 +9,20 @@ Nothing outside the sector can be written down, let alone sampled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from math import cos, sin
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import zgeqp3, zungqr
 
 from biselect.errors import InputError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
-from biselect.simulate.wide.local import (
-    Charge,
-    Pieces,
-    acted,
-    assembled,
-    basis_start,
-    commuting_levels,
-    effective_ops,
-    phase,
-)
-from biselect.simulate.wide.split import Matrix, split
+from biselect.simulate.wide.order import basis_start, commuting_levels, effective_ops
 
+Matrix = NDArray[np.complex128]
+Charge = tuple[int, int]  # ones to the left of a bond: (samples, features)
+Pieces = dict[tuple[Charge, int, int], Matrix]  # two joined sites: (charge on the left, first bit, second bit) → matrix
 Site = dict[tuple[Charge, int], Matrix]  # (charge on the left, bit) → matrix from left to right bond states
 
 TOLERANCE = 1e-14  # weightless directions of a state of norm 1, in double precision
@@ -244,3 +240,81 @@ class Chain:
                 carried[charge, bit] = block @ rests[middle]
         self.sites[place - 1], self.sites[place] = carried, site
         self.centre -= 1
+
+
+def phase(angle: float, bit: int) -> complex:
+    """exp(-i·angle·Z/2) on a bit; for R_ZZ on the sum of two bits."""
+    return complex(cos(angle / 2), sin(angle / 2) * (2 * bit - 1))
+
+
+def acted(gate: Op, pieces: Pieces) -> Pieces:
+    """The gate on two neighbours."""
+    if gate.kind == RZZ:
+        return {key: piece * phase(gate.angle, int(key[1] != key[2])) for key, piece in pieces.items()}
+    stay, hop = cos(gate.angle), -1j * sin(gate.angle)
+    mixed = {key: piece for key, piece in pieces.items() if key[1] == key[2]}
+    for charge, first, second in pieces:
+        if first == second:
+            continue
+        here, there = (charge, first, second), (charge, second, first)
+        piece = pieces[here]
+        mixed[here] = stay * piece + hop * pieces[there] if there in pieces else stay * piece
+        if there not in pieces:
+            mixed[there] = hop * piece
+    return mixed
+
+
+def assembled(parts: dict[tuple[int, int], Matrix], heights: dict[int, int], widths: dict[int, int]) -> Matrix:
+    """One matrix of at most four parts; absent ones are zero."""
+    if len(parts) == 1:
+        return next(iter(parts.values()))
+    matrix = np.zeros((sum(heights.values()), sum(widths.values())), dtype=np.complex128)
+    row = 0
+    for first, height in heights.items():
+        column = 0
+        for second, width in widths.items():
+            if (first, second) in parts:
+                matrix[row : row + height, column : column + width] = parts[first, second]
+            column += width
+        row += height
+    return matrix
+
+
+class Split(NamedTuple):
+    """matrix ≈ left @ right over a bond of as many states as the matrix has rank; the isometry is one of the two."""
+
+    left: Matrix
+    right: Matrix
+    dropped: float  # squared norm of what was left out
+
+
+def split(matrix: Matrix, tolerance: float, *, isometry_left: bool) -> Split:
+    """Cut by QR with column pivoting.
+
+    The bond only has to hold every direction that carries weight, not to be truncated well, so the rank is all that is
+    wanted, and pivoted QR finds it at a fraction of the cost of singular values.
+    """
+    if isometry_left:
+        return Split(*_ranked(matrix, tolerance))
+    isometry, rest, dropped = _ranked(matrix.T, tolerance)
+    return Split(rest.T, isometry.T, dropped)
+
+
+def _ranked(matrix: Matrix, tolerance: float) -> tuple[Matrix, Matrix, float]:
+    """An isometry and what it is multiplied by; directions of weight below `tolerance` are dropped."""
+    rows, columns = matrix.shape
+    if 1 in (rows, columns):  # LAPACK would take longer to start
+        size = float(np.linalg.norm(matrix))
+        if size <= tolerance:
+            return matrix[:, :0], matrix[:0], size**2
+        if rows == 1:
+            return np.ones((1, 1), dtype=np.complex128), matrix, 0.0
+        return matrix / size, np.full((1, 1), size, dtype=np.complex128), 0.0
+    packed, order, scales, _, _ = zgeqp3(matrix, lwork=32 * (columns + 1))
+    sizes = np.abs(np.diagonal(packed))  # they fall
+    rank = int(np.count_nonzero(sizes > tolerance))
+    dropped = float(np.linalg.norm(np.triu(packed[rank:, rank:])) ** 2) if rank < sizes.size else 0.0
+    rest = np.zeros((rank, columns), dtype=np.complex128)
+    rest[:, order - 1] = np.triu(packed[:rank])
+    isometry = zungqr(packed[:, :rank], scales[:rank], lwork=32 * max(rank, 1))[0] if rank else packed[:, :0]
+    return isometry, rest, dropped

@@ -1,7 +1,8 @@
-"""In which order the qubits stand in the line: the fewer gates cross a bond, the fewer states it needs."""
+"""In which order the qubits stand in the line and the gates act: the fewer cross a bond, the fewer states it needs."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -9,14 +10,44 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from biselect.simulate.program import RZ, RZZ, XY, Program
-from biselect.simulate.wide.local import basis_start, effective_ops
+from biselect.errors import InputError
+from biselect.simulate.program import RZ, RZZ, XY, Op, Program
 
 BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
 WALKERS, STEPS_PER_QUBIT = 32, 40
 HOTTEST, COLDEST = 0.2, 0.005
 
 Order = tuple[int, ...]
+
+
+def basis_start(program: Program) -> tuple[int, ...]:
+    """The bits that a program starts from; a Dicke state has too many bond states to be one here."""
+    if program.bits is None:
+        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
+    return program.bits
+
+
+def effective_ops(program: Program) -> list[Op]:
+    """The operations without phases of angle 0, which would only cost bond states."""
+    return [op for op in program.ops if op.kind == XY or op.angle]
+
+
+def commuting_levels(gates: Sequence[Op], qubits: int) -> list[list[Op]]:
+    """The gates in levels that may be applied one after the other, each in any order within itself.
+
+    Gates commute where they share no qubit or are both diagonal.
+    """
+    levels: list[list[Op]] = []
+    latest = [(-1, False)] * qubits  # level of the last gate on a qubit, and whether it is diagonal
+    for gate in gates:
+        diagonal = gate.kind != XY
+        level = max(latest[q][0] + (not (diagonal and latest[q][1])) for q in gate.qubits)
+        for qubit in gate.qubits:
+            latest[qubit] = (level, diagonal)
+        if level == len(levels):
+            levels.append([])
+        levels[level].append(gate)
+    return levels
 
 
 def candidate_orders(program: Program) -> dict[str, Order]:

@@ -1,4 +1,4 @@
-"""What is done in one cell of a study: each module has `work(cell, seeds)`, which gives a list per quantity."""
+"""What is done in one cell of a study: a function of the experiment's name takes cell and seeds, and gives lists."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from biselect_studies.task import Cell, Values
 
 
 def by_seed(measure: Callable[[Cell, int], Mapping[str, Any]]) -> Callable[[Cell, Iterable[int]], Values]:
-    """The `work` of an experiment that measures every seed by itself."""
+    """An experiment that measures every seed by itself."""
 
     @wraps(measure)
     def work(cell: Cell, seeds: Iterable[int]) -> Values:

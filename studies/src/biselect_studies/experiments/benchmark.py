@@ -1,13 +1,18 @@
-"""Combined F1 of several selectors on the synthetic benchmark."""
+"""Selectors on synthetic benchmarks: as they are, under a clock, with wrong weights, and by mechanism."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
+from biselect.calibrate.validity import perturb
 from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
-from biselect.data.synthetic import Planted, benchmark
+from biselect.data import synthetic
+from biselect.data.synthetic import Mechanism, Planted
 from biselect.solvers import solve
 from biselect_studies.task import Cell, Values
 
@@ -19,11 +24,11 @@ OPTIONS: dict[str, dict[str, Any]] = {
 """Options where defaults made for larger problems would only cost time."""
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def benchmark(cell: Cell, seeds: Iterable[int]) -> Values:
     """F1 by method and seed; `feature-first` is the best of its three aggregates by planted F1, as in the paper."""
     values: Values = {method: [] for method in cell["methods"]}
     for seed in seeds:
-        planted = benchmark(cell["N"], cell["D"], cell["k"], cell["noise"], seed=seed)
+        planted = synthetic.benchmark(cell["N"], cell["D"], cell["k"], cell["noise"], seed=seed)
         problem = planted.problem(cell["k"], cell["m"])
         for method, found in values.items():
             found.append(
@@ -52,3 +57,92 @@ def best_sequential(problem: SelectionProblem, planted: Planted) -> tuple[float,
 def _f1(problem: SelectionProblem, planted: Planted, method: str, seed: int) -> float:
     found = solve(problem, method, seed=seed, **OPTIONS.get(method, {}))
     return combined_f1(found.samples, found.features, planted)
+
+
+ENDLESS = 10**9
+UNDER_THE_CLOCK: dict[str, dict[str, Any]] = {
+    "feature-first": {"aggregate": "best"},
+    "coordinate-ascent": {"starts": 512},
+    "tabu": {"steps": ENDLESS},
+    "kawasaki": {"steps": ENDLESS, "temperature": 6.0},
+    "swap-sa": {"restarts": 128, "steps": 20_000, "workers": 1},
+}
+"""More work than a cap allows, so that the clock stops it. Coordinate ascent climbs all its starts side by side, which
+the clock cannot cut short; it has as many as fit into the smaller cap."""
+
+HIT = 1e-9  # relative gap that counts as none
+
+
+def matched_compute(cell: Cell, seeds: Iterable[int]) -> Values:
+    """A solver under a wall-clock cap: F1, gap to the optimum, whether it was hit, and milliseconds.
+
+    Compiled code is warm before the clock starts.
+    """
+    values: Values = {"f1": [], "gap": [], "hit": [], "ms": []}
+    method, options = cell["method"], UNDER_THE_CLOCK.get(cell["method"], {})
+    limit = cell["cap_ms"] / 1000
+    for position, seed in enumerate(seeds):
+        planted = synthetic.benchmark(cell["N"], cell["D"], cell["k"], cell["noise"], seed=seed)
+        problem = planted.problem(cell["k"], cell["m"])
+        optimum = solve(problem, "exact", workers=1)
+        if position == 0:
+            solve(problem, method, seed=seed, time_limit=limit, **options)
+        found = solve(problem, method, seed=seed, time_limit=limit, **options)
+        gap = max(0.0, found.energy - optimum.energy)
+        values["f1"].append(combined_f1(found.samples, found.features, planted))
+        values["gap"].append(gap)
+        values["hit"].append(int(gap <= HIT * abs(optimum.energy)))
+        values["ms"].append(1000 * found.seconds)
+    return values
+
+
+DRAWS = 20  # perturbations of each instance
+CAP = 10.0  # w_max
+
+
+def perturbation(cell: Cell, seeds: Iterable[int]) -> Values:
+    """Means over draws, seed by seed: combined F1, feature F1 and exact recovery of both selectors, share clipped.
+
+    Weights are wrong by up to η (`eta`). The sequential rule is `sum`, or with `rule` = `best-clean` the aggregate with
+    the highest planted F1 on the clean weights; it is held while the weights are perturbed.
+    """
+    values: Values = {"clipped": []}
+    k, m = cell["k"], cell["m"]
+    for seed in seeds:
+        planted = synthetic.benchmark(cell["N"], cell["D"], k, cell["noise"], seed=seed, scale=cell["scale"])
+        rule = best_sequential(planted.problem(k, m), planted)[1] if cell["rule"] == "best-clean" else "sum"
+        drawn: dict[str, list[float]] = {}
+        rng = np.random.default_rng([seed, 1])  # the draws of an instance do not depend on its own seed's stream
+        for _ in range(DRAWS):
+            weights = perturb(planted.weights, cell["mode"], cell["eta"], cap=CAP, seed=rng)
+            drawn.setdefault("clipped", []).append(float(((weights <= 0) | (weights >= CAP)).mean()))
+            problem = replace(planted, weights=weights).problem(k, m)
+            joint = solve(problem, "exact", workers=1)
+            sequential = solve(problem, "feature-first", aggregate=rule)
+            for name, found in (("joint", joint), ("sequential", sequential)):
+                for metric, value in _both_scores(found, planted).items():
+                    drawn.setdefault(f"{name} {metric}", []).append(value)
+        for name, found_values in drawn.items():
+            values.setdefault(name, []).append(float(np.mean(found_values)))
+    return values
+
+
+def _both_scores(found: Any, planted: Planted) -> dict[str, float]:
+    samples, features = f1_at_k(found.samples, planted.samples), f1_at_k(found.features, planted.features)
+    return {"combined": (samples + features) / 2, "feature": features, "exact": float(samples == features == 1)}
+
+
+def mechanism(cell: Cell, seeds: Iterable[int]) -> Values:
+    """Lifts of joint selection in feature F1 and in combined F1 over the best aggregate by planted combined F1."""
+    drawn = Mechanism(name=cell["mechanism"], k=cell["k"], shift=cell["shift"])
+    values: Values = {"active": [], "combined": []}
+    for seed in seeds:
+        planted = drawn.draw(seed=seed, center=cell["center"])
+        problem = planted.problem(cell["k"], cell["m"])
+        joint = solve(problem, "coordinate-ascent", seed=seed)
+        best, aggregate = best_sequential(problem, planted)
+        sequential = solve(problem, "feature-first", aggregate=aggregate)
+        lift = f1_at_k(joint.features, planted.features) - f1_at_k(sequential.features, planted.features)
+        values["active"].append(lift)
+        values["combined"].append(combined_f1(joint.samples, joint.features, planted) - best)
+    return values

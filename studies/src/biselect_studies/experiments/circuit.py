@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.hardware.circuits import to_qiskit
-from biselect.hardware.ideal import ideal_probabilities
+from biselect.hardware.circuits import ideal_probabilities, to_qiskit
 from biselect.qaoa import Ansatz, AnsatzSpec
 from biselect_studies.experiments import by_seed
 from biselect_studies.task import Cell
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, float]:
+def circuit(cell: Cell, seed: int) -> dict[str, float]:
     """Gate counts of a random problem with random angles, and the total variation to the simulator."""
     n, d, k, m = (cell[name] for name in "NDkm")
     rng = np.random.default_rng(seed)

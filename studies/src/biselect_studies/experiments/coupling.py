@@ -12,8 +12,7 @@ from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.hardware import Patch, choose_patch, choose_surrogate, hardware_mask, masked, place, retained_mass
-from biselect.hardware.agreement import agreement, low_energy_overlap
-from biselect.hardware.surrogates import mean_field
+from biselect.hardware.surrogates import agreement, low_energy_overlap, mean_field
 from biselect.solvers import solve
 from biselect_studies.experiments.compile_case import device
 from biselect_studies.task import Cell, Values
@@ -21,7 +20,7 @@ from biselect_studies.task import Cell, Values
 LISTED = 1_000_000  # choices of a sector whose low-energy states are compared
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def coupling(cell: Cell, seeds: Iterable[int]) -> Values:
     """One problem a seed, on one patch."""
     patch = _patch(cell["device"], cell["N"], cell["D"])
     values: dict[str, list[Any]] = {}

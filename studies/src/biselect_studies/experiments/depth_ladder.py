@@ -1,4 +1,4 @@
-"""Layerwise XY-QAOA and fully grouped angles by depth, trained on the expected energy to convergence."""
+"""Planted problems: trained angles by depth and by schedule, and the split by type against random splits."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.metrics import expected_lowest
-from biselect.data.planted import depth_problem
+from biselect.data.synthetic import depth_problem, planted_block
 from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.cost_groups import split_terms
+from biselect.qaoa.small_angle import responses
 from biselect.qaoa.training import train
 from biselect.simulate.layers import energy_table
 from biselect.solvers import solve
@@ -30,7 +32,7 @@ HEURISTICS: dict[str, dict[str, Any]] = {
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, Any]:
+def depth_ladder(cell: Cell, seed: int) -> dict[str, Any]:
     """By depth 1, 2, …: `tied` and `grouped` α, optimum probability, best α of 4096 shots and probability of α ≥ 0.9.
 
     Also the same of `uniform` sampling, the best `classical` α, that of `ascent` from one start, and the `range` from
@@ -83,3 +85,76 @@ def _readout(alphas: NDArray[np.float64], probabilities: NDArray[np.float64]) ->
         "best": -expected_lowest(-alphas, probabilities, SHOTS),
         "good": float(probabilities[alphas >= GOOD].sum()),
     }
+
+
+@by_seed
+def parameterizations(cell: Cell, seed: int) -> dict[str, float]:
+    """For each schedule α, the probability of the optimum, and how far its circuit is from its image in fully grouped.
+
+    That distance is the largest difference of a probability. Each is trained from the angles of those it contains.
+    """
+    problem = instance(cell, seed)
+    largest = Ansatz(problem, cell["p"], "fully-grouped", backend="compiled")
+    found = {}
+    for stage in train(largest, strategy="continuation", seed=seed).stages:
+        ansatz = Ansatz(problem, cell["p"], stage.schedule, backend="compiled")
+        state = ansatz.probabilities(stage.angles)
+        image = largest.probabilities(ansatz.schedule.embed(stage.angles, into=largest.schedule))
+        found[f"{stage.schedule} alpha"] = ansatz.approximation(stage.angles)
+        found[f"{stage.schedule} optimum"] = ansatz.optimum_mass(stage.angles)
+        found[f"{stage.schedule} distance"] = float(np.abs(state - image).max())
+    mean, best = float(largest.energies.mean()), float(largest.energies.min())
+    ascent = solve(problem, "coordinate-ascent", seed=seed, starts=1).energy
+    return found | {"ascent": (mean - ascent) / (mean - best), "uniform": 1 / problem.sector.size}
+
+
+DRAWS = 200  # random splits of each instance and kind
+GROUPS = 3
+CONTROLS = ("type-preserving", "same-size")
+
+
+@by_seed
+def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
+    """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
+
+    The true split is by type: sample, feature and coupling terms. Beside N, D, k, m, signal and mode a cell has
+    `strength`, by which both marginals are multiplied.
+    """
+    problem = _with_marginals(cell, seed)
+    types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
+    by_term = responses(problem, split_terms(problem, np.arange(len(types))))
+    true = float(gains(by_term, types[None, :])[0])
+    found = {"gain": true}
+    rng = np.random.default_rng([seed, 1])
+    for control in CONTROLS:
+        random = gains(by_term, random_splits(control, types, rng))
+        # ties count half, so that a split no better or worse than all others stands at 50 %
+        found[f"{control} rank"] = float((random < true).mean() + 0.5 * (random == true).mean())
+        found[f"{control} above"] = int(true > np.quantile(random, 0.95))
+        found[f"{control} mean"] = float(random.mean())
+    return found
+
+
+def random_splits(control: str, types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
+    """A group for every term in each draw, (draws, terms).
+
+    `type-preserving` scatters the terms of each type over the three groups; `same-size` keeps the sizes of the groups
+    only.
+    """
+    if control == "type-preserving":
+        return rng.integers(GROUPS, size=(DRAWS, len(types)))
+    return rng.permuted(np.broadcast_to(types, (DRAWS, len(types))), axis=1)
+
+
+def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np.float64]:
+    """√3‖r‖ - |1·r| of every split: a group's response is the sum of its terms' (`grouping_gain`, many at once)."""
+    response = np.stack([(splits == group) @ by_term for group in range(GROUPS)], axis=1)
+    return np.sqrt(GROUPS) * np.linalg.norm(response, axis=1) - np.abs(response.sum(axis=1))
+
+
+def _with_marginals(cell: Cell, seed: int) -> SelectionProblem:
+    N, D, k, m = (cell[name] for name in "NDkm")
+    noise = own_noise(cell, seed)
+    W = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").weights
+    samples, features = (cell["strength"] * W.max(axis=axis) for axis in (1, 0))
+    return SelectionProblem(coupling=W, sample_scores=samples, feature_scores=features, k=k, m=m)

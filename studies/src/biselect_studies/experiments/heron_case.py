@@ -11,14 +11,14 @@ import numpy as np
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
-from biselect.data.planted import planted_problem
+from biselect.data.synthetic import planted_problem
 from biselect.hardware import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
 from biselect.hardware.bundle import Bundle
 from biselect.hardware.paths import IN_ORDER
 from biselect.hardware.placement import Placement
 from biselect.qaoa import Program
+from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.cost_groups import CostGroup, components
-from biselect.qaoa.thresholds import Threshold
 from biselect_studies.experiments.compile_case import device
 
 DEVICE = "boston"

@@ -14,9 +14,9 @@ from biselect.hardware.bundle import Bundle
 from biselect.hardware.noise import noisy_shots, register_mass
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect.qaoa import AnsatzSpec, Program
+from biselect.qaoa.angle_selection import FIXED_ANGLE
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.protocols import FIXED_ANGLE
-from biselect.qaoa.thresholds import Threshold
+from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.training import train
 from biselect_studies.experiments.heron_case import Case, Prepared, case
 from biselect_studies.experiments.threshold_panel import EVIDENCE_SHOTS
@@ -48,7 +48,7 @@ class Trained:
     bundle: Bundle
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
     """Ideal and uniform hit rates; `hits` and the exact-budget `mass` of noisy shots, one repeat a seed.
 
     With `shots` nought it is the exact-budget mass without cross gates instead, by `ours` and by the `paper`'s path.

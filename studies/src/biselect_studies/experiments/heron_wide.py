@@ -10,13 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.hardware import hardware_mask, retained_mass
-from biselect.hardware.agreement import sparse_optimum
 from biselect.hardware.bundle import Bundle
 from biselect.hardware.noise import noisy_shots
-from biselect.qaoa.angle_selection import AngleSelection, WideShots, select_by_paper
-from biselect.qaoa.protocols import canonical_start, fixed_angles, random_start, warm_starts
+from biselect.hardware.surrogates import sparse_optimum
+from biselect.qaoa.angle_selection import AngleSelection, WideShots, fixed_angles, select_by_paper, warm_starts
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.starts import Choice
+from biselect.qaoa.starts import Choice, start_choice
 from biselect_studies.experiments.heron_case import Case, Prepared, case
 from biselect_studies.task import Cell, Values
 
@@ -24,7 +23,7 @@ SCHEDULE = "bilinear"
 CONTROL_SEED = 1  # of the random feasible start
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
     """One repeat a seed: energies of ideal shots, or with `noisy` the exact-budget mass under the noise model."""
     found = case("creditcard", cell["width"], 0)
     if cell["noisy"]:
@@ -63,10 +62,10 @@ def selection(found: Case, depth: int) -> AngleSelection:
 def _protocol(found: Case, cell: Cell) -> tuple[Choice, NDArray[np.float64]]:
     """Start and angles of a condition."""
     if cell["condition"] == "fixed":
-        return canonical_start(found.placed), fixed_angles(_draw(found, cell["p"]).spec.schedule)
+        return start_choice(found.placed, "canonical"), fixed_angles(_draw(found, cell["p"]).spec.schedule)
     chosen = selection(found, cell["p"])
     warm = cell["condition"] == "warm"
-    return chosen.start if warm else random_start(found.placed, CONTROL_SEED), chosen.angles
+    return chosen.start if warm else start_choice(found.placed, "random", CONTROL_SEED), chosen.angles
 
 
 def _draw(found: Case, depth: int) -> WideShots:

@@ -20,7 +20,7 @@ HIT = 1e-9  # relative gap that counts as none
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, float]:
+def penalty_baseline(cell: Cell, seed: int) -> dict[str, float]:
     """Probability of the optimum for both, feasibility and strength of penalty-X, `searched` and `trained`.
 
     Among strengths the one with the highest optimum probability counts, which favours penalty-X.

@@ -13,7 +13,7 @@ from biselect.solvers import solve
 from biselect_studies.task import Cell, Values
 
 
-def work(cell: Cell, seeds: Iterable[int]) -> Values:
+def recovery(cell: Cell, seeds: Iterable[int]) -> Values:
     """1 where a selector recovers: the pair for `joint`, the features for `columns` (ranked by column sums).
 
     Beside N, D, k, m and signal a cell may have: `residuals`, `correlation` and `clip` of the noise; `error`, by

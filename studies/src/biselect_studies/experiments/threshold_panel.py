@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.data.planted import panel_problem
+from biselect.data.synthetic import panel_problem
 from biselect.qaoa.ansatz import Ansatz
+from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.schedule import SCHEDULES
-from biselect.qaoa.thresholds import Threshold
 from biselect.qaoa.training import train
 from biselect.solvers import solve
 from biselect_studies.experiments import by_seed
@@ -23,7 +23,7 @@ EVIDENCE_SHOTS = round(0.67 * 40_960)  # the paper's shots of a device that keep
 
 
 @by_seed
-def work(cell: Cell, seed: int) -> dict[str, float | None]:
+def threshold_panel(cell: Cell, seed: int) -> dict[str, float | None]:
     """p_BK of every schedule by the `paper`'s search and by `ours`, of `mixing` alone and of `uniform` sampling.
 
     Also whether coordinate `ascent` hits, and whether the threshold is `optimal`. Ours may evaluate a third as often

@@ -1,0 +1,79 @@
+"""A picture of a training: energies before and after it, hit rate by depth, angles by layer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.errors import InputError
+from biselect.qaoa import Ansatz, Observable, Training
+from biselect.report.style import COLOURS, MARKERS, house_style, panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 60
+BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspacing": 1.0, "handlelength": 1.4}
+
+
+def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
+    """Draw the three panels into a file whose ending names the format."""
+    import matplotlib
+
+    with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
+        figure, axes = panels(1, 3, width=3.6, height=2.9)
+        _energies(axes[0, 0], ansatz, trained)
+        _hit_rates(axes[0, 1], ansatz, trained)
+        _angles(axes[0, 2], ansatz, trained)
+        try:
+            figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+        except OSError as error:
+            raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+
+
+def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
+    energies = ansatz.energies.ravel()
+    edges: Any = np.linspace(energies.min(), energies.max(), BINS + 1) if np.ptp(energies) else BINS
+    shares = {
+        "uniform feasible": np.full(energies.size, 1 / energies.size),
+        f"trained, p = {trained.depth}": ansatz.probabilities(trained.angles).ravel(),
+    }
+    for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
+        axes.hist(energies, edges, weights=100 * share, histtype="step", linewidth=1.4, color=colour, label=name)
+    start = ansatz.expectation(np.zeros(ansatz.size))
+    axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="before: start, on average")
+    axes.axvline(energies.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
+    axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
+    axes.legend(ncols=2, **BELOW)
+
+
+def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
+    """Per shot; depth 0 is the start state."""
+    threshold = trained.objective["threshold"]
+    what = "Shots at the optimum" if threshold is None else "Shots at or below the threshold"
+    hits = Observable(kind="hit", threshold=float(ansatz.energies.min()) if threshold is None else threshold)
+    stages = [stage for stage in trained.stages if stage.schedule == trained.schedule]
+    rates = [ansatz.expectation(np.zeros(ansatz.size), hits)]
+    rates += [ansatz.at_depth(stage.depth).expectation(stage.angles, hits) for stage in stages]
+    depths = [0, *(stage.depth for stage in stages)]
+    uniform = float(hits.of(ansatz.energies, 0.0).mean())
+    shown = [100 * max(rate, 0.0) for rate in rates]
+    axes.plot(depths, shown, color=COLOURS[1], marker=MARKERS[0], label="trained (0: start)")
+    axes.axhline(100 * uniform, color=COLOURS[0], linewidth=1, linestyle="--", label="uniform feasible")
+    axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=depths)
+    axes.set_ylim(bottom=0)
+    axes.legend(ncols=2, **BELOW)
+
+
+def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
+    layers = np.arange(1, trained.depth + 1)
+    table = ansatz.schedule.expand(trained.angles)
+    names = [*(f"γ {group.name}" for group in ansatz.groups), "β"]
+    for position, (name, column) in enumerate(zip(names, table.T, strict=True)):
+        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
+        axes.plot(layers, column, label=name, color=colour, marker=marker)
+    axes.axhline(0, color="#999999", linewidth=0.6)
+    axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
+    axes.legend(ncols=4, **BELOW)

@@ -1,0 +1,299 @@
+"""Check a proof file against its problem: `python check_proof.py proof.json problem.npz` (or a CSV, and its id column).
+
+This file stands alone: it needs nothing but Python, shares no code with the solver, and computes with whole numbers,
+so nothing is rounded. docs/reference/proof-format.md describes what it reads and why that is a proof.
+"""
+
+# ruff: noqa: B905 (zip strict= costs a third of the time in the loops below)
+
+import ast
+import csv
+import hashlib
+import json
+import sys
+import zipfile
+from array import array
+from collections.abc import Callable
+from typing import Any
+
+
+class ProofError(Exception):
+    """Why the file proves nothing."""
+
+
+def read_problem(path: Any, proof: Any, id_column: str | None = None) -> dict[str, Any]:
+    """The problem: sizes `n` and `d`, all `cells` row by row, scores `a` and `b`, and what the header holds."""
+    if str(path).endswith(".npz"):
+        with zipfile.ZipFile(path) as stored:
+            parts = {name: _npy(stored.read(f"{name}.npy")) for name in ("coupling", "sample_scores", "feature_scores")}
+            problem: dict[str, Any] = json.loads(bytes(_npy(stored.read("header.npy"))[1]))
+        (n, d), cells = parts["coupling"]
+        problem.update(a=list(parts["sample_scores"][1]), b=list(parts["feature_scores"][1]))
+    else:
+        with open(path, newline="", encoding="utf-8") as file:
+            names, *lines = csv.reader(file)
+        key = names.index(id_column) if id_column else None
+        cells = array("d", (float(x) for line in lines for j, x in enumerate(line) if j != key))
+        n, d = len(lines), len(names) - (key is not None)
+        problem = {"k": len(proof["samples"]), "m": len(proof["features"]), "coupling_weight": 1.0}
+        problem["sample_names"] = None if key is None else [line[key] for line in lines]
+        problem["feature_names"] = [name for j, name in enumerate(names) if j != key]
+        problem.update(a=[0.0] * n, b=[0.0] * d)
+    problem.update(n=n, d=d, cells=cells)
+    for side in ("sample_rules", "feature_rules"):
+        problem.setdefault(side, {"forced_in": [], "forced_out": [], "groups": []})
+    return problem
+
+
+def _npy(data: bytes) -> tuple[Any, Any]:
+    """Shape and numbers, row by row, of an array as NumPy stores it."""
+    begin = 10 if data[6] == 1 else 12
+    end = begin + int.from_bytes(data[8:begin], "little")
+    header = ast.literal_eval(data[begin:end].decode("latin1"))
+    kind, shape = header["descr"], header["shape"]
+    numbers: Any = array({"f4": "f", "f8": "d", "u1": "B"}[kind[1:]])
+    numbers.frombytes(data[end:])
+    if kind[0] in "<>" and (kind[0] == "<") != (sys.byteorder == "little"):
+        numbers.byteswap()
+    if kind[1:] == "f4":
+        numbers = array("d", numbers)
+    if header["fortran_order"] and len(shape) == 2:
+        rows, columns = shape
+        ordered: Any = array("d", bytes(8 * len(numbers)))
+        for j in range(columns):
+            ordered[j::columns] = numbers[j * rows : (j + 1) * rows]
+        numbers = ordered
+    return shape, numbers
+
+
+def digest(problem: dict[str, Any]) -> str:
+    """SHA-256 of all that defines the problem."""
+    found = hashlib.sha256(b"biselect-problem-1")
+    n, d = problem["n"], problem["d"]
+    for shape, numbers in (((n, d), problem["cells"]), ((n,), problem["a"]), ((d,), problem["b"])):
+        found.update(repr(shape).encode())
+        stored = array("d", numbers)
+        if sys.byteorder == "big":
+            stored.byteswap()
+        found.update(stored.tobytes())
+    rest = [problem[name] for name in ("k", "m", "coupling_weight", "sample_names", "feature_names")]
+    rules = [problem["sample_rules"], problem["feature_rules"]]
+    rest += rules if any(part for side in rules for part in side.values()) else []
+    found.update(json.dumps(rest).encode())
+    return found.hexdigest()
+
+
+class Side:
+    """One side of the problem: what is still free to be chosen once the forced items are in."""
+
+    def __init__(self, rules: Any, length: int, budget: int, chosen: list[int]) -> None:
+        items, self.forced = set(chosen), set(rules["forced_in"])
+        fine = len(items) == len(chosen) == budget and all(0 <= i < length for i in items)
+        fine = fine and items >= self.forced and items.isdisjoint(rules["forced_out"])
+        if not fine or any(len(items & set(group["members"])) > group["at_most"] for group in rules["groups"]):
+            raise ProofError("the choice breaks a budget or a rule")
+        self.chosen, self.budget = items, budget - len(self.forced)
+        self.group: list[int | None] = [None] * length
+        self.room: dict[int | None, int] = {}
+        for number, group in enumerate(rules["groups"]):
+            self.room[number] = group["at_most"] - len(self.forced.intersection(group["members"]))
+            for item in group["members"]:
+                self.group[item] = number
+        barred = self.forced.union(rules["forced_out"])
+        self.free = [i for i in range(length) if i not in barred and self.room.get(self.group[i], 1) > 0]
+
+    def fits(self, item: int, others: list[int]) -> bool:
+        """Whether an item has room in its group beside others."""
+        group = self.group[item]
+        return group is None or sum(self.group[other] == group for other in others) < self.room[group]
+
+    def best(self, values: Any, tau: int | None = None) -> int:
+        """Sum of the best (value, item) pairs that the budget and the groups allow, τ in place of what is missing."""
+        total, taken = 0, list[int]()
+        for x, i in sorted(values, reverse=True):
+            if len(taken) < self.budget and self.fits(i, taken):
+                total += x
+                taken.append(i)
+        return total + (self.budget - len(taken)) * (tau or 0)
+
+
+def whole(value: float, bits: int) -> int:
+    """A number times 2^bits, which is a whole one."""
+    numerator, denominator = value.as_integer_ratio()
+    return (numerator << bits) // denominator
+
+
+def filled(values: list[int], keep: int, tau: int) -> tuple[int, int]:
+    """Sum of the `keep` largest values, with any number of τ beside them, and the smallest of those counted."""
+    above = [x for x in values if x > tau]
+    if len(above) <= keep:
+        return sum(above) + (keep - len(above)) * tau, tau
+    above.sort(reverse=True)
+    return sum(above[:keep]), above[keep - 1]
+
+
+class Checker:
+    """Follows the search tree of a proof, and bounds everything that it leaves closed."""
+
+    def __init__(self, problem: dict[str, Any], proof: dict[str, Any]) -> None:
+        def places(values: Any) -> int:
+            return max((x.as_integer_ratio()[1].bit_length() - 1 for x in set(values)), default=0)
+
+        cells, weight, exponent = problem["cells"], float(problem["coupling_weight"]), proof["exponent"]
+        cell_bits, weight_bits = places(cells), places([weight])
+        bits = max(cell_bits + weight_bits, places(problem["a"]), places(problem["b"]), -exponent, 0)
+        scale = whole(weight, weight_bits) << (bits - cell_bits - weight_bits)
+        samples = Side(problem["sample_rules"], problem["n"], problem["k"], proof["samples"])
+        features = Side(problem["feature_rules"], problem["d"], problem["m"], proof["features"])
+        by_features, d = proof["lines"] == "features", problem["d"]
+        self.rows, self.lines = (samples, features) if by_features else (features, samples)
+        self.row: Callable[[int], list[int]] = (
+            lambda i: [  # λW of one row, everything times 2^bits
+                whole(x, cell_bits) * scale for x in (cells[i * d : (i + 1) * d] if by_features else cells[i::d])
+            ]
+        )
+        scores = [[whole(x, bits) for x in problem[side]] for side in ("ab" if by_features else "ba")]
+        free, self.choose, self.keep = self.lines.free, self.lines.budget, self.rows.budget
+        if len(proof["prices"]) != len(free) or not set(proof["order"]) <= set(free):
+            raise ProofError("the prices or the order do not belong to this problem's lines")
+        self.beta = {j: price << (bits + exponent) for j, price in zip(free, proof["prices"])}
+        self.tau, self.order, self.nodes = proof["tau"] << (bits + exponent), proof["order"], proof["nodes"]
+        # what is forced adds to the scores of what is free, and is taken off the score that is to be beaten
+        self.base, self.line_scores = {i: scores[0][i] for i in self.rows.free}, {j: scores[1][j] for j in free}
+        self.target = sum(scores[0][i] for i in self.rows.chosen - self.rows.forced)
+        self.target += sum(scores[1][j] for j in self.lines.chosen - self.lines.forced)
+        for i in self.rows.chosen:
+            row, forced = self.row(i), i in self.rows.forced
+            self.target += sum(row[j] for j in self.lines.chosen if not (forced and j in self.lines.forced))
+            for j in free if forced else ():
+                self.line_scores[j] += row[j]
+        self.prices = {j: self.line_scores[j] + self.keep * self.beta[j] for j in free}
+        self.position = self.opened = 0
+
+    def check(self) -> str:
+        """Say what was checked; refuse what proves nothing."""
+        free, choose, keep, target = self.lines.free, self.choose, self.keep, self.target
+        falling = sorted(self.prices.values(), reverse=True)
+        values = {}
+        for i in self.rows.free:
+            row = self.row(i)
+            self.base[i] += sum(row[j] for j in self.lines.forced)
+            values[i] = self.base[i] + sum(sorted((row[j] - self.beta[j] for j in free), reverse=True)[:choose])
+        largest = sorted(values.values(), reverse=True)[:keep]
+        total = sum(largest) + sum(falling[:choose])
+        if total <= target:
+            return "the root bound meets the score"
+        if choose == 0 or keep == 0:  # one side is given, so the other one answers it
+            best = self._full([]) if choose == 0 else self.lines.best((self.line_scores[j], j) for j in free)
+            if best > target:
+                raise ProofError("the best answer to what is forced scores more")
+            return "one side is forced"
+        lowest = max(self.tau, target - total + largest[-1])
+        self.names = [i for i in self.rows.free if values[i] > lowest]
+        table = [[row[j] - self.beta[j] for j in free] for row in map(self.row, self.names)]
+        place = {j: q for q, j in enumerate(free)}
+        self._drop_lines(table, place, falling)
+        self.weights = [[row[place[j]] for row in table] for j in self.order]  # one list per column, in search order
+        self.column_prices = [self.prices[j] for j in self.order]
+        self.reach = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
+        self.price_reach = self._reach(self.column_prices)
+        if len(self.order) >= choose:
+            self._open([], list(range(len(table))), [self.base[i] for i in self.names], 0)
+        if self.nodes is not None and self.position != len(self.nodes):
+            raise ProofError("the list holds nodes that do not belong to the tree")
+        return f"{self.opened} nodes opened, everything else closed by a bound"
+
+    def _drop_lines(self, table: list[list[int]], place: dict[int, int], falling: list[int]) -> None:
+        """A line outside the search order must be useless: forced in, it must bound the score."""
+        tops = [sorted(row, reverse=True)[: self.choose] for row in table]
+        sums = [self.base[i] + sum(top) for i, top in zip(self.names, tops)]
+        for j in set(self.lines.free) - set(self.order):
+            reached = [s - max(top[-1] - row[place[j]], 0) for s, top, row in zip(sums, tops, table)]
+            price = sum(falling[: self.choose - 1]) + min(self.prices[j], falling[self.choose - 1])
+            if filled(reached, self.keep, self.tau)[0] + price > self.target:
+                raise ProofError(f"line {j} was left out of the search, but could be part of a better choice")
+
+    def _reach(self, row: list[int]) -> list[list[int]]:
+        """[left][j]: the value of column j and the left - 1 largest beyond it."""
+        tables, held = [[0] * len(row) for _ in range(self.choose + 1)], list[int]()
+        for j in range(len(row) - 1, -1, -1):
+            total = row[j]
+            for left in range(1, self.choose + 1):
+                tables[left][j] = total
+                total += held[left - 1] if left <= len(held) else 0
+            held = sorted([*held, row[j]], reverse=True)[: self.choose]
+        return tables
+
+    def _open(self, path: list[int], rows: list[int], sums: list[int], paid: int) -> None:
+        """Every child of a node must be closed by a bound, or be listed and opened in turn."""
+        self.opened += 1
+        depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
+        left, taken = self.choose - len(path), [self.order[column] for column in path]
+        means = self._averages(left, first, rows, sums, paid) if left > 1 else {}
+        for j in range(first, len(self.order) - left + 1):
+            listed = self.nodes is not None and self.nodes[self.position : self.position + 1] == [[depth, j]]
+            self.position += listed
+            closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], taken)
+            total = smallest = 0
+            values: list[int] = []
+            if not closed:
+                values = [s + self.reach[i][left][j] for i, s in zip(rows, sums)]
+                price = paid + self.price_reach[left][j]
+                total, smallest = filled(values, self.keep, self.tau)
+                total += price
+                closed = total <= target
+                if not closed and self.rows.room:
+                    above = ((x, self.names[i]) for x, i in zip(values, rows) if x > self.tau)
+                    closed = self.rows.best(above, self.tau) + price <= target
+            if not closed and left == 1:
+                if self._full([*taken, self.order[j]]) > target:
+                    raise ProofError("a choice in the tree scores more than the one that is claimed to be the best")
+                closed = True
+            if closed:
+                while listed and self.position < len(self.nodes) and self.nodes[self.position][0] > depth:
+                    self.position += 1
+                continue
+            if self.nodes is not None and not listed:
+                raise ProofError(f"a node is neither closed nor listed: columns {[*path, j]} of the order")
+            lowest, column = max(self.tau, target - total + smallest), self.weights[j]
+            kept = [(i, s + column[i]) for i, s, x in zip(rows, sums, values) if x > lowest]
+            self._open([*path, j], [i for i, _ in kept], [s for _, s in kept], paid + self.column_prices[j])
+
+    def _averages(self, left: int, first: int, rows: list[int], sums: list[int], paid: int) -> dict[int, int]:
+        """For each child the mean of its own value and the largest values beyond it, rounded down."""
+        means, held = dict[int, int](), list[int]()
+        for j in range(len(self.order) - 1, first - 1, -1):
+            column = self.weights[j]
+            value = filled([s + left * column[i] for i, s in zip(rows, sums)], self.keep, self.tau)[0]
+            value += paid + left * self.column_prices[j]
+            if len(held) >= left - 1:
+                means[j] = (value + sum(held)) // left
+            held = sorted([*held, value], reverse=True)[: left - 1]
+        return means
+
+    def _full(self, lines: list[int]) -> int:
+        """The exact score of lines with their best response, whatever the bounds say."""
+        values = ((self.base[i] + sum(map(self.row(i).__getitem__, lines)), i) for i in self.rows.free)
+        return sum(self.line_scores[j] for j in lines) + self.rows.best(values)
+
+
+def check(proof_path: Any, problem_path: Any, id_column: str | None = None) -> str:
+    """What was checked, in words; raises ProofError where the file does not prove that its choice is the best."""
+    with open(proof_path, encoding="utf-8") as file:
+        proof = json.load(file)
+    if not isinstance(proof, dict) or proof.get("format") != "biselect-proof-1":
+        raise ProofError("this is not a proof of format biselect-proof-1")
+    body = json.dumps({name: value for name, value in proof.items() if name != "sha256"}, separators=(",", ":"))
+    if hashlib.sha256(body.encode()).hexdigest() != proof.get("sha256"):
+        raise ProofError("the file was changed after it was written")
+    problem = read_problem(problem_path, proof, id_column)
+    if digest(problem) != proof["problem"]:
+        raise ProofError("the proof is of another problem")
+    return Checker(problem, proof).check()
+
+
+if __name__ == "__main__":
+    try:
+        print(f"CHECKED: no choice scores higher ({check(*sys.argv[1:])})")
+    except (ProofError, OSError, KeyError, ValueError, IndexError, TypeError) as error:
+        sys.exit(f"REFUSED: {error}")

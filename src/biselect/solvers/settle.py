@@ -1,0 +1,75 @@
+"""The best choice so far, held against others in exact arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core.exact_arithmetic import at_most
+from biselect.solvers.forced import Reduced
+from biselect.solvers.one_sided import OneSided
+from biselect.solvers.response import best_response
+
+EPS = float(np.finfo(np.float64).eps)
+
+
+@dataclass(eq=False)
+class Incumbent:
+    """Lines and items of the best choice so far.
+
+    Attributes:
+        task: what is solved.
+        reduced: knows the exact score of a choice, forced ones included.
+        subset: its lines.
+        chosen: its items of the other side.
+        units: its exact score in units of 2⁻²¹⁴⁸.
+        floor: the largest float64 number that is not above the score.
+    """
+
+    task: OneSided
+    reduced: Reduced
+    subset: NDArray[np.int64]
+    chosen: NDArray[np.int64]
+
+    def __post_init__(self) -> None:
+        self._hold(self.subset, self.chosen, self._units(self.subset, self.chosen))
+
+    def offer(self, subset: NDArray[np.int64], *, or_equal: bool = False) -> bool:
+        """Take these lines and their best response if they score higher, or as high where that is enough."""
+        chosen = exact_response(self.task, self.reduced, subset)
+        units = self._units(subset, chosen)
+        if units < self.units or (units == self.units and not or_equal):
+            return False
+        self._hold(subset, chosen, units)
+        return True
+
+    def _units(self, subset: NDArray[np.int64], chosen: NDArray[np.int64]) -> int:
+        return self.reduced.exact_score(*self.task.order(subset, chosen))
+
+    def _hold(self, subset: NDArray[np.int64], chosen: NDArray[np.int64], units: int) -> None:
+        self.subset, self.chosen, self.units, self.floor = subset, chosen, units, at_most(units)
+
+
+def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Best items of the other side, given these lines, with no sum rounded; ties go to the lowest index.
+
+    Items whose rounded value is far from that of the weakest chosen one are settled; the others are summed exactly.
+    """
+    values = task.values(subset)
+    sizes = np.abs(task.base)
+    for line in subset:
+        sizes = sizes + np.abs(task.scale * task.lines[line].astype(np.float64))
+    error = (task.choose + 4) * (EPS * sizes + 5e-324)
+    chosen = best_response(values, task.keep, task.base_limits)
+    lowest = float((values[chosen] - error[chosen]).min())
+    close = np.flatnonzero(values + error >= lowest)
+    if close.size == task.keep:
+        return close
+    numbers = np.vstack([task.base[close][None], task.lines[subset][:, close]]).T
+    _, first, same_as = np.unique(numbers, axis=0, return_index=True, return_inverse=True)  # equal rows are summed once
+    sums = reduced.exact_values(task.lines_are, close[first], subset)
+    rank = {value: place for place, value in enumerate(sorted(set(sums)))}
+    values = np.array([rank[value] for value in sums], dtype=np.float64)[same_as.ravel()]
+    return close[best_response(values, task.keep, task.base_limits.keep(close))]

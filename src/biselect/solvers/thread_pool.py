@@ -1,0 +1,61 @@
+"""Threads on demand: starting them costs more than many a small task."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Timer
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.solvers.registry import Run
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+class ThreadPool:
+    """Maps over items in order, on threads that start with the first call that has work for two.
+
+    >>> with ThreadPool(2) as pool:
+    ...     list(pool.map(abs, [-1, 2]))
+    [1, 2]
+    """
+
+    def __init__(self, workers: int | None) -> None:
+        self._workers = workers
+        self._pool: ThreadPoolExecutor | None = None
+
+    def __enter__(self) -> ThreadPool:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
+        """Results in the order of the items."""
+        if len(items) < 2 or self._workers == 1:
+            return map(function, items)
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(self._workers)
+        return self._pool.map(function, items)
+
+
+@contextmanager
+def stop_flag(run: Run) -> Iterator[NDArray[np.uint8]]:
+    """One byte that turns to 1 at the run's deadline, for compiled kernels to look at while they work."""
+    stop = np.zeros(1, dtype=np.uint8)
+    if not np.isfinite(run.deadline):
+        yield stop
+        return
+    timer = Timer(max(0.0, run.deadline - run.now()), stop.fill, (1,))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield stop
+    finally:
+        timer.cancel()

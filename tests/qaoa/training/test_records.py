@@ -1,0 +1,80 @@
+import json
+import threading
+
+import numpy as np
+import pytest
+
+from biselect.errors import InputError
+from biselect.qaoa import STRATEGIES, Ansatz, Training
+
+OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+
+
+class KilledError(Exception):
+    pass
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("workers", [1, 2])
+def test_killed_and_resumed_ends_at_the_same_angles(ansatz, tmp_path, strategy, workers, monkeypatch):
+    monkeypatch.setattr("biselect.qaoa.training.records.PAUSE", 0.0)
+    how = {"strategy": strategy, "evaluations": 80, "seed": 3, "workers": workers, **OPTIONS.get(strategy, {})}
+    whole = ansatz.train(**how)
+    path = tmp_path / "training.json"
+    calls, lock = [0], threading.Lock()
+    original = Ansatz.value_and_gradient if strategy != "threshold" else Ansatz.expectation
+    name = original.__name__
+
+    def mortal(self, *arguments):
+        with lock:
+            calls[0] += 1
+            if calls[0] == 50:
+                raise KilledError
+        return original(self, *arguments)
+
+    if strategy != "polish":  # one descent only: nothing of it could have been kept
+        with monkeypatch.context() as patch, pytest.raises(KilledError):
+            patch.setattr(Ansatz, name, mortal)
+            ansatz.train(checkpoint=path, **how)
+        kept = json.loads(path.read_text())["done"]
+        assert 1 <= len(kept)
+    resumed = ansatz.train(checkpoint=path, **how)
+    assert resumed.to_json() == whole.to_json()
+    assert ansatz.train(checkpoint=path, **how).to_json() == whole.to_json()
+
+
+def test_a_checkpoint_of_another_training_is_refused(ansatz, problem, tmp_path):
+    path = tmp_path / "training.json"
+    ansatz.train(checkpoint=path, evaluations=20)
+    with pytest.raises(InputError, match=r"another training \(it differs in seed\)"):
+        ansatz.train(checkpoint=path, evaluations=20, seed=1)
+    with pytest.raises(InputError, match="in circuit"):
+        Ansatz(problem, 2, mixer="path").train(checkpoint=path, evaluations=20)
+    with pytest.raises(InputError, match="in precision"):
+        Ansatz(problem, 2, dtype=np.complex64).train(checkpoint=path, evaluations=20)
+    with pytest.raises(InputError, match="lockstep"):
+        ansatz.train(checkpoint=path, evaluations=20, lockstep=True)
+    path.write_text('{"format": "other"}')
+    with pytest.raises(InputError, match="not the checkpoint"):
+        ansatz.train(checkpoint=path, evaluations=20)
+    with pytest.raises(InputError, match="no folder"):
+        ansatz.train(checkpoint=tmp_path / "nowhere" / "x.json")
+
+
+def test_angles_survive_json(ansatz, tmp_path):
+    trained = ansatz.train(strategy="ladder", objective="cvar", evaluations=60)
+    text = trained.to_json(tmp_path / "angles.json")
+    back = Training.from_json(tmp_path / "angles.json")
+    assert back.to_json() == text == Training.from_json(text).to_json()
+    assert Training.from_json(str(tmp_path / "angles.json")).to_json() == text
+    assert (back.angles == trained.angles).all() and back.ladder == trained.ladder
+    assert "seconds" not in json.loads(text)
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"format": "biselect-angles-1"}', '{"format": "x", "stages": []}'])
+def test_what_is_not_angles_is_refused(text, tmp_path):
+    with pytest.raises(InputError, match="not angles"):
+        Training.from_json(text)
+    for place in (tmp_path / "none.json", str(tmp_path / "none.json")):
+        with pytest.raises(InputError, match="no such file"):
+            Training.from_json(place)
