@@ -68,10 +68,7 @@ def explanation_csv(summary: Mapping[str, Any]) -> str:
             "value": "" if cell.get("filled") else cell.get("value", ""),
             "direction": cell.get("direction", ""),
             "against_reference": cell.get("words", ""),
-            **{
-                name if name not in EXPLAINED else f"{name} (shown)": text
-                for name, text in row.get("shown", {}).items()
-            },
+            **{name if name not in EXPLAINED else f"{name} (shown)": text for name, text in row["shown"].items()},
         }
         for kind, row in blocks
         for cell in row["cells"]

@@ -63,7 +63,10 @@ def _rows(kind: Kind, table: CalibratedPool | None) -> list[dict[str, Any]]:
             cells.append(cell)
         index = int(selection.samples[position])
         label = None if table is None or table.pool.labels is None else bool(table.pool.labels[index])
-        rows.append({"name": selection.sample_names[position], "index": index, "cells": cells, "label": label})
+        beside = {} if table is None else {name: texts[index] for name, texts in table.pool.shown.items()}
+        rows.append(
+            {"name": selection.sample_names[position], "index": index, "cells": cells, "label": label, "shown": beside}
+        )
     return rows
 
 
