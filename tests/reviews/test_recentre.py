@@ -48,6 +48,12 @@ def test_coarse_and_constant_columns_are_left_alone_without_drift():
     assert not moved_columns(reference, pool)
 
 
+def test_a_clock_is_no_drift():
+    reference, pool = tables()
+    reference[:, 3], pool[:, 3] = np.arange(2000), np.arange(2000, 4000)
+    assert not moved_columns(reference, pool)
+
+
 def test_missing_cells_and_small_tables_are_no_drift():
     reference, pool = tables()
     pool[::3, 0] = np.nan

@@ -84,7 +84,8 @@ def beside_the_answer(summary: dict[str, Any]) -> list[str]:
     """Coverage, false share and kinds, a line each."""
     lines, k, m = [], summary["budgets"]["k"], summary["budgets"]["m"]
     if (shown := summary.get("coverage")) is not None:
-        text = f"The {m} columns show {100 * shown['share']:.0f} % of what is unusual about these rows"
+        columns = "column shows" if m == 1 else f"{m} columns show"
+        text = f"The {columns} {100 * shown['share']:.0f} % of what is unusual about these rows"
         if (following := shown["next"]) is not None:
             text += f"; {following['name']} would add {100 * following['share']:.0f} %"
         lines.append(text)

@@ -5,7 +5,7 @@ from biselect.reviews.kinds import Kind, Kinds, find_kinds
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.result import Review
 from biselect.reviews.reviewing import review, review_problem
-from biselect.reviews.session import ReviewSession
+from biselect.reviews.session import NextRow, ReviewSession
 from biselect.reviews.warnings import Finding
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "Kind",
     "Kinds",
     "NamedRules",
+    "NextRow",
     "Review",
     "ReviewSession",
     "find_kinds",

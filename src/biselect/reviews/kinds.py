@@ -105,6 +105,8 @@ class Kinds(Sequence[Kind]):
     @property
     def words(self) -> str:
         """Whether the first kind stands alone, for a person."""
+        if len(self.found) == 1:
+            return "There is one kind."
         if self.close < 2:
             return "The first kind stands clear of the others."
         last = self.nearness[self.close - 1]

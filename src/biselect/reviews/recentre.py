@@ -16,6 +16,9 @@ QUARTILES = (0.25, 0.5, 0.75)
 SMALLEST_SHIFT = 0.05  # in quartile ranges of the reference; less is no drift that anybody would act on
 SMALLEST_STRETCH = 1.05  # the same for the quartile range itself
 CHANCE = 1e-3  # that any column of two samples of one population is called moved
+MOSTLY = (
+    0.5  # a column in which more of the pool than this lies beyond the reference did not drift: it is another thing
+)
 FEWEST_ROWS = 50  # of a table whose quartiles say anything
 
 
@@ -58,6 +61,8 @@ def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> 
         if abs(shift) < SMALLEST_SHIFT and abs(np.log(stretch)) < np.log(SMALLEST_STRETCH):
             continue
         older, newer = (column[~np.isnan(column)] for column in (reference[:, j], pool[:, j]))
+        if np.mean((newer < older.min()) | (newer > older.max())) > MOSTLY:
+            continue  # a clock or an id, which gets a warning of its own
         if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
             moved.append(MovedColumn(position=j, shift=shift, stretch=stretch))
     return moved

@@ -47,9 +47,10 @@ class ReviewSession:
     """Rounds of review: ask for rows, give the answers, ask again.
 
     Rows come from one list for each kind of unusual, from an overall ranking (isolation forest, nearest neighbours and
-    the sum of all weights) and, once both answers were given, from a learner on all columns;
-    `biselect.reviews.policy` says which. Equal tables, options and answers give equal rows. A reviewed row never comes
-    again. Answers reach nothing but this choice: weights, kinds and the overall ranking are made without them.
+    the sum of all weights) and, once both answers were given, from a learner on all columns. Lists take turns until
+    both answers were given, a list goes on while it hits, and the learner follows a miss. Equal tables, options and
+    answers give equal rows. A reviewed row never comes again. Answers reach nothing but this choice: weights, kinds
+    and the overall ranking are made without them.
 
     Args:
         pool: rows to review: a frame, an array or a path, as `biselect.review` takes it.
