@@ -109,13 +109,14 @@ except SystemExit:
     assert not loaded_by(code) & {*HEAVY, "numpy"}
 
 
-def test_selecting_loads_neither_plots_nor_anything_quantum(tmp_path):
+@pytest.mark.parametrize(("kinds", "heavy"), [("1", {"numba"}), ("5", set())])  # proofs of kinds need compiled kernels
+def test_selecting_loads_neither_plots_nor_anything_quantum(tmp_path, kinds, heavy):
     code = f"""
 from biselect.cli import main
-sys.argv = ["biselect", "demo", "--out", {str(tmp_path)!r}, "--quiet", "--json"]
+sys.argv = ["biselect", "demo", "--out", {str(tmp_path)!r}, "--kinds", {kinds!r}, "--quiet", "--json"]
 try:
     main()
 except SystemExit:
     pass
 """
-    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", "numba", "sklearn"}
+    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", "sklearn", *heavy}

@@ -36,13 +36,19 @@ def test_files_are_written_whole(calibrated, tmp_path):
         "components",
         "problem_hash",
         "version",
+        "kinds",
+    ]
+    assert [kind["features"] for kind in content["kinds"]] == [
+        kind["selection"]["features"] for kind in summary["kinds"]["found"]
     ]
 
 
 def test_the_explanation_lists_each_chosen_cell_and_quotes_names(calibrated):
     selection, summary = calibrated
-    lines = list(csv.DictReader(io.StringIO(explanation_csv(summary))))
+    everything = list(csv.DictReader(io.StringIO(explanation_csv(summary))))
+    lines = [line for line in everything if not line["kind"]]
     assert len(lines) == 4
+    assert len(everything) == 4 + 4 * len(summary["kinds"]["found"])
     assert {line["sample"] for line in lines} == set(selection.sample_names) and any(
         "script" in name for name in selection.sample_names
     )

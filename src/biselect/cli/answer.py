@@ -70,12 +70,37 @@ def show(summary: dict[str, Any]) -> None:
         console.print(f"Under the rules k may be {fewest_rows} to {most_rows} and m {fewest_columns} to {most_columns}")
     parts = ", ".join(f"{name} {100 * part['share']:.0f} %" for name, part in summary["parts"].items())
     console.print(printable(f"Score held by: {parts}"))
+    for line in beside_the_answer(summary):
+        console.print(printable(line))
     if summary["labels"] is not None:
         facts = summary["labels"]
         console.print(
             f"Known labels (shown, never used): {facts['hits']} of {facts['chosen']} chosen are positive, "
             f"F1@k {facts['f1']:.3f}; blind choice would find {facts['by_chance']:.1f}"
         )
+
+
+def beside_the_answer(summary: dict[str, Any]) -> list[str]:
+    """Coverage, false share and kinds, a line each."""
+    lines, k, m = [], summary["budgets"]["k"], summary["budgets"]["m"]
+    if (shown := summary.get("coverage")) is not None:
+        columns = "column shows" if m == 1 else f"{m} columns show"
+        text = f"The {columns} {100 * shown['share']:.0f} % of what is unusual about these rows"
+        if (following := shown["next"]) is not None:
+            text += f"; {following['name']} would add {100 * following['share']:.0f} %"
+        lines.append(text)
+    if (held := summary.get("guarantee")) is not None:
+        lines.append(
+            f"At an expected false share of {100 * held['level']:g} % {held['pool']} rows of the pool stand out from "
+            f"the reference; {held['chosen']} of the {k} chosen are among them"
+        )
+    if (kinds := summary.get("kinds")) is not None:
+        lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}")
+        for kind in kinds["found"]:
+            known = "" if kind["hits"] is None else f", {kind['hits']} of {k} known positives"
+            proof = "proven" if kind["selection"]["proven_optimal"] else "not proven"
+            lines.append(f"  {kind['number']}. {kind['name']}: score {kind['selection']['score']:.6g}, {proof}{known}")
+    return lines
 
 
 def verdict(summary: dict[str, Any]) -> str:

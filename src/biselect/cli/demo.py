@@ -17,6 +17,7 @@ TITLE = "Ten card transactions to review, and the four columns that show why"
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and the files.")] = Path("demo-report"),
     marginals: options.Marginals = "bounded",
+    kinds: options.Kinds = 5,
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -37,6 +38,7 @@ def demo(
         m=4,
         **ROLES,
         marginals=marginals,
+        kinds=kinds,
         seed=seed,
         title=TITLE,
         command=this_command(),

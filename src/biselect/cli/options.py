@@ -28,6 +28,10 @@ Reference = Annotated[Path | None, may_be("--reference", "-r", help="Table of no
 Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[str, typer.Option(help="Who solves it: auto or exact for a proof, or another solver by name.")]
 TimeLimit = Annotated[float | None, may_be(help="Seconds after which the best found is returned, with a bound.")]
+Kinds = Annotated[
+    int,
+    typer.Option(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[Path | None, may_be(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
 Proof = Annotated[bool, typer.Option("--proof", help="Write proof.json into the folder too, for `biselect check`.")]

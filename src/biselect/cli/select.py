@@ -10,6 +10,7 @@ import typer
 from biselect.cli import options
 from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps
+from biselect.cli.reviewed import review_on
 from biselect.errors import InputError
 
 
@@ -51,6 +52,29 @@ def select(
     split: Annotated[
         float | None, typer.Option(help="Share of the reference that ranks alone are taken among.", show_default=False)
     ] = None,
+    kinds: options.Kinds = 5,
+    apart: Annotated[str, typer.Option(help="What no two kinds share: columns, rows or both.")] = "columns",
+    sides: Annotated[bool, typer.Option(help="Tell low from high values of a column in kinds.")] = True,
+    null_draws: Annotated[
+        int, typer.Option(min=0, help="Draws from the reference that say what score chance alone gives.")
+    ] = 19,
+    drift: Annotated[
+        str, typer.Option(help="Columns that moved against the reference: recentre them, or keep them as they are.")
+    ] = "recentre",
+    score_column: Annotated[
+        str | None,
+        typer.Option(help="Column of POOL with your own score of each row, higher for odder.", show_default=False),
+    ] = None,
+    expected_false_share: Annotated[
+        float, typer.Option(help="For the statement how many rows stand out from the reference.")
+    ] = 0.1,
+    reviewed: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of reviewed rows: their ids and a column 'answer' (0 or 1). Tells the k rows to review next.",
+            show_default=False,
+        ),
+    ] = None,
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -69,7 +93,7 @@ def select(
     from biselect.core.files import check_folder
     from biselect.reviews import review
 
-    for name in ("out", "proof", "as_json", "quiet"):
+    for name in ("out", "proof", "as_json", "quiet", "reviewed"):
         del given[name]
     for name in ("exclude", "show", "must", "never", "must_columns", "na_values"):
         given[name] = given[name] or ()
@@ -80,5 +104,8 @@ def select(
     elif min(neighbours) >= 0:
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
+    if reviewed is not None:
+        review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
+        return
     found = review(**given, command=this_command(), progress=steps.step)
     answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)

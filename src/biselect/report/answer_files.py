@@ -13,7 +13,15 @@ from biselect.core import Selection
 from biselect.core.files import write_folder
 from biselect.report.render import render_html
 
-EXPLAINED = ("sample", "feature", "adds", "value", "direction", "against_reference")  # columns of explanation.csv
+EXPLAINED = (
+    "kind",
+    "sample",
+    "feature",
+    "adds",
+    "value",
+    "direction",
+    "against_reference",
+)  # columns of explanation.csv
 
 
 def selection_json(summary: Mapping[str, Any]) -> str:
@@ -22,6 +30,9 @@ def selection_json(summary: Mapping[str, Any]) -> str:
     rows = sorted(summary["rows"], key=lambda row: row["index"])  # as `samples` stand
     if names := list(rows[0]["shown"]):
         content["shown"] = {name: [row["shown"][name] for row in rows] for name in names}
+    if (kinds := summary.get("kinds")) is not None:
+        told = ("name", "columns", "sides", "nearness", "chance", "shared_rows")
+        content["kinds"] = [{**{key: kind[key] for key in told}, **kind["selection"]} for kind in kinds["found"]]
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -41,9 +52,16 @@ def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str
 
 
 def explanation_csv(summary: Mapping[str, Any]) -> str:
-    """One line for each cell of the chosen block, strongest row first; no value where the pool has none."""
+    """One line for each cell of the chosen block, strongest row first, then of each kind; empty where the pool is.
+
+    The answer's own lines have no kind.
+    """
+    blocks = [("", row) for row in summary["rows"]]
+    for kind in (summary.get("kinds") or {"found": ()})["found"]:
+        blocks += [(kind["number"], row) for row in kind["rows"]]
     rows = [
         {
+            "kind": kind,
             "sample": row["name"],
             "feature": cell["feature"],
             "adds": cell["adds"],
@@ -52,7 +70,7 @@ def explanation_csv(summary: Mapping[str, Any]) -> str:
             "against_reference": cell.get("words", ""),
             **{name if name not in EXPLAINED else f"{name} (shown)": text for name, text in row["shown"].items()},
         }
-        for row in summary["rows"]
+        for kind, row in blocks
         for cell in row["cells"]
     ]
     text = io.StringIO()

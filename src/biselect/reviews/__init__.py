@@ -1,9 +1,23 @@
 """The product: from tables to an answer with its reasons, warnings and report."""
 
 from biselect.reviews.drift_watch import monitor_drift
+from biselect.reviews.kinds import Kind, Kinds, find_kinds
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.result import Review
 from biselect.reviews.reviewing import review, review_problem
+from biselect.reviews.session import NextRow, ReviewSession
 from biselect.reviews.warnings import Finding
 
-__all__ = ["Finding", "NamedRules", "Review", "monitor_drift", "review", "review_problem"]
+__all__ = [
+    "Finding",
+    "Kind",
+    "Kinds",
+    "NamedRules",
+    "NextRow",
+    "Review",
+    "ReviewSession",
+    "find_kinds",
+    "monitor_drift",
+    "review",
+    "review_problem",
+]

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import rows_of
+from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.data.pools import Pool
+from biselect.reviews.recentre import MovedColumn
 
 BINS = 30  # of a reference histogram
 TAIL = 0.005  # share of the reference beyond its bins, on either side
@@ -73,12 +74,17 @@ def _percent(part: int, whole: int) -> str:
 
 
 def gather_evidence(
-    samples: NDArray[np.int64], features: NDArray[np.int64], calibrator: Calibrator, pool: Any
+    samples: NDArray[np.int64],
+    features: NDArray[np.int64],
+    calibrator: Calibrator,
+    pool: Any,
+    weighed: Any = None,
 ) -> list[list[Evidence]]:
-    """Evidence for each cell of a block of the pool."""
+    """Evidence for each cell of a block of the pool; counts are of `weighed`, the pool with drifted columns moved."""
     part, block = rows_of(pool, samples), np.ix_(np.arange(samples.size), features)
     values, absent = calibrator.values(part), calibrator.absent(part)[block]
-    counts = calibrator.reference_counts(calibrator.scale.residuals(values))
+    moved = values if weighed is None else calibrator.values(rows_of(weighed, samples))
+    counts = calibrator.reference_counts(calibrator.scale.residuals(moved))
     below, above = (side[:, features] for side in counts)
     values, rows = values[block], calibrator.facts.reference_rows
     return [
@@ -131,13 +137,17 @@ class CalibratedPool:
         calibrator: fitted on the reference.
         time_column: which column holds the times that `pool` knows.
         per: the column that the groups of the sample rules were made from.
+        weighed: the candidates as they were weighed, drifted columns moved back; None where they are as they are.
+        moved: the columns that moved against the reference.
     """
 
     pool: Pool
     calibrator: Calibrator
     time_column: str | None = None
     per: str | None = None
+    weighed: NamedMatrix | None = None
+    moved: tuple[MovedColumn, ...] = ()
 
     def evidence(self, samples: NDArray[np.int64], features: NDArray[np.int64]) -> list[list[Evidence]]:
         """Evidence for each cell of a block."""
-        return gather_evidence(samples, features, self.calibrator, self.pool.matrices[1])
+        return gather_evidence(samples, features, self.calibrator, self.pool.matrices[1], self.weighed)

@@ -142,6 +142,8 @@ def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str
             continue
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
             written.append(repr(str(value)) if isinstance(value, str | Path) else name)
+        elif name == "row_evidence":
+            written.append(f"{name}={name}")
         elif value != parameter.default:
             written.append(f"{name}={value!r}")
     return f"biselect.{function.__name__}({', '.join(written)})"

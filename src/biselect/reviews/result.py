@@ -11,6 +11,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.core.selection import Explanation
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
+from biselect.reviews.kinds import Kinds
 from biselect.reviews.warnings import Finding
 
 
@@ -23,6 +24,7 @@ class Review:
         warnings: what could mislead a reader: columns that look like clocks or ids, constants, filled cells.
         summary: all of it as plain data, the content of `report.json`.
         neighbours: the answers for neighbouring budgets, `selection` among them.
+        kinds: kinds of unusual, each with its own block and proof; None where they were not looked for.
         calibrator: fitted on the reference; None for a problem of weights.
         library: the frame library that `to_frame` answers in.
     """
@@ -31,6 +33,7 @@ class Review:
     warnings: tuple[Finding, ...]
     summary: dict[str, Any] = field(repr=False)
     neighbours: tuple[Selection, ...] = field(repr=False)
+    kinds: Kinds | None = field(default=None, repr=False)
     calibrator: Calibrator | None = field(default=None, repr=False)
     library: Any = field(default="pyarrow", repr=False)
 

@@ -4,26 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
 from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.kinds import Kinds, find_kinds, null_scores
 from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
+from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.summary import summarise
 from biselect.reviews.view import explore
-from biselect.reviews.warnings import Finding, filled_findings, table_findings
+from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
 from biselect.solvers.registry import Progress
 
+KIND_SECONDS = 20.0  # for each kind, unless the time limit is shorter
+FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 Steps = Callable[[str], AbstractContextManager[Progress | None]]
 
 
@@ -56,6 +67,14 @@ def review(
     split: float | None = None,
     marginals: str = "bounded",
     coupling_weight: float = 1.0,
+    kinds: int = 5,
+    apart: str = "columns",
+    sides: bool = True,
+    null_draws: int = 19,
+    drift: str = "recentre",
+    score_column: str | None = None,
+    row_evidence: Any = None,
+    expected_false_share: float = 0.1,
     solver: str = "auto",
     time_limit: float | None = None,
     seed: int = 0,
@@ -98,6 +117,16 @@ def review(
         split: see `biselect.Calibrator`.
         marginals: scores of rows and columns on their own: `bounded`, `paper` or `none`.
         coupling_weight: λ, the weight of the block against the marginals.
+        kinds: how many kinds of unusual to look for beside the best block of all columns; 1 for that block alone,
+            the paper's answer. A kind is a block of k rows and m columns too, each column in one direction.
+        apart: what no two kinds share: `columns`, `rows` or `both`.
+        sides: whether low and high values of a column are told apart in kinds.
+        null_draws: equally large draws from the reference that say what score chance alone gives; 0 for none.
+        drift: `recentre` to move columns whose bulk moved back to the reference before weighing; `keep` not to.
+        score_column: column of the pool with somebody's own score of each row, higher for more unusual; shown, and
+            taken for the rows' own scores in place of `marginals`.
+        row_evidence: the same as an array, or a fitted scikit-learn or PyOD detector.
+        expected_false_share: for the statement how many chosen rows stand out by rows of the reference held out.
         solver: one of `biselect.solver_names()`.
         time_limit: seconds after which the solver returns the best found, with a bound.
         seed: fixes every draw.
@@ -124,7 +153,7 @@ def review(
         rows = open_pool(
             pool,
             reference,
-            roles_from(given),
+            roles_from({**given, "show": [*show, *([score_column] if score_column else [])]}),
             reference_until=reference_until,
             pool_last=pool_last,
             delimiter=delimiter,
@@ -133,12 +162,37 @@ def review(
     before, now = rows.matrices
     with step(f"Calibrating on {len(before):,} reference rows"):
         rows.refuse_unusable(missing)
+        weighed, moved = move_back(before, now, drift)
         calibrator.fit(before)
         problem = calibrator.problem(
-            now, k, m, marginals=marginals, coupling_weight=coupling_weight, sample_names=rows.sample_names
+            weighed, k, m, marginals=marginals, coupling_weight=coupling_weight, sample_names=rows.sample_names
         )
-        problem = rules.applied(problem, rows.per)
-    found = [*_unused(rows, rules, problem), *table_findings(calibrator, problem, before, now)]
+        problem = rules.applied(
+            _with_row_evidence(problem, row_evidence, score_column, rows, calibrator, now), rows.per
+        )
+        guarantee = _guarantee(calibrator, before, weighed, expected_false_share, seed)
+    outside = score_column is not None or row_evidence is not None
+    kinds_asked = None
+    if kinds > 1 and not must_columns:
+        kinds_asked = partial(
+            _kinds,
+            problem if outside else _without_marginals(problem),
+            calibrator,
+            before,
+            weighed,
+            kinds=kinds,
+            apart=apart,
+            sides=sides,
+            null_draws=null_draws,
+            solver=solver,
+            time_limit=time_limit,
+            seed=seed,
+        )
+    found = [
+        *_unused(rows, rules, problem),
+        *drift_findings(moved, now.names, drift),
+        *table_findings(calibrator, problem, before, weighed),
+    ]
     return _answer(
         problem,
         solver=solver,
@@ -148,9 +202,13 @@ def review(
         step=step,
         title=title or " in ".join(["What stands out", *files[:1]]),
         reproduce=provenance(command or call_in_words(review, given), seed, sources),
-        table=CalibratedPool(pool=rows, calibrator=calibrator, time_column=time_column, per=per),
+        table=CalibratedPool(
+            pool=rows, calibrator=calibrator, time_column=time_column, per=per, weighed=weighed, moved=moved
+        ),
         found=found,
         library=library_of(pool),
+        find_kinds=kinds_asked,
+        guarantee=guarantee,
     )
 
 
@@ -222,6 +280,8 @@ def _answer(
     library: str,
     table: CalibratedPool | None = None,
     found: Sequence[Finding] = (),
+    find_kinds: Callable[[], Kinds] | None = None,
+    guarantee: FalseShare | None = None,
 ) -> Review:
     """Solve the problem and its neighbours, and say everything about them as plain data."""
     with step(f"Solving with {solver}") as told:
@@ -238,6 +298,10 @@ def _answer(
                 )
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
             findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+    kinds = None
+    if find_kinds is not None:
+        with step("Looking for kinds of unusual"):
+            kinds = find_kinds()
     if table is not None:
         findings += filled_findings(table.evidence(selection.samples, selection.features))
     return Review(
@@ -251,10 +315,67 @@ def _answer(
             warnings=findings,
             view=explore(selection, nearby, table),
             table=table,
+            kinds=kinds,
+            guarantee=guarantee,
         ),
+        kinds=kinds,
         calibrator=None if table is None else table.calibrator,
         library=library,
     )
+
+
+def _with_row_evidence(
+    problem: SelectionProblem, source: Any, column: str | None, rows: Pool, calibrator: Calibrator, pool: NamedMatrix
+) -> SelectionProblem:
+    """The problem whose rows' own scores come from outside, where any were given."""
+    if source is None and column is None:
+        return problem
+    if source is not None and column is not None:
+        raise InputError("give either row_evidence= or score_column=, not both")
+    if column is not None:
+        try:
+            source = [float(text) for text in rows.shown[column]]
+        except ValueError:
+            raise InputError(f"score_column={column!r} must hold a number in every row of the pool") from None
+    own = row_scores(outside_scores(source, calibrator.values(pool)), problem.m)
+    return replace(_without_marginals(problem), sample_scores=own)
+
+
+def _without_marginals(problem: SelectionProblem) -> SelectionProblem:
+    rows, columns = problem.coupling.shape
+    return replace(problem, sample_scores=np.zeros(rows), feature_scores=np.zeros(columns))
+
+
+def _kinds(
+    problem: SelectionProblem,
+    calibrator: Calibrator,
+    reference: NamedMatrix,
+    pool: NamedMatrix,
+    *,
+    kinds: int,
+    apart: str,
+    sides: bool,
+    null_draws: int,
+    solver: str,
+    time_limit: float | None,
+    seed: int,
+) -> Kinds:
+    low = calibrator.values(pool) < calibrator.reference_quantiles([0.5])[0] if sides else None
+    plain = not problem.sample_scores.any() and not problem.sample_rules
+    draws = null_draws if plain else 0  # a draw from the reference has no rules and no evidence from outside
+    null = null_scores(calibrator, reference, problem, draws=draws, sided=sides, seed=seed) if draws else None
+    limit = KIND_SECONDS if time_limit is None else min(time_limit, KIND_SECONDS)
+    return find_kinds(
+        problem, low, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
+    )
+
+
+def _guarantee(
+    calibrator: Calibrator, reference: NamedMatrix, pool: NamedMatrix, level: float, seed: int
+) -> FalseShare | None:
+    if len(reference) < FEWEST_HELD_OUT:
+        return None
+    return false_share(calibrator.values(reference), calibrator.values(pool), level=level, seed=seed)
 
 
 def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Finding]:

@@ -15,7 +15,11 @@ from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
 from biselect.core.selection import Explanation, Swap
 from biselect.report.render import FORMAT
+from biselect.reviews.coverage import coverage, row_shares
+from biselect.reviews.describe_kinds import describe_kinds
 from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.false_share import FalseShare
+from biselect.reviews.kinds import Kinds
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.warnings import Finding
 
@@ -32,6 +36,8 @@ def summarise(
     warnings: Sequence[Finding] = (),
     view: Mapping[str, Any] | None = None,
     table: CalibratedPool | None = None,
+    kinds: Kinds | None = None,
+    guarantee: FalseShare | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -42,6 +48,8 @@ def summarise(
         warnings: what the reader must know beside the answer.
         view: the interactive part, from `explore`.
         table: what stands behind the problem; None for a problem of weights.
+        kinds: blocks beside the answer; None where they were not looked for.
+        guarantee: which rows hold at an expected false share; None without a reference.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
@@ -59,6 +67,9 @@ def summarise(
             {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
+        "coverage": coverage(selection),
+        "kinds": None if kinds is None else describe_kinds(kinds, selection, table),
+        "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
         "heatmap": _heatmap(selection, why),
@@ -71,11 +82,19 @@ def summarise(
     }
 
 
+def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
+    return {
+        "level": guarantee.level,
+        "chosen": int(guarantee.holds[selection.samples].sum()),
+        "pool": int(guarantee.holds.sum()),
+    }
+
+
 def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) -> list[dict[str, Any]]:
     """The chosen rows, strongest first; within a row the strongest feature first."""
     evidence = None if table is None else table.evidence(selection.samples, selection.features)
     labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
-    rows = []
+    rows, shares = [], row_shares(selection)
     for position in np.argsort(-why.sample_values, kind="stable"):
         row_cells = []
         for j in np.argsort(-why.cells[position], kind="stable"):
@@ -93,6 +112,7 @@ def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) 
                 "value": float(why.sample_values[position]),
                 "marginal": float(why.sample_marginals[position]),
                 "cells": row_cells,
+                "coverage": float(shares[position]),
                 "label": None if labels is None else bool(labels[index]),
                 "shown": {name: texts[index] for name, texts in beside.items()},
             }

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
+from biselect.reviews.recentre import MovedColumn
 
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 LOOKS = {
@@ -27,7 +28,7 @@ class Finding:
 
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `constant`, `changed-constant`, `not-in-reference`, `all-rows`,
-            `all-columns`, `rule-idle`, `filled`, `map-chosen` or `interrupted`.
+            `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
         share: of the pool's rows (or the chosen cells) that it is about, from 0 to 1; None where that means nothing.
@@ -60,6 +61,24 @@ def table_findings(
         text = "m equals the number of features: every column is chosen, only the rows were selected."
         yield Finding(kind="all-columns", text=text)
     yield from changed
+
+
+def drift_findings(moved: Sequence[MovedColumn], names: Sequence[str], drift: str) -> Iterator[Finding]:
+    """Columns whose bulk moved against the reference, and what was done about it."""
+    if not moved:
+        return
+    farthest = sorted(moved, key=lambda column: -max(abs(column.shift), abs(np.log(column.stretch))))
+    columns = tuple(names[column.position] for column in farthest)
+    shown = ", ".join(columns[:5]) + (" …" if len(columns) > 5 else "")
+    done = (
+        "they were moved back to the reference's median and quartile range before weighing, so that drift is not the "
+        "finding"
+        if drift == "recentre"
+        else "they were weighed as they are, so drift may be the finding"
+    )
+    many = f"{len(columns)} column{'s' * (len(columns) != 1)}"
+    text = f"The bulk of the pool moved against the reference in {many} ({shown}): {done}."
+    yield Finding(kind="drift", columns=columns, share=len(columns) / len(names), text=text, serious=drift == "keep")
 
 
 def beyond_findings(

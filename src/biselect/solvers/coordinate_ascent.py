@@ -70,7 +70,7 @@ def _starts(
         order = rng.permutation(task.lines.shape[0])
         fitting = order[has_room(order, task.line_limits)] if task.line_limits else order
         start[:] = np.sort(fitting[: task.choose])
-    return np.concatenate([from_rows.reshape(rows.size, task.choose), drawn])
+    return np.concatenate([from_rows.reshape(rows.size, task.choose).astype(np.int64), drawn])  # none give floats
 
 
 def _climb(

@@ -1,0 +1,258 @@
+"""Kinds of unusual: the best block, then the best that shares no column with those before, each with its own proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix, rows_of
+from biselect.core import Group, Rules, Selection, SelectionProblem
+from biselect.errors import InfeasibleError, InputError
+from biselect.solvers import solve
+
+APART = ("columns", "rows", "both")
+CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
+SIDES = ("low", "high")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kind:
+    """One block: rows that are unusual together in the same columns, and in the same direction.
+
+    Attributes:
+        selection: the block, with its proof. Where sides are told apart its features are sides of columns.
+        columns: positions of the m columns in the table, by what they add, strongest first.
+        sides: `low`, `high` or, where sides are not told apart, an empty text; one for each of `columns`.
+        column_names: names of `columns`.
+        chance: share of equally large draws from the reference that hold a block with at least this score, the real
+            pool counted as one of them; None where it was not asked for.
+    """
+
+    selection: Selection
+    columns: tuple[int, ...]
+    sides: tuple[str, ...]
+    column_names: tuple[str, ...]
+    chance: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The columns by direction, such as `low V14, V12 and high V4 together`."""
+        parts = []
+        for side in dict.fromkeys(self.sides):
+            of_side = [name for name, at in zip(self.column_names, self.sides, strict=True) if at == side]
+            parts.append(f"{side} {', '.join(of_side)}".strip())
+        return " and ".join(parts) + (" together" if len(self.columns) > 1 else "")
+
+    @property
+    def row_scores(self) -> NDArray[np.float64]:
+        """What each row of the pool would add to this block: the list that a reviewer goes down."""
+        problem = self.selection.problem
+        block = problem.coupling[:, self.selection.features].sum(axis=1, dtype=np.float64)
+        return np.asarray(problem.sample_scores + problem.coupling_weight * block)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Kinds(Sequence[Kind]):
+    """All kinds that were found, best first, and what tells them apart.
+
+    Attributes:
+        found: the kinds.
+        apart: what no two of them share: `columns`, `rows` or `both`.
+        stopped: why there are fewer than were asked for; empty otherwise.
+        null_scores: best scores of equally large draws from the reference, ascending; empty where none were drawn.
+    """
+
+    found: tuple[Kind, ...]
+    apart: str
+    stopped: str = ""
+    null_scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def __getitem__(self, position: Any) -> Any:
+        return self.found[position]
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self.found)
+
+    @property
+    def shared_rows(self) -> NDArray[np.int64]:
+        """How many rows each two kinds share; the diagonal holds k."""
+        return self._shared([set(kind.selection.samples.tolist()) for kind in self.found])
+
+    @property
+    def shared_columns(self) -> NDArray[np.int64]:
+        """How many columns each two kinds share, whatever the side; the diagonal holds m."""
+        return self._shared([set(kind.columns) for kind in self.found])
+
+    @property
+    def nearness(self) -> list[float]:
+        """Each kind's score as a share of the first one's."""
+        first = self.found[0].selection.score
+        return [kind.selection.score / first if first else 1.0 for kind in self.found]
+
+    @property
+    def close(self) -> int:
+        """How many of the first kinds have nearly the same score, so that their order means little."""
+        return next((position for position, share in enumerate(self.nearness) if share < CLOSE), len(self.found))
+
+    @property
+    def words(self) -> str:
+        """Whether the first kind stands alone, for a person."""
+        if len(self.found) == 1:
+            return "There is one kind."
+        if self.close < 2:
+            return "The first kind stands clear of the others."
+        last = self.nearness[self.close - 1]
+        return (
+            f"The first {self.close} kinds score within {100 * (1 - last):.1f} % of each other: "
+            "which of them comes first means little, so look at a row of each."
+        )
+
+    @staticmethod
+    def _shared(sets: list[set[int]]) -> NDArray[np.int64]:
+        return np.array([[len(one & other) for other in sets] for one in sets], dtype=np.int64)
+
+
+def by_side(problem: SelectionProblem, low: NDArray[np.bool_]) -> SelectionProblem:
+    """The problem in which low and high values of a column are two features, of which a block may hold one.
+
+    Args:
+        problem: rows × columns. No column may be forced in, since either side would do.
+        low: of the same shape, whether a cell lies below the middle of the reference.
+    """
+    if problem.feature_rules.forced_in or problem.feature_rules.groups:
+        raise InputError("columns that must be chosen, or exclude each other, cannot be told apart by side")
+    names = [problem.feature_name(j) for j in range(problem.n_features)]
+    width = problem.n_features
+    return replace(
+        problem,
+        coupling=np.hstack([np.where(low, problem.coupling, 0), np.where(low, 0, problem.coupling)]),
+        feature_scores=np.concatenate([problem.feature_scores, problem.feature_scores]),
+        feature_names=tuple(f"{side} {name}" for side in SIDES for name in names),
+        feature_rules=Rules(
+            forced_out=[j + side * width for j in problem.feature_rules.forced_out for side in (0, 1)],
+            groups=[Group(members=(j, j + width), at_most=1) for j in range(width)],
+        ),
+    )
+
+
+def find_kinds(
+    problem: SelectionProblem,
+    low: NDArray[np.bool_] | None = None,
+    *,
+    kinds: int = 5,
+    apart: str = "columns",
+    solver: str = "auto",
+    seed: int = 0,
+    time_limit: float | None = None,
+    null_scores: NDArray[np.float64] | None = None,
+) -> Kinds:
+    """Solve for the best block, then for the best that shares nothing with those before, and so on.
+
+    Each answer is exact under its rules, so a proof of the third kind says: no other block that shares no column with
+    the first two scores higher.
+
+    Args:
+        problem: rows × columns with budgets and rules.
+        low: which cells lie below the middle of the reference, to tell sides of a column apart; None not to.
+        kinds: how many at most.
+        apart: what no two kinds may share: `columns`, `rows` or `both`.
+        solver: one of `biselect.solver_names()`.
+        seed: fixes every draw.
+        time_limit: seconds for each kind.
+        null_scores: best scores of equally large draws from the reference, from `null_scores`.
+    """
+    if apart not in APART:
+        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
+    if kinds < 1:
+        raise InputError(f"kinds must be 1 or more, got {kinds}")
+    width = problem.n_features
+    sided = problem if low is None else by_side(problem, low)
+    found: list[Kind] = []
+    stopped = ""
+    null = np.sort(null_scores) if null_scores is not None else np.empty(0)
+    while len(found) < kinds:
+        try:
+            asked = _without(sided, found, apart, width) if found else sided
+            selection = solve(asked, solver, seed=seed, time_limit=time_limit)
+        except InfeasibleError:
+            if not found:
+                raise
+            stopped = (
+                f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
+            )
+            break
+        if found and selection.score <= 0:
+            stopped = f"after {len(found)} kinds nothing unusual is left"
+            break
+        found.append(_kind(selection, problem, width, low is not None, null))
+    return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null)
+
+
+def null_scores(
+    calibrator: Calibrator,
+    reference: NamedMatrix,
+    problem: SelectionProblem,
+    *,
+    draws: int,
+    sided: bool,
+    seed: int,
+) -> NDArray[np.float64]:
+    """Best scores of `draws` draws from the reference, each as large as the pool: what chance alone gives.
+
+    Draws are with replacement where the pool is larger than the reference. The blocks come from a climb, which finds
+    the optimum nearly always; rules and row evidence play no part.
+    """
+    rng = np.random.default_rng(seed)
+    middle = calibrator.reference_quantiles([0.5])[0]
+    size, rows = problem.n_samples, len(reference)
+    scores = []
+    for _ in range(draws):
+        drawn = rows_of(reference, rng.choice(rows, size, replace=size > rows))
+        plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
+        asked = by_side(plain, calibrator.values(drawn) < middle) if sided else plain
+        scores.append(solve(asked, "coordinate-ascent", seed=seed).score)
+    return np.array(scores)
+
+
+def _without(sided: SelectionProblem, found: Sequence[Kind], apart: str, width: int) -> SelectionProblem:
+    """The problem without the columns, or rows, of earlier kinds."""
+    sample_rules, feature_rules = sided.sample_rules, sided.feature_rules
+    if apart != "rows":
+        used = {j + side for kind in found for j in kind.columns for side in range(0, sided.n_features, width)}
+        feature_rules = _forbid(feature_rules, used)
+    if apart != "columns":
+        sample_rules = _forbid(sample_rules, {i for kind in found for i in kind.selection.samples.tolist()})
+    return replace(sided, sample_rules=sample_rules, feature_rules=feature_rules)
+
+
+def _forbid(rules: Rules, never: set[int]) -> Rules:
+    """The same rules with more items forbidden; groups lose forbidden members, and those that bind no more."""
+    groups = [
+        Group(members=[item for item in group.members if item not in never], at_most=group.at_most)
+        for group in rules.groups
+    ]
+    return Rules(
+        forced_in=rules.forced_in,
+        forced_out=sorted({*rules.forced_out, *never}),
+        groups=[group for group in groups if len(group.members) > group.at_most],
+    )
+
+
+def _kind(selection: Selection, problem: SelectionProblem, width: int, sided: bool, null: NDArray[np.float64]) -> Kind:
+    strongest = selection.features[np.argsort(-selection.explain().feature_values, kind="stable")]
+    columns = tuple(int(j) % width for j in strongest)
+    return Kind(
+        selection=selection,
+        columns=columns,
+        sides=tuple(SIDES[int(j) // width] if sided else "" for j in strongest),
+        column_names=tuple(problem.feature_name(j) for j in columns),
+        chance=float((1 + (null >= selection.score).sum()) / (1 + null.size)) if null.size else None,
+    )

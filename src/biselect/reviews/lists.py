@@ -1,0 +1,92 @@
+"""The lists that rows to review are taken from: each kind, an overall ranking, and a learner on the answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.reviews.policy import Reviewed
+
+NEIGHBOUR = 5  # the distance to this neighbour in the reference says how far a row stands apart
+MOST_NEIGHBOURS = 4_000  # reference rows that distances are taken to
+TREES = 100
+WEAK_ROWS, WEAK_WEIGHT = 200, 0.2  # reference rows that the learner takes for misses, and what each counts
+SHORT_LIST = 300  # rows of each list that the learner ranks anew
+PRIOR_WEIGHT = 0.05  # of the overall ranking where the learner sees no difference
+
+
+def log_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log(rank / (rows + 1)), highest for the highest score: lists of any unit can be added up."""
+    ranks = np.empty(scores.size)
+    ranks[np.argsort(-scores, kind="stable")] = np.arange(1, scores.size + 1)
+    return np.asarray(-np.log(ranks / (scores.size + 1)))
+
+
+def overall_scores(
+    reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int
+) -> dict[str, NDArray[np.float64]]:
+    """Scores of three plain detectors that err in different ways: all unusual weights added up, isolation, distance.
+
+    Args:
+        reference: rows × columns without missing cells; every column varies.
+        pool: the same columns.
+        seed: fixes every draw.
+    """
+    from sklearn.ensemble import IsolationForest
+    from sklearn.neighbors import NearestNeighbors
+
+    rng = np.random.default_rng(seed)
+    center, scale = reference.mean(axis=0), reference.std(axis=0)
+    before, now = (reference - center) / scale, (pool - center) / scale
+    some = before[rng.choice(len(before), min(len(before), MOST_NEIGHBOURS), replace=False)]
+    near = NearestNeighbors(n_neighbors=min(NEIGHBOUR, len(some))).fit(some)
+    return {
+        "sum of weights": Calibrator(map="gaussian").fit(reference).weights(pool).sum(axis=1),
+        "isolation forest": -IsolationForest(random_state=seed).fit(before).score_samples(now),
+        "nearest neighbours": near.kneighbors(now)[0][:, -1],
+    }
+
+
+def learned_scores(
+    history: Sequence[Reviewed],
+    reference: NDArray[np.float64],
+    pool: NDArray[np.float64],
+    lists: Sequence[NDArray[np.float64]],
+    overall: NDArray[np.float64],
+    seed: int,
+) -> NDArray[np.float64]:
+    """How likely each row is a hit by the answers so far; -1 for a row that no list has among its first.
+
+    Extremely randomised trees on the columns. A few reference rows stand for misses, since reviewed rows alone never
+    show what is usual.
+
+    Args:
+        history: answers, of both sorts.
+        reference: rows × columns.
+        pool: the same columns.
+        lists: scores of the pool's rows, of which the first SHORT_LIST rows each are ranked.
+        overall: the overall ranking's scores, which break ties.
+        seed: fixes every draw.
+    """
+    from sklearn.ensemble import ExtraTreesClassifier
+
+    rng = np.random.default_rng(seed)
+    usual = reference[rng.choice(len(reference), min(len(reference), WEAK_ROWS), replace=False)]
+    rows = np.array([answer.row for answer in history])
+    hits = np.array([answer.hit for answer in history])
+    size = min(SHORT_LIST, len(pool))
+    candidates = np.unique(np.concatenate([np.argpartition(-scores, size - 1)[:size] for scores in lists]))
+    trees = ExtraTreesClassifier(TREES, class_weight="balanced", random_state=seed, n_jobs=1)
+    trees.fit(
+        np.vstack([pool[rows], usual]),
+        np.concatenate([hits, np.zeros(len(usual), dtype=bool)]),
+        sample_weight=np.concatenate([np.ones(len(rows)), np.full(len(usual), WEAK_WEIGHT)]),
+    )
+    scores = np.full(len(pool), -1.0)
+    spread = np.ptp(overall) or 1.0
+    scores[candidates] = trees.predict_proba(pool[candidates])[:, 1]
+    scores[candidates] += PRIOR_WEIGHT * (overall[candidates] - overall.min()) / spread
+    return scores

@@ -1,0 +1,100 @@
+"""Columns whose bulk moved against the reference: noticed before anything is chosen, and moved back if asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate.frames import NamedMatrix
+from biselect.errors import InputError
+
+DRIFT = ("recentre", "keep")
+QUARTILES = (0.25, 0.5, 0.75)
+SMALLEST_SHIFT = 0.05  # in quartile ranges of the reference; less is no drift that anybody would act on
+SMALLEST_STRETCH = 1.05  # the same for the quartile range itself
+CHANCE = 1e-3  # that any column of two samples of one population is called moved
+MOSTLY = (
+    0.5  # a column in which more of the pool than this lies beyond the reference did not drift: it is another thing
+)
+FEWEST_ROWS = 50  # of a table whose quartiles say anything
+
+
+@dataclass(frozen=True, kw_only=True)
+class MovedColumn:
+    """A column in which the middle half of the pool lies elsewhere than that of the reference.
+
+    Attributes:
+        position: of the column in both tables.
+        shift: how far the median moved, in quartile ranges of the reference.
+        stretch: the pool's quartile range over the reference's.
+    """
+
+    position: int
+    shift: float
+    stretch: float
+
+
+def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> list[MovedColumn]:
+    """The columns that moved or widened, as far as a Kolmogorov–Smirnov test (Bonferroni over the columns) can tell.
+
+    Quartiles do not see a few unusual rows, so what is looked for does not count as drift. Columns of which more than
+    half is one value are left alone: their quartile range is zero and nothing could be scaled by it.
+
+    Args:
+        reference: rows × columns; NaN for a missing cell.
+        pool: the same columns.
+    """
+    from scipy.stats import ks_2samp
+
+    if min(len(reference), len(pool)) < FEWEST_ROWS:
+        return []
+    before, now = (_quartiles(table) for table in (reference, pool))
+    spread, range_now = before[2] - before[0], now[2] - now[0]
+    usable = np.flatnonzero((spread > 0) & (range_now > 0))
+    moved = []
+    for j in usable.tolist():
+        shift = float((now[1, j] - before[1, j]) / spread[j])
+        stretch = float(range_now[j] / spread[j])
+        if abs(shift) < SMALLEST_SHIFT and abs(np.log(stretch)) < np.log(SMALLEST_STRETCH):
+            continue
+        older, newer = (column[~np.isnan(column)] for column in (reference[:, j], pool[:, j]))
+        if np.mean((newer < older.min()) | (newer > older.max())) > MOSTLY:
+            continue  # a clock or an id, which gets a warning of its own
+        if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
+            moved.append(MovedColumn(position=j, shift=shift, stretch=stretch))
+    return moved
+
+
+def recentred(
+    reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]
+) -> NDArray[np.float64]:
+    """The pool with the moved columns shifted and scaled so that their quartiles' middle and range are the reference's.
+
+    A monotone map of each column: the order of the rows within a column stays.
+    """
+    columns = [column.position for column in moved]
+    before, now = (_quartiles(table[:, columns]) for table in (reference, pool))
+    content = pool.copy()
+    content[:, columns] = (pool[:, columns] - now[1]) * ((before[2] - before[0]) / (now[2] - now[0])) + before[1]
+    return content
+
+
+def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
+    """The pool as it is to be weighed, and the columns that moved; `drift` is one of DRIFT."""
+    if drift not in DRIFT:
+        raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
+    moved = tuple(moved_columns(reference.values, pool.values))
+    if not moved or drift == "keep":
+        return pool, moved
+    return NamedMatrix(values=recentred(reference.values, pool.values, moved), names=pool.names), moved
+
+
+def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Quartiles by column, of the cells that are there."""
+    if not np.isnan(table).any():
+        return np.quantile(table, QUARTILES, axis=0)
+    columns = (column[~np.isnan(column)] for column in table.T)
+    return np.array([np.quantile(column, QUARTILES) if column.size else [np.nan] * 3 for column in columns]).T
