@@ -7,10 +7,10 @@ from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
-from biselect.calibrate.decompose import decompose
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.drift import decompose
 from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.data.candidates import Candidates
