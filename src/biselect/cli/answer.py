@@ -90,10 +90,13 @@ def beside_the_answer(summary: dict[str, Any]) -> list[str]:
             text += f"; {following['name']} would add {100 * following['share']:.0f} %"
         lines.append(text)
     if (held := summary.get("guarantee")) is not None:
-        lines.append(
-            f"At an expected false share of {100 * held['level']:g} % {held['pool']} rows of the pool stand out from "
-            f"the reference; {held['chosen']} of the {k} chosen are among them"
-        )
+        text = f"At an expected false share of {100 * held['level']:g} % "
+        if held["pool"]:
+            text += f"{held['pool']} rows of the pool stand out from the reference; "
+            text += f"{held['chosen']} of the {k} chosen are among them"
+        else:
+            text += "no row stands out from the reference by itself"
+        lines.append(text)
     if (kinds := summary.get("kinds")) is not None:
         lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}")
         for kind in kinds["found"]:
