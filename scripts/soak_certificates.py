@@ -8,7 +8,8 @@ import argparse
 import numpy as np
 
 import biselect as bs
-from biselect.theory import Assumptions, certify, estimate
+from biselect.theory import certify, estimate
+from biselect.theory.certificate import Assumptions
 
 SIZE = (60, 15)
 K, M = 5, 3

@@ -9,7 +9,8 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.testing.strategies import problems
-from biselect.theory import Assumptions, certify, estimate
+from biselect.theory import certify, estimate
+from biselect.theory.certificate import Assumptions
 
 
 def planted(signal, *, seed=0, shape=(30, 12), k=4, m=3, **more):

@@ -7,7 +7,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.testing import all_selections, brute_force
-from biselect.theory import additive_shift, rank_one_check, rank_one_shift, sparsification_bound
+from biselect.theory.structure import additive_shift, rank_one_check, rank_one_shift, sparsification_bound
 
 seeds = st.integers(0, 2**32 - 1)
 

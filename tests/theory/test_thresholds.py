@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from biselect.core import Sector
 from biselect.errors import InputError
 from biselect.theory import (
-    PAPER_LOOSENESS,
     Bernstein,
     Burden,
     SubGaussian,
@@ -20,7 +19,12 @@ from biselect.theory import (
     joint_threshold,
 )
 from biselect.theory.contrasts import column_contrasts, joint_contrasts
-from biselect.theory.thresholds import failure_bound, tolerated_feature_first_error, tolerated_joint_error
+from biselect.theory.thresholds import (
+    PAPER_LOOSENESS,
+    failure_bound,
+    tolerated_feature_first_error,
+    tolerated_joint_error,
+)
 
 SETTINGS = [(8, 6, 2, 2), (12, 8, 2, 2), (16, 8, 3, 2), (20, 6, 2, 2)]
 

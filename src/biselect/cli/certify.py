@@ -52,8 +52,9 @@ def certify(
     from biselect.data.problem_files import read_problem
     from biselect.reviews.inputs import open_pool
     from biselect.solvers import solve
-    from biselect.theory import Assumptions, estimate
     from biselect.theory import certify as certify_problem
+    from biselect.theory import estimate
+    from biselect.theory.certificate import Assumptions
 
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):

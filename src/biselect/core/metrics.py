@@ -5,6 +5,8 @@ from collections.abc import Collection
 import numpy as np
 from numpy.typing import ArrayLike
 
+__all__ = ["f1_at_k"]
+
 
 def f1_at_k(chosen: Collection[int], positive: Collection[int]) -> float:
     """Set F1, `2|Ŝ∩S⁺| / (|Ŝ| + |S⁺|)`; the hit fraction where both have k items.

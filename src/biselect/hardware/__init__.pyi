@@ -9,7 +9,6 @@ from .circuits import qpy_bytes as qpy_bytes
 from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
 from .compiled_circuit import Compiled as Compiled
-from .compiled_circuit import Resources as Resources
 from .decode import decode_counts as decode_counts
 from .patches import Patch as Patch
 from .patches import choose_patch as choose_patch

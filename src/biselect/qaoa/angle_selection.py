@@ -25,6 +25,8 @@ from biselect.simulate.program import Program
 from biselect.simulate.wide import WideSampler
 from biselect.solvers import solve
 
+__all__ = ["AngleSelection", "WideShots", "fixed_angles", "select_by_paper", "select_by_rounds", "warm_starts"]
+
 TAIL = 0.05
 CANDIDATES, SHOTS, CONFIRMATION, SPREAD = 6, 384, 4096, 0.2  # the paper's, for each start
 FEWER = 4  # ours: a quarter of the shots for four times as many candidates

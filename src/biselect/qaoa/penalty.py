@@ -16,6 +16,8 @@ from biselect.core import SelectionProblem
 from biselect.core.sector import subsets
 from biselect.errors import InputError
 
+__all__ = ["PenaltyX", "candidate_search"]
+
 MAX_REGISTER = 12  # qubits: the mixing of a register is a 2^12 × 2^12 matrix, a quarter of a GiB
 SCALE_FLOOR = 1e-6
 CANDIDATES, SHOTS = 8, 512  # the paper's angle search

@@ -13,6 +13,8 @@ from biselect.core.checks import positions
 from biselect.core.sector import rank
 from biselect.errors import InputError
 
+__all__ = ["start_choice"]
+
 Start = str | Selection | tuple[Sequence[int], Sequence[int]] | NDArray[Any]
 Choice = tuple[list[int], list[int]]
 """Samples and features, ascending."""

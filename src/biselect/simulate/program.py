@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 
-__all__ = ["Op", "Program"]
+__all__ = ["Program"]
 
 RZ, RZZ, XY = "rz", "rzz", "xy"
 ARITY = {RZ: 1, RZZ: 2, XY: 2}

@@ -1,17 +1,11 @@
 """Recovery theory: thresholds, certificates, and deterministic facts about a coupling."""
 
-from biselect.theory.certificate import Assumptions, Certificate, Condition, certify
+from biselect.theory.certificate import Certificate, certify
 from biselect.theory.covariance import covariance_threshold
 from biselect.theory.estimate import Estimate, estimate
-from biselect.theory.noise import Bernstein, Noise, SubGaussian, clipped
-from biselect.theory.structure import (
-    additive_shift,
-    rank_one_check,
-    rank_one_shift,
-    sparsification_bound,
-)
+from biselect.theory.noise import Bernstein, SubGaussian, clipped
+from biselect.theory.structure import rank_one_check, sparsification_bound
 from biselect.theory.thresholds import (
-    PAPER_LOOSENESS,
     Burden,
     classwise_threshold,
     feature_first_threshold,
@@ -19,16 +13,11 @@ from biselect.theory.thresholds import (
 )
 
 __all__ = [
-    "PAPER_LOOSENESS",
-    "Assumptions",
     "Bernstein",
     "Burden",
     "Certificate",
-    "Condition",
     "Estimate",
-    "Noise",
     "SubGaussian",
-    "additive_shift",
     "certify",
     "classwise_threshold",
     "clipped",
@@ -37,6 +26,5 @@ __all__ = [
     "feature_first_threshold",
     "joint_threshold",
     "rank_one_check",
-    "rank_one_shift",
     "sparsification_bound",
 ]

@@ -1,0 +1,88 @@
+"""Every public name, listed: a new one is added here on purpose, and one that goes away is told in the changelog."""
+
+import runpy
+from importlib import import_module
+from pathlib import Path
+
+EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
+MOST = 180
+NAMES = {
+    "biselect": (
+        "Calibrator Group JointSelector Review ReviewSession Rules Selection SelectionProblem TailCalibrator "
+        "groups_by read_problem review review_problem solve solver_names"
+    ),
+    "biselect.core": "Components Ising Sector",
+    "biselect.core.metrics": "f1_at_k",
+    "biselect.core.uniform": "uniform_energy",
+    "biselect.reviews": "Finding Kind Kinds NamedRules NextRow find_kinds monitor_drift",
+    "biselect.calibrate": (
+        "CalibrationFacts Decomposition Drift Question compare decompose lag_sweep map_names marginal_scores "
+        "measure parquet_blocks shrink_sweep"
+    ),
+    "biselect.calibrate.maps": "Reference TailMap",
+    "biselect.calibrate.validity": "angle_bound coupling_bound ecdf_band tail_band",
+    "biselect.solvers": "Answer Solver certified neighbours register solver_options",
+    "biselect.solvers.interop": "fill_quadratic_program from_solution_file from_values penalties to_bqm to_cqm",
+    "biselect.solvers.linear_text": "to_lp to_mps",
+    "biselect.theory": (
+        "Bernstein Burden Certificate Estimate SubGaussian certify classwise_threshold clipped "
+        "covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
+        "sparsification_bound"
+    ),
+    "biselect.qaoa": (
+        "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
+        "components grouping_gain load_thresholds responses save_thresholds split_terms surrogate train"
+    ),
+    "biselect.qaoa.training": "backend_for load_angles",
+    "biselect.qaoa.starts": "start_choice",
+    "biselect.qaoa.angle_selection": (
+        "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
+    ),
+    "biselect.qaoa.penalty": "PenaltyX candidate_search",
+    "biselect.simulate.wide": "BondLimitError WideSampler",
+    "biselect.hardware": (
+        "Bundle Compiled PATHS Patch PlacedCircuit Placement QiskitPath YFramePath build_circuit choose_patch "
+        "choose_surrogate compile_circuit compile_problem decode_counts hardware_mask layout_of load_target "
+        "make_patch masked place place_circuit qasm3_text qpy_bytes retained_mass to_qiskit"
+    ),
+    "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
+    "biselect.hardware.execute": "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for",
+    "biselect.hardware.noise": (
+        "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass"
+    ),
+    "biselect.data.tables": "CsvForm read_table",
+    "biselect.data.splits": "TimeSplit split_rows",
+    "biselect.data.candidates": "Candidates balanced ranked reservoir unbalanced",
+    "biselect.data.synthetic": (
+        "Planted benchmark depth_problem gaussian_qubo panel_problem planted_block planted_problem"
+    ),
+    "biselect.data.aml.schema": "Transactions find_transactions load_transactions",
+    "biselect.data.aml.features": "causal_features",
+    "biselect.data.aml.generator": "Market",
+    "biselect.report": "render_html render_monitor",
+    "biselect.testing": "all_selections assert_solver_api brute_force",
+    "biselect.errors": "BiselectError InfeasibleError InputError MissingDataError MissingDependencyError",
+}
+
+
+def offered() -> dict[str, set[str]]:
+    """What each documented module of the library offers first; a name handed on from further up is told there."""
+    seen: set[int] = set()
+    found: dict[str, set[str]] = {}
+    for place in EXTENSION["MODULES"]:
+        if place.startswith("biselect_studies"):
+            continue
+        module = import_module(place)
+        names = {name for name in EXTENSION["public_names"](module) if id(getattr(module, name)) not in seen}
+        seen |= {id(getattr(module, name)) for name in names}
+        found[place] = names
+    return {place: names for place, names in found.items() if names}
+
+
+def test_the_public_names_are_these():
+    assert offered() == {place: set(names.split()) for place, names in NAMES.items()}
+
+
+def test_no_name_stands_for_two_things():
+    names = [name for listed in NAMES.values() for name in listed.split()]
+    assert len(names) == len(set(names)) <= MOST
