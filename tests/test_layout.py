@@ -1,0 +1,75 @@
+"""A newcomer finds things: one name for one idea, tests where one looks, options in the command line alone."""
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+import biselect
+
+ROOT = Path(biselect.__file__).parent
+TESTS = Path(__file__).parent
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+TESTED_IN = {  # parts that are tested through the whole they belong to
+    "calibrate/test_maps.py": "calibrate/steps_kernel",
+    "cli/test_main.py": "cli/options cli/console",
+    "cli/test_select.py": "cli/answer",
+    "data/aml/test_features.py": "data/aml/generator",
+    "hardware/execute/test_ibm.py": "hardware/execute/remote",
+    "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
+    "hardware/test_noise.py": "hardware/noise/model hardware/noise/registers hardware/noise/trajectories",
+    "hardware/test_patches.py": "hardware/patch_kernel",
+    "cli/test_monitor.py": "report/monitor",
+    "cli/test_train.py": "report/training_picture",
+    "gpu/test_gpu.py": "simulate/gpu",
+    "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
+    "simulate/measure simulate/passes simulate/plain simulate/simd",
+    "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
+    "solvers/test_check_proof.py": "core/proof",
+    "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "
+    "solvers/branch_kernel solvers/grid solvers/one_sided solvers/settle solvers/spectral solvers/thread_pool",
+    "solvers/test_interop.py": "solvers/linear_text",
+    "solvers/test_kernels.py": "solvers/annealing_kernel solvers/bounds_kernel solvers/kawasaki_kernel "
+    "solvers/random_kernel solvers/response solvers/row_kernel solvers/row_response solvers/select_kernel "
+    "solvers/swap_kernel",
+    "solvers/test_solvers.py": "solvers/annealing solvers/auto solvers/feature_first solvers/forced solvers/greedy "
+    "solvers/kawasaki solvers/random_choice solvers/registry solvers/swap_sa solvers/tabu",
+    "theory/test_certificate.py": "theory/contrasts theory/estimate theory/findings",
+    "theory/test_thresholds.py": "theory/covariance theory/noise",
+}
+
+
+def modules() -> list[Path]:
+    return [path for path in sorted(ROOT.rglob("*.py")) if not path.stem.startswith("_")]
+
+
+def test_a_module_name_stands_for_one_idea():
+    """Commands are named after what they call; otherwise a name stands in one package."""
+    homes = defaultdict(list)
+    for path in modules():
+        if path.parent.name != "cli":
+            homes[path.stem].append(str(path.relative_to(ROOT)))
+    assert {name: places for name, places in homes.items() if len(places) > 1} == {}
+
+
+def test_every_module_has_its_tests():
+    """`a/b.py` is tested in `tests/a/test_b.py`, or as a part of what `TESTED_IN` says."""
+    elsewhere = {module: TESTS / file for file, listed in TESTED_IN.items() for module in listed.split()}
+    missing = []
+    for path in modules():
+        name = str(path.relative_to(ROOT).with_suffix(""))
+        own = TESTS / path.relative_to(ROOT).parent / f"test_{path.stem}.py"
+        assert not (own.exists() and name in elsewhere), f"{name} has a test file of its own: leave it out of TESTED_IN"
+        if not own.exists() and not elsewhere.get(name, own).exists():
+            missing.append(name)
+    assert missing == []
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(ROOT)))
+def test_only_the_command_line_knows_options(path):
+    if path.is_relative_to(ROOT / "cli"):
+        pytest.skip("the command line names its own options")
+    texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
+    assert [text for text in texts if isinstance(text, str) and OPTION.search(text)] == []
