@@ -24,11 +24,8 @@ def answer(review: Review, *, folder: Path | None, proof: bool = False, as_json:
     """Print the answer, or selection.json, and write the folder."""
     from biselect.report.answer_files import selection_json
 
-    written = [] if folder is None else review.save(folder)
-    if proof and folder is not None and review.selection.proof is not None:
-        review.selection.save_proof(folder / "proof.json")
-        written.append(folder / "proof.json")
-    elif proof:
+    written = [] if folder is None else review.save(folder, proof=proof)
+    if proof and review.selection.proof is None:
         steps.say("No proof.json: the answer is not proven.", style="yellow")
     if as_json:
         sys.stdout.write(selection_json(review.summary))

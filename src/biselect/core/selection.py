@@ -78,6 +78,10 @@ class Selection:
 
         The format is described in docs/reference/proof-format.md.
         """
+        write_file(path, self.proof_json())
+
+    def proof_json(self) -> str:
+        """The text of the file that `save_proof` writes."""
         if self.proof is None:
             raise InputError("only a proven answer has a proof; give `exact` or `auto` more time")
         content: dict[str, Any] = {
@@ -89,7 +93,7 @@ class Selection:
         }
         body = json.dumps(content, separators=(",", ":"))
         content["sha256"] = hashlib.sha256(body.encode()).hexdigest()
-        write_file(Path(path), (json.dumps(content, separators=(",", ":")) + "\n").encode())
+        return json.dumps(content, separators=(",", ":")) + "\n"
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain data; no clock in it, so that equal runs give equal bytes."""

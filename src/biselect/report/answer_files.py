@@ -36,8 +36,10 @@ def selection_json(summary: Mapping[str, Any]) -> str:
     return json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str, Any]) -> list[Path]:
-    """Write selection.json, explanation.csv, report.json, report.html, problem.npz and run.json."""
+def write_outputs(
+    folder: str | Path, selection: Selection, summary: Mapping[str, Any], *, proof: bool = False
+) -> list[Path]:
+    """Write selection.json, explanation.csv, report.json, report.html, run.json, problem.npz; if asked, proof.json."""
     contents: dict[str, str | bytes] = {
         "selection.json": selection_json(summary),
         "explanation.csv": explanation_csv(summary),
@@ -48,6 +50,8 @@ def write_outputs(folder: str | Path, selection: Selection, summary: Mapping[str
     problem = io.BytesIO()
     selection.problem.save(problem)
     contents["problem.npz"] = problem.getvalue()
+    if proof and selection.proof is not None:
+        contents["proof.json"] = selection.proof_json()
     return write_folder(folder, contents)
 
 

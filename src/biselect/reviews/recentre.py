@@ -16,9 +16,7 @@ QUARTILES = (0.25, 0.5, 0.75)
 SMALLEST_SHIFT = 0.05  # in quartile ranges of the reference; less is no drift that anybody would act on
 SMALLEST_STRETCH = 1.05  # the same for the quartile range itself
 CHANCE = 1e-3  # that any column of two samples of one population is called moved
-MOSTLY = (
-    0.5  # a column in which more of the pool than this lies beyond the reference did not drift: it is another thing
-)
+MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference is a clock or an id, not drift
 FEWEST_ROWS = 50  # of a table whose quartiles say anything
 
 

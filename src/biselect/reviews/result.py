@@ -71,9 +71,12 @@ class Review:
         """The answer as one self-contained HTML page."""
         return render_html(self.summary)
 
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write selection.json, explanation.csv, report.json, report.html, run.json and problem.npz into a folder."""
-        return write_outputs(folder, self.selection, self.summary)
+    def save(self, folder: str | Path, *, proof: bool = False) -> list[Path]:
+        """Write selection.json, explanation.csv, report.json, report.html, run.json and problem.npz into a folder.
+
+        With `proof` also proof.json, which `biselect check` follows; an answer that is not proven has none.
+        """
+        return write_outputs(folder, self.selection, self.summary, proof=proof)
 
 
 def _value(cell: dict[str, Any]) -> float | None:
