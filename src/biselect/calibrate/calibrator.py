@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate.column import CENTERS, fit_scale
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
-from biselect.calibrate.maps import Reference, make_map
+from biselect.calibrate.isolation import MOST_ROWS, Neighbourhood
+from biselect.calibrate.maps import Reference, TailMap, make_map
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 
 MISSING = ("error", "median")
-MARGINALS = ("bounded", "paper", "none")
+MARGINALS = ("isolation", "bounded", "paper", "none")
 SMALLEST_SHARE = 0.05
 CHUNK_CELLS = 1 << 21  # weighed at a time
 
@@ -62,10 +63,11 @@ class Calibrator:
 
     Args:
         map: tail map, one of `biselect.calibrate.map_names()`; or `auto`, which takes the rows of the reference
-            as ordered in time and picks the map that drifts least between its older and its newer part.
+            as ordered in time and picks, of the paper's maps, the one that drifts least between its older and its
+            newer part.
         center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation) for the residuals. Maps fit
             their own location and scale, so weights do not depend on it.
-        cap: w_max, the largest weight.
+        cap: w_max, the largest weight; None for the map's own, 20 for `reach` and 10 for all others.
         missing: `error`, or `median` to fill missing entries with the reference median.
         split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while
             all else is fit on the others; None for the map's own habit (½ for `conformal`, none for the rest).
@@ -74,21 +76,21 @@ class Calibrator:
     >>> rng = np.random.default_rng(0)
     >>> calibrator = Calibrator().fit(rng.normal(size=(1000, 3)))
     >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
-    [[0.1, 0.0, 6.2]]
+    [[0.1, 0.0, 8.1]]
     """
 
     def __init__(
         self,
-        map: str = "ecdf",
+        map: str = "reach",
         center: str = "median",
-        cap: float = 10.0,
+        cap: float | None = None,
         missing: str = "error",
         split: float | None = None,
         seed: int = 0,
     ):
         _one_of("center", center, CENTERS)
         _one_of("missing", missing, MISSING)
-        if not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
+        if cap is not None and not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
         checks.whole("seed", seed, least=0)
         if split is not None and not (
@@ -103,7 +105,7 @@ class Calibrator:
                 raise InputError(f"map {map!r} is valid on a split reference only; leave split out")
         self.map = map
         self.center = center
-        self.cap = float(cap)
+        self.cap = float(cap) if cap is not None else (TailMap if map == "auto" else make_map(map)).cap
         self.missing = missing
         self.split = split
         self.seed = seed
@@ -203,23 +205,34 @@ class Calibrator:
         k: int,
         m: int,
         *,
-        marginals: str = "bounded",
+        marginals: str = "isolation",
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
     ) -> SelectionProblem:
-        """The selection problem of a pool: W, its marginals (see `calibrate.marginal_scores`), λ and the budgets.
+        """The selection problem of a pool: W, its marginals, λ and the budgets.
 
-        `features` names those to choose from; None for all in use.
+        Args:
+            pool: rows to choose from.
+            k: how many samples.
+            m: how many features.
+            marginals: `isolation`: m times how far a row stands apart as a whole, see `isolation`; or one of the kinds
+                of `calibrate.marginal_scores`.
+            coupling_weight: λ.
+            sample_names: names of the rows.
+            features: those to choose from; None for all in use.
         """
+        _one_of("marginals", marginals, MARGINALS)
         Z = self.residuals(pool)
         W = self._weigh(Z)
+        if marginals == "isolation":
+            apart = m * self.isolation(pool, self.near_weight(pool, k))
         if features is not None:
             columns = [self.feature_names.index(name) for name in features]
             W, Z = W[:, columns], Z[:, columns]
         elif self._named:
             features = self.feature_names
-        a, b = marginal_scores(W, Z, marginals)
+        a, b = (apart, np.zeros(W.shape[1])) if marginals == "isolation" else marginal_scores(W, Z, marginals)
         return SelectionProblem(
             coupling=W,
             sample_scores=a,
@@ -230,6 +243,35 @@ class Calibrator:
             sample_names=None if sample_names is None else tuple(sample_names),
             feature_names=None if features is None else tuple(features),
         )
+
+    def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
+        """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
+        Z, looked_up = self._looked_up(pool)
+        found = np.zeros(len(Z))
+        found[looked_up] = self._neighbourhood.evidence(Z[looked_up], near_weight)
+        return found
+
+    def near_weight(self, pool: Any, k: int) -> float:
+        """How much the nearest reference row counts in `isolation` against one further away, from 0 to 1.
+
+        It counts where the reference is clean: where the k rows of the pool that are furthest from it are further than
+        its own rows explain.
+        """
+        Z, looked_up = self._looked_up(pool)
+        return self._neighbourhood.near_weight(Z[looked_up], checks.whole("k", k), len(Z))
+
+    def _looked_up(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Residuals, and the rows whose neighbours are looked up: all, or those with the largest weights in sum."""
+        Z = self.residuals(pool)
+        if len(Z) <= MOST_ROWS:
+            return Z, np.arange(len(Z))
+        return Z, np.argsort(-self._weigh(Z).sum(axis=1), kind="stable")[:MOST_ROWS]
+
+    @cached_property
+    def _neighbourhood(self) -> Neighbourhood:
+        if self._sample is None:
+            raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
+        return Neighbourhood(self._columns[-1], self._sample)
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)
@@ -262,6 +304,8 @@ class Calibrator:
         rows = None if labels is None else self.scale.residuals(self._filled(as_matrix(table)[0]))
         self._map = make_map(name)
         self._map.fit(Reference(fit=self._columns[0], calibration=self._columns[-1], rows=rows, labels=labels))
+        self._sample = None if windows.sample is None else self.scale.residuals(self._filled(windows.sample))
+        vars(self).pop("_neighbourhood", None)  # of an earlier fit
         self.facts = self._facts(name, why, windows)
         return self
 

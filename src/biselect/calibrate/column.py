@@ -66,6 +66,10 @@ class Column:
         """Entries at or below x: the paper's R_j(x)."""
         return self._counted(np.searchsorted(self.values, x, side="right"))
 
+    def entry(self, position: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The entries at these positions of the ascending order, counted from 0."""
+        return self.values[np.searchsorted(self.counts, position, side="right")]
+
     def quantile(self, q: float) -> float:
         """The q-quantile, linear between neighbouring entries.
 

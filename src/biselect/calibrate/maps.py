@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from biselect.calibrate.column import Column, fit_scale
+from biselect.calibrate.column import LARGEST_RESIDUAL, Column, fit_scale
+from biselect.calibrate.isolation import OUTER, beyond, upper_surprise
 from biselect.errors import InputError
 
 __all__ = ["Reference", "TailMap", "map_names"]
 
-OUTER = 0.05  # share of the reference on either side that a Pareto tail is fit to
 DEGREES_OF_FREEDOM = np.geomspace(1.0, 200.0, 400)  # Cauchy to all but Gaussian
 BODY, TAIL = 0.5, 0.95  # the quantiles of |z| whose ratio tells how heavy a tail is
 RIDGE = 1.0  # on the slopes; keeps them finite where one feature separates the classes
@@ -48,8 +48,10 @@ class TailMap(ABC):
         takes_ranks: whether the map ranks among reference entries, so that a split reference has a meaning.
         split: share of the reference that is set aside for ranks unless the caller says otherwise.
         needs_labels: whether the map is supervised.
+        cap: the largest weight unless the caller says otherwise.
     """
 
+    cap: ClassVar[float] = 10.0
     takes_ranks: ClassVar[bool] = False
     split: ClassVar[float] = 0.0
     needs_labels: ClassVar[bool] = False
@@ -109,6 +111,48 @@ class EcdfMap(TailMap):
         return apply_steps(self.steps, Z)
 
 
+class PaperEcdfMap(EcdfMap):
+    """The paper's rank to the letter: of a tied value all entries lie below it, so that a common one can look rare."""
+
+    def fit(self, reference: Reference) -> None:
+        """Tabulate the score of every rank."""
+        self.steps = [_rank_steps(column) for column in reference.calibration]
+
+
+class ReachMap(EcdfMap):
+    """The `ecdf` map inside the reference; beyond it the weight goes on growing with the distance.
+
+    Ranks alone saturate at 1/(n + 1): whatever lies beyond the reference weighs alike. Here the tail goes on as
+    1/(1 + x), x in lengths of the outer five per cent on that side: so heavy a tail that a far value weighs more, and
+    never so much that one cell decides alone.
+    """
+
+    cap: ClassVar[float] = 20.0  # a rank weighs log((n + 1) / 2) at most, 13 in a million rows: room beyond it
+
+    def fit(self, reference: Reference) -> None:
+        """Tabulate the score of every rank, and both ends."""
+        super().fit(reference)
+        columns = reference.calibration
+        ends = np.array([(column.values[0], column.values[-1]) for column in columns]).T
+        inner = np.array([(column.quantile(OUTER), column.quantile(1 - OUTER)) for column in columns]).T
+        spread = np.array([column.deviation or 1.0 for column in columns])
+        lengths = np.abs(ends - inner)
+        (self.low, self.high), (self.below, self.above) = ends, np.where(lengths > 0, lengths, spread)
+
+    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The score of each residual's rank, and of how far it lies beyond the reference."""
+        scores = super().surprise(Z)
+        for j in range(Z.shape[1]):
+            z = Z[:, j]
+            for outside, excess, length in (
+                (np.flatnonzero(z > self.high[j]), z - self.high[j], self.above[j]),
+                (np.flatnonzero(z < self.low[j]), self.low[j] - z, self.below[j]),
+            ):
+                if outside.size:
+                    scores[outside, j] += beyond(excess[outside], length)
+        return scores
+
+
 def smoothed_cdf(ranks: ArrayLike, n: int) -> NDArray[np.float64]:
     """F̂ = clip((R + ½)/(n + 1), 1/(n + 1), n/(n + 1)): never 0, never 1."""
     return np.clip((np.asarray(ranks) + 0.5) / (n + 1), 1 / (n + 1), n / (n + 1))
@@ -123,7 +167,7 @@ def tail_steps(column: Column) -> Steps:
     """
     n, values = column.size, column.values
     ranks = np.concatenate([[0], column.counts])
-    levels = _score(ranks, n - ranks, n)
+    levels = _rank_steps(column).levels
     last_equal = np.flatnonzero(np.append(values[1:] != values[:-1], True))
     first_equal = np.append(0, last_equal[:-1] + 1)
     tied = last_equal > first_equal
@@ -139,6 +183,11 @@ def tail_steps(column: Column) -> Steps:
         levels=np.insert(levels, last + 2, beyond),
         inclusive=True,
     )
+
+
+def _rank_steps(column: Column) -> Steps:
+    ranks = np.concatenate([[0], column.counts])
+    return Steps(values=column.values, levels=_score(ranks, column.size - ranks, column.size), inclusive=True)
 
 
 def _score(lower: NDArray[np.int64], upper: NDArray[np.int64], n: int) -> NDArray[np.float64]:
@@ -264,6 +313,51 @@ class GaussianMap(AbsoluteZMap):
         return -(np.log(2) + special.log_ndtr(-super().surprise(Z)))
 
 
+class RobustGaussianMap(GaussianMap):
+    """The paper's Gaussian tail, -log 2Φ(-|Z|) with Z from median and MAD."""
+
+    center: ClassVar[str] = "median"
+
+
+class DensityMap(TailMap):
+    """-log of the share of the reference that lies where values are as sparse or sparser.
+
+    The only map that sees a gap between two modes. How sparse: the distance to the √n-th nearest reference value.
+    """
+
+    takes_ranks: ClassVar[bool] = True
+
+    def fit(self, reference: Reference) -> None:
+        """Measure how sparse the reference itself is, every entry without counting itself."""
+        self.columns = reference.calibration
+        self.neighbours = [int(np.sqrt(column.size)) for column in self.columns]
+        self.sparse = []
+        for column, number in zip(self.columns, self.neighbours, strict=True):
+            own = _radius(column, column.values, number + 1)
+            order = np.argsort(own, kind="stable")
+            self.sparse.append(replace(column, values=own[order], counts=np.cumsum(column.weights[order])))
+
+    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """-log of that share for each residual."""
+        scores = np.empty(Z.shape)
+        for j, (column, number, sparse) in enumerate(zip(self.columns, self.neighbours, self.sparse, strict=True)):
+            radius = _radius(column, np.clip(Z[:, j], -LARGEST_RESIDUAL, LARGEST_RESIDUAL), number)
+            scores[:, j] = upper_surprise(sparse, radius)
+        return scores
+
+
+def _radius(column: Column, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+    """How far from each x its number-th nearest entry lies: bisection on the rank of the lower end of the window."""
+    first = np.maximum(column.below(x) - number, 0)  # of the entries, counted from 0, the window may begin here …
+    last = np.minimum(column.at_most(x), column.size - number)  # … or here at the latest
+    while (open_ := first < last).any():
+        middle = (first + last) // 2
+        low, high = column.entry(middle), column.entry(np.minimum(middle + number, column.size - 1))
+        right = open_ & (x - low > high - x)
+        first, last = np.where(right, middle + 1, first), np.where(right | ~open_, last, middle)
+    return np.maximum(np.abs(x - column.entry(first)), np.abs(column.entry(first + number - 1) - x))
+
+
 class LaplaceMap(TailMap):
     """-log P(|Laplace(median, mean absolute deviation)| is further out): the distance itself."""
 
@@ -292,10 +386,15 @@ class StudentTMap(TailMap):
             heaviness = np.nan_to_num(np.log(body / tail), nan=-np.inf)
         self.freedom = np.interp(heaviness, np.log(body_of_t / tail_of_t), DEGREES_OF_FREEDOM)
         self.spread = np.where(tail > 0, tail, deviation) / special.stdtrit(self.freedom, (1 + TAIL) / 2)
+        # of a flag most distances are equal: two quantiles say nothing of its tail, ranks do
+        self.ranked = {j: distances[j] for j in np.flatnonzero(body == tail)}
 
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """-log 2T(-|t|)."""
-        p = 2 * special.stdtr(self.freedom, -np.abs(Z - self.location) / self.spread)
+        distances = np.abs(Z - self.location)
+        p = 2 * special.stdtr(self.freedom, -distances / self.spread)
+        for j, column in self.ranked.items():
+            p[:, j] = np.maximum(p[:, j], (1 + column.size - column.below(distances[:, j])) / (column.size + 1))
         return -np.log(np.maximum(p, np.finfo(np.float64).tiny))
 
 
@@ -357,14 +456,18 @@ def _regress(
 
 
 _MAPS: dict[str, type[TailMap]] = {
+    "reach": ReachMap,
     "ecdf": EcdfMap,
+    "ecdf-paper": PaperEcdfMap,
     "conformal": ConformalMap,
     "gaussian": GaussianMap,
+    "gaussian-robust": RobustGaussianMap,
     "abs-z": AbsoluteZMap,
     "mad-z": MadZMap,
     "student-t": StudentTMap,
     "laplace": LaplaceMap,
     "pareto": ParetoMap,
+    "density": DensityMap,
     "logistic": LogisticMap,
 }
 
@@ -373,7 +476,8 @@ def map_names(*, supervised: bool = True) -> list[str]:
     """Names of the maps, with or without those that need labels.
 
     >>> map_names(supervised=False)
-    ['ecdf', 'conformal', 'gaussian', 'abs-z', 'mad-z', 'student-t', 'laplace', 'pareto']
+    ['reach', 'ecdf', 'ecdf-paper', 'conformal', 'gaussian', 'gaussian-robust', 'abs-z', 'mad-z', 'student-t', 'laplace',
+     'pareto', 'density']
     """
     return [name for name, kind in _MAPS.items() if supervised or not kind.needs_labels]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.isolation import SAMPLE
 from biselect.errors import InputError
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
@@ -30,6 +31,7 @@ class Windows:
         fit: the window that parameters are fit on.
         calibration: the window that ranks are taken among; `fit` itself where the reference is not split.
         filled: missing entries that the fit window's median replaced.
+        sample: some rows of the reference, drawn by the seed, as they came; None where there are no rows.
     """
 
     names: tuple[str, ...]
@@ -37,6 +39,7 @@ class Windows:
     fit: tuple[Column, ...]
     calibration: tuple[Column, ...]
     filled: int
+    sample: NDArray[np.float64] | None = None
 
     @property
     def split(self) -> bool:
@@ -53,7 +56,8 @@ class WindowBuilder:
 
     def __init__(self, *, missing: str, split: float, seed: int, memory: int | None):
         self.missing, self.split, self.memory = missing, split, memory
-        self.rng = np.random.default_rng(seed)
+        self.rng, self._lots = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+        self._sample, self._drawn = np.empty((0, 0)), np.empty(0)
         self.names: tuple[str, ...] | None = None
         self.rows = 0
         self.ranked_apart = False  # whether a calibration table was given
@@ -79,7 +83,9 @@ class WindowBuilder:
                 known = ~np.isnan(entries[:, j])
                 self.sketches[window][j].add(entries[known, j])
                 self.absent[window, j] += len(entries) - int(known.sum())
-        self.rows += 0 if calibration else len(X)
+        if not calibration:
+            self.rows += len(X)
+            self._draw(X)
 
     def windows(self) -> Windows:
         """What has been taken in."""
@@ -101,7 +107,17 @@ class WindowBuilder:
             fit=fit,
             calibration=self._columns(1, medians) if aside else fit,
             filled=int(self.absent.sum()),
+            sample=self._sample,
         )
+
+    def _draw(self, X: NDArray[np.float64]) -> None:
+        """Keep the rows with the smallest lots, in the order of their lots: a sample without replacement."""
+        lots = self._lots.random(len(X))
+        least = np.argpartition(lots, SAMPLE - 1)[:SAMPLE] if len(X) > SAMPLE else np.arange(len(X))
+        drawn = np.append(self._drawn, lots[least])
+        order = np.argsort(drawn)[:SAMPLE]
+        rows = X[least] if self._drawn.size == 0 else np.vstack([self._sample, X[least]])
+        self._sample, self._drawn = rows[order], drawn[order]
 
     def _deal(self, rows: int) -> NDArray[np.bool_]:
         """Which of the next rows go to the calibration window."""

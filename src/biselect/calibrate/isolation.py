@@ -1,0 +1,114 @@
+"""How far a row stands apart as a whole: from its neighbours in the reference, the nearest and a far one.
+
+A block of m columns sees what its rows share; this sees what is unusual about a row by itself. Neighbours are looked up
+in normal scores of the ranks, so that no column's unit or tail matters. Near and far neighbours answer two questions. In
+a clean reference the nearest neighbour of an unusual row is far away. A reference that holds unusual rows itself offers
+them as neighbours; then a row stands apart if fewer reference rows lie around it than may be unusual themselves. Which
+of the two counts is read off the data: see `Neighbourhood.near_weight`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special
+
+from biselect.calibrate.column import Column, exact_column
+
+if TYPE_CHECKING:
+    from sklearn.neighbors import NearestNeighbors
+
+SAMPLE = 8_192  # reference rows that the nearest is looked for among, at most
+FAR_SAMPLE = 2_048  # the same for the far one: a share of the rows needs fewer of them
+FAR = 0.05  # share of the reference that may be unusual itself: the neighbour so far down the list is the far one
+MOST_ROWS = 50_000  # of a pool that are looked up, those with the largest weights; the others do not stand apart
+OUTER = 0.05  # share of the reference whose length is the unit beyond its end
+CHUNK_ROWS = 1 << 13  # looked up at a time
+DIGITS = 6  # of a distance; rounding makes equal rows differ beyond them
+
+
+def beyond(excess: NDArray[np.float64], length: float) -> NDArray[np.float64]:
+    """What a value weighs for lying beyond the whole reference, by how far it does: the tail goes on as 1/(1 + x)."""
+    return np.log1p(excess / length)
+
+
+def upper_surprise(column: Column, x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
+
+    >>> upper_surprise(exact_column(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
+    [0.0, 1.61, 5.74]
+    """
+    last = column.values[-1]
+    length = (last - column.quantile(1 - OUTER)) or column.deviation or 1.0
+    share = (1 + column.size - column.below(x)) / (column.size + 1)
+    return -np.log(share) + beyond(np.maximum(x - last, 0), length)
+
+
+class Neighbourhood:
+    """A sample of the reference in which rows look for neighbours.
+
+    Args:
+        columns: the reference distributions that give ranks.
+        sample: residuals of some reference rows, in random order.
+    """
+
+    def __init__(self, columns: Sequence[Column], sample: NDArray[np.float64]):
+        from sklearn.neighbors import NearestNeighbors
+
+        self.columns = columns
+        scores = self._normal_scores(sample[:SAMPLE])
+        few = scores[:FAR_SAMPLE]
+        self.position = int(np.ceil(FAR * len(few)))  # of the far neighbour
+        self._near, self._far = NearestNeighbors().fit(scores), NearestNeighbors().fit(few)
+        # a row of the sample finds itself first
+        self.near = exact_column(_distance(self._near, scores, 2))
+        self.far = exact_column(_distance(self._far, few, min(self.position + 1, len(few))))
+
+    def near_weight(self, Z: NDArray[np.float64], k: int, rows: int | None = None) -> float:
+        """How much the nearest neighbour counts against the far one, from 0 to 1.
+
+        Twice the share of the k most isolated pool rows beyond what as many reference rows would give: 0 where the
+        reference explains them, 1 where it leaves half of them unexplained.
+
+        Args:
+            Z: residuals of the pool.
+            k: how many rows will be chosen.
+            rows: of the whole pool, where Z holds some of them.
+        """
+        distances = _distance(self._near, self._normal_scores(Z), 1)
+        k = min(k, distances.size)
+        threshold = np.partition(distances, -k)[-k]
+        as_isolated = (1 + self.near.size - int(self.near.below(threshold))) / (1 + self.near.size)
+        return float(np.clip(2 * (1 - as_isolated * (rows or len(Z)) / k), 0, 1))
+
+    def evidence(self, Z: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
+        """How far each row stands apart: w · near + (1 - w) · far, each as -log of a share of the reference.
+
+        Args:
+            Z: residuals of the pool.
+            near_weight: w.
+        """
+        scores = self._normal_scores(Z)
+        found = np.zeros(len(Z))
+        if near_weight > 0:
+            found += near_weight * upper_surprise(self.near, _distance(self._near, scores, 1))
+        if near_weight < 1:
+            found += (1 - near_weight) * upper_surprise(self.far, _distance(self._far, scores, self.position))
+        return found
+
+    def _normal_scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Φ⁻¹ of the middle rank in the reference; a missing value stands at the median."""
+        out = np.empty(Z.shape)
+        for j, column in enumerate(self.columns):
+            middle = (column.below(Z[:, j]) + column.at_most(Z[:, j])) / 2
+            out[:, j] = np.where(np.isnan(Z[:, j]), 0.0, special.ndtri((middle + 0.5) / (column.size + 1)))
+        return out
+
+
+def _distance(index: NearestNeighbors, rows: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+    """Of each row, to its so many-th neighbour."""
+    chunks = (rows[start : start + CHUNK_ROWS] for start in range(0, len(rows), CHUNK_ROWS))
+    return np.concatenate([index.kneighbors(chunk, number)[0][:, -1] for chunk in chunks]).round(DIGITS)
