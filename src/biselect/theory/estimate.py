@@ -43,7 +43,7 @@ def estimate(
     samples: NDArray[np.int64],
     features: NDArray[np.int64],
     *,
-    delta: float,
+    delta: float = 0.05,
     background: ArrayLike | None = None,
     correlation: float = 0.0,
 ) -> Estimate:
