@@ -1,7 +1,5 @@
 """`biselect select --reviewed`: the rows to review next, given the answers so far."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Mapping

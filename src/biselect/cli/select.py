@@ -1,7 +1,5 @@
 """`biselect select`: from a table to a selection."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

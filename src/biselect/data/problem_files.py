@@ -1,7 +1,5 @@
 """Selection problems from files: stored problems, JSON, and tables of weights."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

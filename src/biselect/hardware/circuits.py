@@ -1,7 +1,5 @@
 """Programs as Qiskit circuits, Qiskit circuits as files, and what a perfect device would return."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from math import acos, sqrt

@@ -5,8 +5,6 @@ of the dense objective over shots of the sparse circuit. From a warm start that 
 that does nothing returns the start in every shot. `Trial.improved` says how often a shot was better than its start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import pi

@@ -1,7 +1,5 @@
 """What `review` takes as a table, frames of any library, arrays and files, as Arrow tables and then as a pool."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence

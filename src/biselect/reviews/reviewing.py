@@ -1,7 +1,5 @@
 """`review` and `review_problem`: from tables, or from a problem, to a Review."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace

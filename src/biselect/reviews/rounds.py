@@ -1,7 +1,5 @@
 """A round of review that goes through files: a table of answers in, the rows to review next out."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable, Iterable, Sequence

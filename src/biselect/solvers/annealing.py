@@ -4,8 +4,6 @@ A proposal swaps one line. The τ-bound kτ + Σ max(v - τ, 0) on its best resp
 turns most proposals down in one pass; only those that survive are selected exactly.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -3,8 +3,6 @@
 Sample i is the variable "s{i}", feature j is "f{j}"; every objective is the energy, to be minimised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from pathlib import Path

@@ -4,8 +4,6 @@ Features are lines when they are enumerated or branched on, samples when those a
 works for both.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb

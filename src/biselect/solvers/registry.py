@@ -1,7 +1,5 @@
 """What a solver is, which ones there are, and the one function that runs them."""
 
-from __future__ import annotations
-
 import inspect
 import time
 from collections.abc import Callable, Mapping

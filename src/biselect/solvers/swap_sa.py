@@ -1,7 +1,5 @@
 """Swap-SA, the paper's Algorithm S1: annealing over sample, feature and coupled swaps inside the sector."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Which recovery conditions hold for a problem at hand, by what margin, and what that means."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial

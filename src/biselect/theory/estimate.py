@@ -1,7 +1,5 @@
 """Signal and noise of a problem at hand: what the recovery conditions are held against."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log, sqrt
 

@@ -1,7 +1,5 @@
 """The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
 
-from __future__ import annotations
-
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
