@@ -1,7 +1,5 @@
 """What the studies' figures are drawn with: the house's style, and numbers of a table as lines or as points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Task: one cell of a study on one block of seeds, and the name under which its result is kept."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
