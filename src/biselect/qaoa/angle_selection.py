@@ -162,14 +162,7 @@ def select_by_rounds(
 ) -> AngleSelection:
     """The same shots in rounds: more candidates with fewer shots each, every round about the best so far.
 
-    The step shrinks after a round that found nothing better.
-
-    Args:
-        problem: the dense problem.
-        draw: shots of the submitted circuit.
-        starts: feasible starts, best first.
-        inherited: the angles to begin from.
-        seed: fixes candidates and shots.
+    The step shrinks after a round that found nothing better; arguments as for `select_by_paper`.
     """
     trials = _Trials(problem, draw, starts, inherited, seed)
     for rank in range(len(starts)):
