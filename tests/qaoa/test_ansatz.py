@@ -124,7 +124,7 @@ def test_the_circuit_is_qiskits(problem_of):
     angles = np.random.default_rng(8).normal(size=8)
     circuit = QuantumCircuit(7)
     for i in ansatz.spec.start[0]:
-        circuit.x(conventions.sample_qubit(i))
+        circuit.x(i)
     for j in ansatz.spec.start[1]:
         circuit.x(conventions.feature_qubit(j, n))
     parts = problem.components()
@@ -134,7 +134,7 @@ def test_the_circuit_is_qiskits(problem_of):
                 circuit.rz(float(conventions.rz_angle(gamma, field)), q)
             for i, j in np.argwhere(part.couplings != 0):
                 angle = float(conventions.rzz_angle(gamma, part.couplings[i, j]))
-                circuit.rzz(angle, conventions.sample_qubit(int(i)), conventions.feature_qubit(int(j), n))
+                circuit.rzz(angle, int(i), conventions.feature_qubit(int(j), n))
         from qiskit.circuit.library import XXPlusYYGate
 
         for register, offset in ((ansatz.samples, 0), (ansatz.features, n)):

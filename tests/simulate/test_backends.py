@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
-from biselect.core.conventions import feature_qubit, sample_qubit
+from biselect.core.conventions import feature_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import backends
@@ -31,7 +31,7 @@ def run_dense(layers, samples, features, start):
         psi *= np.exp(1j * angle)
         for edges in samples.classes:
             for i, j in edges:
-                psi = hop(psi, sample_qubit(i), sample_qubit(j), layers.mixing[layer])
+                psi = hop(psi, i, j, layers.mixing[layer])
         for edges in features.classes:
             for i, j in edges:
                 psi = hop(psi, feature_qubit(i, n), feature_qubit(j, n), layers.mixing[layer])
