@@ -55,3 +55,38 @@ def stand_in(stand_in_folder, monkeypatch):
     forget()
     yield stand_in_folder
     forget()
+
+
+@pytest.fixture
+def few_resamples(monkeypatch):
+    """Intervals and p-values from a tenth of the resamples."""
+    from biselect_studies import inference
+
+    monkeypatch.setattr(inference, "RESAMPLES", 1999)
+
+
+@pytest.fixture
+def short_training(monkeypatch):
+    """Trainings of a few steps: enough to see that a study runs, far too few for its numbers."""
+    from biselect.qaoa import angle_selection
+    from biselect.qaoa.training import search_strategies
+    from biselect_studies.experiments import heron_replay, heron_wide
+
+    few = {"CONVERGED": 3, "RUN": 3, "BET": 2, "SCREEN": 2, "POLISH": 2, "EVALUATIONS": 30, "CALLS": 6}
+    for name, count in few.items():
+        monkeypatch.setattr(search_strategies, name, count)
+    for name, count in {"CANDIDATES": 2, "SHOTS": 32, "CONFIRMATION": 64, "POOL_SEEDS": 1}.items():
+        monkeypatch.setattr(angle_selection, name, count)
+    for kept in (heron_replay.trained, heron_wide.selection):
+        kept.cache_clear()
+    yield
+    for kept in (heron_replay.trained, heron_wide.selection):
+        kept.cache_clear()
+
+
+@pytest.fixture
+def no_gate_errs(monkeypatch):
+    """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
+    from biselect.hardware.noise import trajectories
+
+    monkeypatch.setattr(trajectories, "_draw_errors", lambda noisy, shots, rng: {(): shots})

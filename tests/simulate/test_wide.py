@@ -77,7 +77,7 @@ def gate_circuits(draw, most=4):
     return program_of(n, d, bits.tolist(), *gates)
 
 
-@settings(max_examples=150)
+@settings(max_examples=60)
 @given(gate_circuits(), st.data())
 def test_amplitudes_are_those_of_the_whole_vector(circuit, data):
     order = tuple(data.draw(st.permutations(range(circuit.qubits))))

@@ -32,7 +32,7 @@ def is_optimal(problem, answer):
     return problem.score_units(answer.samples, answer.features) == best
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(problems(max_samples=5, max_features=5) | ruled_problems(max_samples=6, max_features=5))
 def test_exact_finds_what_brute_force_finds(problem):
     best = bs.solve(problem, "exact")
@@ -42,7 +42,7 @@ def test_exact_finds_what_brute_force_finds(problem):
     assert best.bound <= best.energy
 
 
-@settings(max_examples=1000)
+@settings(max_examples=400)
 @given(
     problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6),
     st.integers(1, 200),
@@ -170,7 +170,7 @@ def test_a_problem_beyond_the_tables_still_gets_the_root_bound(monkeypatch):
     assert not answer.proven_optimal and 0 < answer.gap < 1
 
 
-@settings(max_examples=500)
+@settings(max_examples=250)
 @given(problems() | ruled_problems())
 def test_a_certified_bound_is_never_above_the_optimum(problem):
     answer = certified(bs.solve(problem, "coordinate-ascent", starts=1))
@@ -223,7 +223,7 @@ def test_a_forbidden_cell_does_not_drown_the_proof(forbidden, dtype):
 def test_budgets_beyond_any_float_still_get_an_answer_and_a_bound():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((1200, 1200)), k=600, m=600)
     for name in ("auto", "exact"):
-        found = bs.solve(problem, name, time_limit=2)
+        found = bs.solve(problem, name, time_limit=0.5)
         assert np.isfinite(found.bound) and found.bound <= found.energy
 
 
