@@ -59,6 +59,7 @@ def certify(
     with steps.step("Finding the best block") as progress:
         certificate = certify_problem(
             loaded,
+            None,
             background=background,
             time_limit=time_limit,
             seed=seed,

@@ -1,13 +1,11 @@
 """ReviewSession: which rows to review next, learning from the answers so far."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -179,7 +177,7 @@ class ReviewSession:
         write_file(path, self.to_json())
 
     @classmethod
-    def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> ReviewSession:
+    def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> Self:
         """The session that `save` wrote, on the same tables and roles."""
         content = read_json(path)
         if not isinstance(content, dict) or content.get("format") != FORMAT:

@@ -32,9 +32,7 @@ class LogisticTrigger:
     slopes: NDArray[np.float64]
 
     @classmethod
-    def fit(
-        cls, X: NDArray[np.floating[Any]], labels: NDArray[np.bool_], *, seed: int, m: int | None = None
-    ) -> Self:
+    def fit(cls, X: NDArray[np.floating[Any]], labels: NDArray[np.bool_], *, seed: int, m: int | None = None) -> Self:
         """Learn from all positives among past rows and a seeded draw of the others, both classes of equal weight.
 
         With m, the budget-aware form, only so many features are used, those whose class means are furthest apart in
