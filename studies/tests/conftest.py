@@ -66,22 +66,36 @@ def few_resamples(monkeypatch):
 
 
 @pytest.fixture
-def short_training(monkeypatch):
-    """Trainings of a few steps: enough to see that a study runs, far too few for its numbers."""
+def short_searches(monkeypatch):
+    """Angles and patches after a few steps: enough to see that a study runs, far too few for its numbers."""
+    from biselect.hardware import patches
     from biselect.qaoa import angle_selection
     from biselect.qaoa.training import search_strategies
-    from biselect_studies.experiments import heron_replay, heron_wide
+    from biselect_studies.experiments import compile_case, coupling, heron_case, heron_replay, heron_wide
 
-    few = {"CONVERGED": 3, "RUN": 3, "BET": 2, "SCREEN": 2, "POLISH": 2, "EVALUATIONS": 30, "CALLS": 6}
-    for name, count in few.items():
-        monkeypatch.setattr(search_strategies, name, count)
-    for name, count in {"CANDIDATES": 2, "SHOTS": 32, "CONFIRMATION": 64, "POOL_SEEDS": 1}.items():
-        monkeypatch.setattr(angle_selection, name, count)
-    for kept in (heron_replay.trained, heron_wide.selection):
-        kept.cache_clear()
+    few = {
+        search_strategies: {
+            "CONVERGED": 3,
+            "RUN": 3,
+            "BET": 2,
+            "SCREEN": 2,
+            "POLISH": 2,
+            "EVALUATIONS": 30,
+            "CALLS": 6,
+        },
+        angle_selection: {"CANDIDATES": 2, "SHOTS": 32, "CONFIRMATION": 64, "POOL_SEEDS": 1},
+        patches: {"STEPS": 500},
+    }
+    for module, counts in few.items():
+        for name, count in counts.items():
+            monkeypatch.setattr(module, name, count)
+    kept = (heron_replay.trained, heron_wide.selection, heron_case.case, heron_case._patch)
+    kept += (compile_case.patch, coupling._patch)
+    for found in kept:
+        found.cache_clear()
     yield
-    for kept in (heron_replay.trained, heron_wide.selection):
-        kept.cache_clear()
+    for found in kept:
+        found.cache_clear()
 
 
 @pytest.fixture

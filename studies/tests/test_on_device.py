@@ -72,7 +72,7 @@ def compiled(tmp_path_factory):
 
 
 @pytest.fixture
-def service(ibm, compiled, tmp_path, short_training):
+def service(ibm, compiled, tmp_path, short_searches):
     """A service with a device of 42 qubits; give the fates of its submissions. Compiled circuits are in place."""
 
     def make(fates=()):
