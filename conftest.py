@@ -3,6 +3,7 @@
 import os
 import shutil
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import module_from_spec, spec_from_file_location
@@ -11,6 +12,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+with suppress(ImportError):  # the GPU tests run where there is no Hypothesis
+    from hypothesis import settings
+
+    settings.register_profile("biselect", deadline=None)  # a loaded machine is no failure
+    settings.load_profile("biselect")
 
 
 @dataclass
@@ -55,6 +62,17 @@ def tables(tmp_path):
     pq.write_table(pa.table(reference), tmp_path / "reference.parquet")
     pq.write_table(pa.table(pool), tmp_path / "pool.parquet")
     return tmp_path
+
+
+@pytest.fixture
+def problem_file(tmp_path):
+    """A problem of 5 samples and 4 features with their marginals, small enough for every device."""
+    from biselect import SelectionProblem
+
+    weights = np.minimum(np.random.default_rng(3).exponential(size=(5, 4)), 4)
+    scores = {"sample_scores": weights.mean(axis=1), "feature_scores": weights.mean(axis=0)}
+    SelectionProblem(coupling=weights, k=2, m=2, **scores).save(tmp_path / "p.npz")
+    return tmp_path / "p.npz"
 
 
 @pytest.fixture

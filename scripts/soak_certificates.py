@@ -8,8 +8,7 @@ import argparse
 import numpy as np
 
 import biselect as bs
-from biselect.theory import certify, estimate
-from biselect.theory.certificate import Assumptions
+from biselect.theory import certify
 
 SIZE = (60, 15)
 K, M = 5, 3
@@ -38,11 +37,8 @@ FAMILIES = {
 
 def certifies(weights: np.ndarray) -> bool:
     """Whether any joint condition holds for the best block of a table."""
-    problem = bs.SelectionProblem(coupling=weights, k=K, m=M)
-    best = bs.solve(problem, "exact", workers=1)
-    seen = estimate(problem, best.samples, best.features, delta=DELTA)
-    given = Assumptions(signal=seen.signal, sigma=seen.deviation, half_range=seen.half_range, delta=DELTA)
-    return any(condition.holds for condition in certify(problem, given).conditions if condition.selector == "joint")
+    found = certify(bs.SelectionProblem(coupling=weights, k=K, m=M), delta=DELTA)
+    return any(condition.holds for condition in found.conditions if condition.selector == "joint")
 
 
 def main() -> int:

@@ -1,11 +1,9 @@
 """The scikit-learn way in: TailCalibrator weighs cells, JointSelector chooses rows and columns."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -65,13 +63,7 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     Columns that are constant in the reference are left out; `get_feature_names_out` says which remain.
 
-    Args:
-        map: see `biselect.Calibrator`.
-        center: see `biselect.Calibrator`.
-        cap: the largest weight.
-        missing: `error`, or `median` to fill NaN.
-        split: see `biselect.Calibrator`.
-        random_state: fixes every draw.
+    The options are those of `biselect.Calibrator`, whose seed is called `random_state` here.
 
     >>> weights = TailCalibrator().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
     >>> weights.round(2).tolist()
@@ -94,7 +86,7 @@ class TailCalibrator(TransformerMixin, _Checked):
         self.split = split
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None) -> TailCalibrator:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn from the reference X; y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map."""
         self._calibrate(self._checked(X, reset=True), y)
         return self
@@ -118,22 +110,13 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     a row in any batch. `select` answers the exact question for a new pool: exactly k rows and m columns of it.
     A column in which most of the pool lies beyond the reference, as a clock does, gives a UserWarning.
 
+    Options that are not told here are as for `biselect.review`.
+
     Args:
-        k: how many samples.
-        m: how many features.
-        map: see `biselect.Calibrator`.
-        center: see `biselect.Calibrator`.
-        cap: the largest weight.
-        missing: `error`, or `median` to fill NaN.
-        split: see `biselect.Calibrator`.
-        marginals: see `biselect.calibrate.marginal_scores`.
-        coupling_weight: λ.
         must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
         never: rows that must not be.
         must_columns: columns that must be chosen: positions or names.
         at_most: how many chosen rows may share a label of `groups`, an argument of `fit` and `select`.
-        solver: one of `biselect.solver_names()`.
-        time_limit: seconds for the solver.
         n_jobs: workers of solvers that take any; None for the solver's own choice, -1 for all cores.
         random_state: fixes every draw.
 
@@ -188,7 +171,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self.n_jobs = n_jobs
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any = None, pool: Any = None, groups: Any = None) -> JointSelector:
+    def fit(self, X: Any, y: Any = None, pool: Any = None, groups: Any = None) -> Self:
         """Calibrate on the reference X and choose from the pool, or from X where there is none.
 
         y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map; all other maps ignore it. `groups`

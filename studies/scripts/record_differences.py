@@ -5,8 +5,6 @@
 Studies of the folder that are quick or were skipped keep what the list said of them before.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -5,8 +5,6 @@
 Each changes one thing that the paper leaves open, or that we do otherwise, and prints what the table would then say.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Those of the experiments of `why_it_differs.py` that are about selections, not about circuits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -55,3 +55,52 @@ def stand_in(stand_in_folder, monkeypatch):
     forget()
     yield stand_in_folder
     forget()
+
+
+@pytest.fixture
+def few_resamples(monkeypatch):
+    """Intervals and p-values from a tenth of the resamples."""
+    from biselect_studies import inference
+
+    monkeypatch.setattr(inference, "RESAMPLES", 1999)
+
+
+@pytest.fixture
+def short_searches(monkeypatch):
+    """Angles and patches after a few steps: enough to see that a study runs, far too few for its numbers."""
+    from biselect.hardware import patches
+    from biselect.qaoa import angle_selection
+    from biselect.qaoa.training import search_strategies
+    from biselect_studies.experiments import compile_case, coupling, heron_case, heron_replay, heron_wide
+
+    few = {
+        search_strategies: {
+            "CONVERGED": 3,
+            "RUN": 3,
+            "BET": 2,
+            "SCREEN": 2,
+            "POLISH": 2,
+            "EVALUATIONS": 30,
+            "CALLS": 6,
+        },
+        angle_selection: {"CANDIDATES": 2, "SHOTS": 32, "CONFIRMATION": 64, "POOL_SEEDS": 1},
+        patches: {"STEPS": 500},
+    }
+    for module, counts in few.items():
+        for name, count in counts.items():
+            monkeypatch.setattr(module, name, count)
+    kept = (heron_replay.trained, heron_wide.selection, heron_case.case, heron_case._patch)
+    kept += (compile_case.patch, coupling._patch)
+    for found in kept:
+        found.cache_clear()
+    yield
+    for found in kept:
+        found.cache_clear()
+
+
+@pytest.fixture
+def no_gate_errs(monkeypatch):
+    """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
+    from biselect.hardware.noise import trajectories
+
+    monkeypatch.setattr(trajectories, "_draw_errors", lambda noisy, shots, rng: {(): shots})

@@ -134,7 +134,7 @@ def test_sweeps_tell_which_frauds_were_chosen(stand_in):
                 assert np.mean(values[f"{size} hits {selector}"], axis=1) == pytest.approx(values[f"{size} {selector}"])
 
 
-def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in):
+def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in, few_resamples):
     """Planted: the sum of weights finds every fraud, joint selection three in four, all others half."""
 
     rng = np.random.default_rng(0)

@@ -72,7 +72,7 @@ def compiled(tmp_path_factory):
 
 
 @pytest.fixture
-def service(ibm, compiled, tmp_path):
+def service(ibm, compiled, tmp_path, short_searches):
     """A service with a device of 42 qubits; give the fates of its submissions. Compiled circuits are in place."""
 
     def make(fates=()):
@@ -194,7 +194,7 @@ def test_tables_with_the_same_circuits_share_their_runs(service, tmp_path):
     assert {entry.verdict for entry in summary.values()} <= {"not compared", "none", "-"}
 
 
-def test_killed_between_repeats_ends_with_the_same_records(service, tmp_path, monkeypatch):
+def test_killed_between_repeats_ends_with_the_same_records(service, no_gate_errs, tmp_path, monkeypatch):
     """A noise model draws by its seeds: what was killed and resumed cannot be told from what was not."""
     on = "noisy:FakeBoston"
     measure(tmp_path / "whole", on=on)

@@ -12,7 +12,7 @@ from biselect_studies.experiments import depth_ladder, threshold_panel
 SMALL = {"N": 5, "D": 4, "k": 2, "m": 2, "signal": 2.0, "mode": "mixed"}
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.integers(0, 10**6), st.sampled_from(depth_ladder.CONTROLS))
 def test_gains_of_many_splits_are_those_of_their_groups(seed, control):
     rng = np.random.default_rng(seed)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from biselect.errors import BiselectError, InputError
 from biselect_studies.runner import collect, run
@@ -36,6 +37,17 @@ def test_equal_work_has_equal_keys_in_any_process_and_other_work_has_others():
     )
     elsewhere = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     assert elsewhere == task.key
+
+
+def test_matrices_are_summed_in_one_thread_on_any_machine(monkeypatch):
+    from biselect_studies.experiments import benchmark
+
+    def threads(cell, seeds):
+        return {"threads": [pool["num_threads"] for pool in threadpool_info() if pool["user_api"] == "blas"]}
+
+    monkeypatch.setattr(benchmark, "benchmark", threads)
+    with threadpool_limits(limits=2, user_api="blas"):
+        assert set(tasks()[0].perform()["threads"]) == {1}
 
 
 FILES = {

@@ -17,8 +17,9 @@ from biselect_studies.results import entry, judge, stated
 from biselect_studies.runner import collect, run
 
 
+@pytest.mark.usefixtures("stand_in", "short_searches", "few_resamples", "no_gate_errs")
 @pytest.mark.parametrize("name", study_names())
-def test_every_study_runs_summarises_and_draws(name, tmp_path, stand_in):
+def test_every_study_runs_summarises_and_draws(name, tmp_path):
     """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
     study = load(name)
     tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))

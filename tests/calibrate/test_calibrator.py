@@ -9,7 +9,7 @@ from biselect.errors import InputError
 
 
 @given(st.integers(0, 1000))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_weights_do_not_change_under_increasing_affine_maps_of_a_feature(seed):
     rng = np.random.default_rng(seed)
     reference, pool = rng.normal(size=(50, 2)), rng.normal(size=(5, 2))
@@ -109,7 +109,6 @@ def test_marginals_by_hand():
 
 
 @given(REFERENCES)
-@settings(deadline=None)
 def test_bounded_marginals_never_exceed_half_the_cap(reference):
     reference = varying(reference)
     problem = Calibrator(cap=2.0).fit(reference).problem(reference, k=1, m=1)

@@ -37,7 +37,7 @@ def test_more_entries_of_one_value(entries, value, number):
     kind=st.sampled_from(["normal", "ties", "sorted", "falling", "spike"]),
     block=st.sampled_from([17, 64, 1000]),
 )
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_sketch_is_within_its_stated_error_everywhere_and_exact_in_the_tails(seed, kind, block):
     rng = np.random.default_rng(seed)
     entries = {

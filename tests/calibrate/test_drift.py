@@ -1,8 +1,6 @@
 import json
-from functools import partial
 
 import numpy as np
-import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -20,21 +18,8 @@ from biselect.calibrate.drift import decompose
 from biselect.calibrate.validity import perturb
 from biselect.errors import InputError
 
-NAMES = ["a", "b", "c", "d"]
 
-
-def table(rng, rows, shift=0.0):
-    """Normal columns, of which the last is shifted: a drift of one feature."""
-    X = rng.normal(size=(rows, 4))
-    X[:, 3] += shift
-    return pd.DataFrame(X, columns=NAMES)
-
-
-def question(pool, **settings):
-    return Question(pool=pool, k=3, m=2, select=partial(solve, solver="exact"), **settings)
-
-
-def test_nothing_drifts_between_equal_references():
+def test_nothing_drifts_between_equal_references(table, question):
     rng = np.random.default_rng(0)
     reference, pool = table(rng, 300), table(rng, 20)
     for drift in compare(reference, reference, question(pool)):
@@ -44,7 +29,7 @@ def test_nothing_drifts_between_equal_references():
 
 
 @pytest.mark.parametrize("name", map_names(supervised=False))
-def test_a_shifted_feature_is_named_and_can_turn_the_selection(name):
+def test_a_shifted_feature_is_named_and_can_turn_the_selection(table, question, name):
     rng = np.random.default_rng(1)
     older, newer, pool = table(rng, 2000), table(rng, 2000, shift=3.0), table(rng, 40, shift=3.0)
     pool.loc[:2, ["a", "b"]] = 2.5  # what the newer reference finds
@@ -59,7 +44,7 @@ def test_a_shifted_feature_is_named_and_can_turn_the_selection(name):
     assert drift.tilt > 0.5 * drift.feature_drift
 
 
-def test_margins_by_hand():
+def test_margins_by_hand(table, question):
     rng = np.random.default_rng(2)
     older, newer, pool = table(rng, 300), table(rng, 300, shift=0.5), table(rng, 12)
     (drift,) = compare(older, newer, question(pool, marginals="none"), maps=["mad-z"])
@@ -76,7 +61,7 @@ def test_margins_by_hand():
     assert drift.relative == pytest.approx(eta / after.std())
 
 
-def test_the_joint_lead_is_what_the_cheapest_exchange_of_a_feature_costs():
+def test_the_joint_lead_is_what_the_cheapest_exchange_of_a_feature_costs(table, question):
     rng = np.random.default_rng(8)
     older, newer, pool = table(rng, 300), table(rng, 300), table(rng, 12)
     (drift,) = compare(older, newer, question(pool, coupling_weight=0.5), maps=["ecdf"])
@@ -86,7 +71,7 @@ def test_the_joint_lead_is_what_the_cheapest_exchange_of_a_feature_costs():
     assert without.joint.eaten == 0, "without a coupling its drift changes nothing"
 
 
-def test_drift_within_the_margin_cannot_turn_the_chosen_features():
+def test_drift_within_the_margin_cannot_turn_the_chosen_features(table, question):
     """A pure feature bias below the joint lead leaves the features of a fixed sample set where they are."""
     rng = np.random.default_rng(3)
     for _ in range(20):
@@ -101,7 +86,7 @@ def test_drift_within_the_margin_cannot_turn_the_chosen_features():
             assert set(np.argsort(-biased.sum(axis=0))[:2]) == set(np.argsort(-W.sum(axis=0))[:2])
 
 
-def test_all_features_chosen_leave_no_margin_to_eat():
+def test_all_features_chosen_leave_no_margin_to_eat(table):
     rng = np.random.default_rng(4)
     pool = table(rng, 10)
     ask = Question(pool=pool, k=2, m=4, select=solve)
@@ -109,7 +94,7 @@ def test_all_features_chosen_leave_no_margin_to_eat():
     assert drift.feature_first.eaten == drift.joint.eaten == 0 and drift.to_dict()["joint"]["lead"] is None
 
 
-def test_a_feature_that_is_constant_on_one_side_is_left_out():
+def test_a_feature_that_is_constant_on_one_side_is_left_out(table, question):
     rng = np.random.default_rng(5)
     older, newer, pool = table(rng, 50).assign(b=1.0), table(rng, 50), table(rng, 10)
     (drift,) = compare(older, newer, question(pool), maps=["ecdf"])

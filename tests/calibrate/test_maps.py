@@ -25,7 +25,7 @@ def fitted(name, reference, **settings_):
 
 @EVERY_MAP
 @given(reference=SAMPLES, pool=SAMPLES, cap=st.sampled_from([0.5, 3.0, 50.0]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_weights_are_bounded_row_independent_and_grow_outwards(name, reference, pool, cap):
     calibrator = fitted(name, reference, cap=cap)
     pool = np.sort(np.concatenate([pool, [-1e300, 1e300]]))[:, None]
@@ -42,7 +42,7 @@ def test_weights_are_bounded_row_independent_and_grow_outwards(name, reference, 
 
 @EVERY_MAP
 @given(seed=st.integers(0, 10_000))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_weights_do_not_change_under_increasing_affine_maps_nor_with_the_center(name, seed):
     rng = np.random.default_rng(seed)
     reference, pool = rng.standard_t(3, size=(60, 2)), 2 * rng.standard_t(3, size=(9, 2))
@@ -96,7 +96,6 @@ def test_without_ties_the_weight_is_the_papers_to_the_letter():
 
 
 @given(REFERENCES, st.data())
-@settings(deadline=None)
 def test_ecdf_weights_are_as_defined_row_by_row(reference, data):
     reference = varying(reference)
     pool = data.draw(arrays(np.float64, (4, reference.shape[1]), elements=FLOATS))
@@ -239,7 +238,6 @@ def test_logistic_needs_usable_labels():
     inclusive=st.booleans(),
     outlier=st.sampled_from([0.0, 1e308]),
 )
-@settings(deadline=None)
 def test_the_kernel_gives_the_same_levels_as_searchsorted(knots, x, inclusive, outlier):
     from biselect.calibrate.steps_kernel import look_up
 

@@ -16,22 +16,9 @@ from biselect.calibrate import (
 from biselect.calibrate.sweeps import choose_map, draw_pool
 from biselect.errors import InputError
 
-NAMES = ["a", "b", "c", "d"]
-
-
-def table(rng, rows, shift=0.0):
-    """Normal columns, of which the last is shifted: a drift of one feature."""
-    X = rng.normal(size=(rows, 4))
-    X[:, 3] += shift
-    return pd.DataFrame(X, columns=NAMES)
-
-
-def question(pool, **settings):
-    return Question(pool=pool, k=3, m=2, select=partial(solve, solver="exact"), **settings)
-
 
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))])
-def test_older_windows_drift_more(make):
+def test_older_windows_drift_more(table, question, make):
     rng = np.random.default_rng(6)
     history = pd.concat([table(rng, 500, shift=shift) for shift in (3.0, 2.0, 1.0, 0.0)], ignore_index=True)
     points = lag_sweep(make(history), question(make(table(rng, 30))), window=500, maps=["ecdf", "gaussian"])
@@ -43,7 +30,7 @@ def test_older_windows_drift_more(make):
     assert [point.end for point in overlapping] == [1000, 1250, 1500, 1750]
 
 
-def test_smaller_parts_of_a_reference_differ_more_and_mostly_by_residual():
+def test_smaller_parts_of_a_reference_differ_more_and_mostly_by_residual(table, question):
     rng = np.random.default_rng(7)
     found = list(shrink_sweep(table(rng, 4000), question(table(rng, 30)), maps=["ecdf"], repeats=3))
     assert [fraction for fraction, _ in found[::3]] == [0.5, 0.25, 0.1, 0.05]
@@ -52,7 +39,7 @@ def test_smaller_parts_of_a_reference_differ_more_and_mostly_by_residual():
     assert np.mean([drifts[0].parts.shares["residual"] for _, drifts in found]) > 0.5
 
 
-def test_sweeps_that_cannot_be_are_refused():
+def test_sweeps_that_cannot_be_are_refused(table, question):
     rng = np.random.default_rng(0)
     frame = table(rng, 100)
     with pytest.raises(InputError, match="no older window of 60 rows"):
@@ -63,7 +50,7 @@ def test_sweeps_that_cannot_be_are_refused():
         draw_pool(frame, 100, seed=0)
 
 
-def test_a_drawn_pool_leaves_the_table_without_it():
+def test_a_drawn_pool_leaves_the_table_without_it(table):
     frame = table(np.random.default_rng(0), 50)
     pool, rest = draw_pool(frame, 8, seed=1)
     assert (len(pool), len(rest)) == (8, 42) and not set(pool["a"]) & set(rest["a"])

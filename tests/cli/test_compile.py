@@ -20,16 +20,6 @@ ANGLES = "0.9,2.4,2.4,1.15"
 FILES = {"circuit.qpy", "circuit.qasm", "target.json", "problem.npz", "patch.svg", "manifest.json"}
 
 
-@pytest.fixture
-def problem(tmp_path):
-    weights = np.minimum(np.random.default_rng(3).exponential(size=(5, 4)), 4)
-    made = SelectionProblem(
-        coupling=weights, sample_scores=weights.mean(axis=1), feature_scores=weights.mean(axis=0), k=2, m=2
-    )
-    made.save(tmp_path / "p.npz")
-    return tmp_path / "p.npz"
-
-
 def compact(circuit):
     """The circuit on its measured qubits alone, for a simulator."""
     used = [circuit.find_bit(step.qubits[0]).index for step in circuit.data if step.operation.name == "measure"]
@@ -41,8 +31,8 @@ def compact(circuit):
     return small
 
 
-def test_everything_a_run_needs_is_written(run, problem, tmp_path):
-    outcome = run("compile", problem, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / "made", "--json")
+def test_everything_a_run_needs_is_written(run, problem_file, tmp_path):
+    outcome = run("compile", problem_file, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / "made", "--json")
     assert outcome.code == 0, outcome.err
     assert {path.name for path in (tmp_path / "made").iterdir()} == FILES
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
@@ -50,7 +40,7 @@ def test_everything_a_run_needs_is_written(run, problem, tmp_path):
     files, _ = manifest.pop("files"), manifest.pop("hash")
     assert manifest == json.loads(outcome.out)
     assert set(files) == FILES - {"manifest.json"}
-    dense = SelectionProblem.load(problem)
+    dense = SelectionProblem.load(problem_file)
     assert manifest["problem_hash"] == dense.digest
     target = from_snapshot(json.loads((tmp_path / "made" / "target.json").read_text()))
     assert snapshot(target)["hash"] == manifest["target"]["hash"] == snapshot(load_target("boston"))["hash"]
@@ -69,64 +59,66 @@ def test_everything_a_run_needs_is_written(run, problem, tmp_path):
     assert decode_counts(counts.get_counts(), dense, *layout_of(manifest, dense)).shots == 500
 
 
-def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem, tmp_path):
+def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem_file, tmp_path):
     for name in ("first", "second"):
-        outcome = run("compile", problem, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / name)
+        outcome = run("compile", problem_file, "--angles", ANGLES, "--depth", 2, "--out", tmp_path / name)
         assert outcome.code == 0
     assert "Against Qiskit Opt-3 CZ: depth -" in outcome.out and "couplings stay" in outcome.out
     for name in FILES:
         assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "second" / name).read_bytes(), name
 
 
-def test_trained_angles_say_what_they_are_for(run, problem, tmp_path):
+def test_trained_angles_say_what_they_are_for(run, problem_file, tmp_path):
     short = ("--depth", 1, "--evaluations", 20, "-q", "--out")
-    assert run("train", problem, *short, tmp_path / "whole.json").code == 0
-    outcome = run("compile", problem, "--angles", tmp_path / "whole.json", "--json")
+    assert run("train", problem_file, *short, tmp_path / "whole.json").code == 0
+    outcome = run("compile", problem_file, "--angles", tmp_path / "whole.json", "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1
     said = " ".join(outcome.err.split())
     assert "warning: these angles were trained for another circuit: placement (none there" in said
     assert "mixer (0-1 2-3 1-2 3-4 0-4 and" in said and "start (dicke there, samples [" in said and "cost (" in said
     assert "depth (" not in said and "schedule (" not in said and "leave --angles out" in said
-    wrong = run("compile", problem, "--angles", tmp_path / "whole.json", "--depth", 2)
+    wrong = run("compile", problem_file, "--angles", tmp_path / "whole.json", "--depth", 2)
     assert wrong.code == 2 and "leave depth out" in wrong.err
-    dense = SelectionProblem.load(problem)
+    dense = SelectionProblem.load(problem_file)
     replace(dense, coupling=dense.coupling + 1).save(tmp_path / "other.npz")
     outcome = run("compile", tmp_path / "other.npz", "--angles", tmp_path / "whole.json")
     assert outcome.code == 0 and f"circuit: problem ({dense.digest[:8]}… there" in " ".join(outcome.err.split())
 
 
 @pytest.mark.parametrize("options", [(), ("--path", "opt3-cz", "--start", "dicke"), ("--surrogate", "mean-field")])
-def test_train_and_compile_go_one_way(run, problem, tmp_path, options):
+def test_train_and_compile_go_one_way(run, problem_file, tmp_path, options):
     """Angles trained with --target are for the circuit that compile makes, and both write the same file."""
     short = ("--depth", 1, "--evaluations", 20, "-q", "--out")
-    assert run("train", problem, "--target", "boston", *options, *short, tmp_path / "a.json").code == 0
-    outcome = run("compile", problem, "--angles", tmp_path / "a.json", *options, "--out", tmp_path / "made")
+    assert run("train", problem_file, "--target", "boston", *options, *short, tmp_path / "a.json").code == 0
+    outcome = run("compile", problem_file, "--angles", tmp_path / "a.json", *options, "--out", tmp_path / "made")
     assert outcome.code == 0 and "warning" not in outcome.err, outcome.err
     assert (tmp_path / "made" / "angles.json").read_text() == (tmp_path / "a.json").read_text()
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
     trained = Training.from_json(tmp_path / "a.json")
     assert manifest["angles"] == dict(zip(trained.angle_names, trained.angles.tolist(), strict=True))
     assert "angles.json" in manifest["files"]
-    moved = run("compile", problem, "--angles", tmp_path / "a.json", *options, "--start", "canonical")
+    moved = run("compile", problem_file, "--angles", tmp_path / "a.json", *options, "--start", "canonical")
     assert moved.code == 0 and "trained for another circuit: start (" in " ".join(moved.err.split())
 
 
-def test_what_compile_trained_can_be_trained_further(run, problem, tmp_path):
-    assert run("compile", problem, "--depth", 1, "--out", tmp_path / "made", "-q").code == 0
+def test_what_compile_trained_can_be_trained_further(run, problem_file, tmp_path):
+    assert run("compile", problem_file, "--depth", 1, "--out", tmp_path / "made", "-q").code == 0
     kept = tmp_path / "made" / "angles.json"
     further = ("--target", "boston", "--depth", 1, "--objective", "cvar", "--strategy", "polish", "--begin", kept)
-    outcome = run("train", problem, *further, "--evaluations", 20, "--json", "-q")
+    outcome = run("train", problem_file, *further, "--evaluations", 20, "--json", "-q")
     assert outcome.code == 0, outcome.err
     assert json.loads(outcome.out)["value"] <= Training.from_json(kept).value
     assert json.loads(outcome.out)["circuit"] == Training.from_json(kept).circuit
 
 
-def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path):
+def test_a_selection_is_a_warm_start_under_its_own_names(run, problem_file, tmp_path):
     start = {"sample_indices": [1, 4], "feature_indices": [0, 3]}
     (tmp_path / "s.json").write_text(json.dumps(start))
-    outcome = run("compile", problem, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json")
+    outcome = run(
+        "compile", problem_file, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json"
+    )
     manifest = json.loads(outcome.out)
-    dense = SelectionProblem.load(problem)
+    dense = SelectionProblem.load(problem_file)
     shots = decode_bits(np.array([manifest["start"]]), dense, *layout_of(manifest, dense))
     assert shots.bits.tolist() == [[0, 1, 0, 0, 1, 1, 0, 0, 1]]
     with pytest.raises(InputError, match="another problem"):
@@ -134,9 +126,9 @@ def test_a_selection_is_a_warm_start_under_its_own_names(run, problem, tmp_path)
 
 
 @pytest.mark.parametrize("target", ["iqm-54", "pittsburgh"])
-def test_other_devices_paths_and_surrogates(run, problem, target):
+def test_other_devices_paths_and_surrogates(run, problem_file, target):
     more = ("--registers", "paths", "--surrogate", "mean-field", "--path", "opt3-cz", "--json")
-    outcome = run("compile", problem, "--angles", "-7,300.5,0,-0.2", "--depth", 2, "--target", target, *more)
+    outcome = run("compile", problem_file, "--angles", "-7,300.5,0,-0.2", "--depth", 2, "--target", target, *more)
     assert outcome.code == 0, outcome.err
     manifest = json.loads(outcome.out)
     assert manifest["path"]["name"].startswith("cz-unfused")
@@ -171,13 +163,13 @@ def test_other_devices_paths_and_surrogates(run, problem, target):
         (["--angles", "1,2,3", "--depth", 1, "--schedule", "none"], "schedule must be one of"),
     ],
 )
-def test_bad_input_is_one_line_and_code_2(run, problem, tmp_path, monkeypatch, arguments, message):
+def test_bad_input_is_one_line_and_code_2(run, problem_file, tmp_path, monkeypatch, arguments, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.json").write_text("{")
     (tmp_path / "odd.json").write_text('["a"]')
     (tmp_path / "vast.json").write_text(f"[1, 2, {10**400}]")
     (tmp_path / "half.json").write_text('{"angles": [1]}')
-    outcome = run("compile", problem, *arguments, "-q")
+    outcome = run("compile", problem_file, *arguments, "-q")
     assert outcome.code == 2 and message in outcome.err and "Traceback" not in outcome.err and not outcome.out
 
 
@@ -187,14 +179,16 @@ def test_a_device_that_is_too_small_is_named(run, tmp_path):
     assert outcome.code == 2 and "needs 60 qubits, but only 54" in outcome.err
 
 
-def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem, tmp_path):
+def test_angles_are_trained_for_the_circuit_itself_where_none_are_given(run, problem_file, tmp_path):
     given = {"--start": "canonical", "--schedule": "fully-grouped", "--depth": 2}
     options = [part for pair in given.items() for part in pair]
-    outcome = run("compile", problem, *options, "--out", tmp_path / "trained", "--json")
+    outcome = run("compile", problem_file, *options, "--out", tmp_path / "trained", "--json")
     assert outcome.code == 0, outcome.err
     assert "Training angles" in outcome.err
     trained = json.loads(outcome.out)
-    zeros = run("compile", problem, *options, "--angles", ",".join(["0"] * 8), "--out", tmp_path / "idle", "--json")
+    zeros = run(
+        "compile", problem_file, *options, "--angles", ",".join(["0"] * 8), "--out", tmp_path / "idle", "--json"
+    )
     assert trained["angles"].keys() == json.loads(zeros.out)["angles"].keys()
     low = {}
     for name in ("trained", "idle"):

@@ -11,13 +11,13 @@ from biselect.core import exact_arithmetic as exact
 NUMBERS = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(arrays.arrays(np.float64, st.integers(1, 200), elements=NUMBERS))
 def test_sums_are_those_of_fractions(values):
     assert Fraction(exact.sum_units(values), 2**exact.NUMBER_BITS) == sum(map(Fraction, values.tolist()))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.integers(-(2**3000), 2**3000))
 def test_rounding_up_and_down_encloses_the_score(units):
     low, high = exact.at_most(units), exact.at_least(units)

@@ -84,7 +84,7 @@ def test_swaps_in_an_explanation_obey_the_rules():
 
 
 @given(ruled_problems())
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 def test_room_is_the_size_of_the_largest_choice_that_obeys(problem):
     rules, everyone = problem.sample_rules, range(problem.n_samples)
     sizes = [size for size in range(problem.n_samples + 1) if any(map(rules.allow, combinations(everyone, size)))]

@@ -1,10 +1,13 @@
 """Tutorials run from top to bottom as a reader types them, Python and shell in one folder, and print what they show."""
 
 import doctest
+import io
 import os
 import re
+import shlex
 import subprocess
 import sys
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from math import isclose
 from pathlib import Path
 
@@ -15,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 PROMPT = "$ "
 NUMBER = r"\d+(?:\.\d+)?"
+PLAIN = re.compile(r"biselect [^|&;<>$`*?~]+")  # nothing in it that needs a shell
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:
@@ -39,8 +43,28 @@ def commands(text: str) -> list[tuple[str, str]]:
     return found
 
 
+def run_here(words: list[str], folder: Path) -> str:
+    """What a `biselect` command prints, without the seconds that a process of its own takes to start."""
+    from biselect.cli import main
+
+    printed, said = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, chdir(folder), redirect_stdout(printed), redirect_stderr(said):
+        patch.setattr(sys, "argv", words)
+        patch.setenv("COLUMNS", "100")
+        patch.setenv("NO_COLOR", "1")
+        try:
+            main()
+            code = 0
+        except SystemExit as stop:
+            code = stop.code or 0
+    assert code == 0, f"$ {shlex.join(words)}\n{printed.getvalue()}{said.getvalue()}"
+    return printed.getvalue()
+
+
 def run_shell(command: str, folder: Path) -> str:
     """What a command prints on stdout; `biselect` and `python` are those of this interpreter."""
+    if PLAIN.fullmatch(alone := command.partition(" #")[0].strip()):
+        return run_here(shlex.split(alone), folder)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     environment = {**os.environ, "PATH": path, "COLUMNS": "100", "NO_COLOR": "1"}
     done = subprocess.run(["bash", "-c", command], cwd=folder, env=environment, capture_output=True, text=True)

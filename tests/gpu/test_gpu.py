@@ -10,17 +10,6 @@ from biselect.simulate.gpu import GpuBatch, GpuSimulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.plain import PlainSimulator
 
-
-def gpu_at_hand() -> bool:
-    try:
-        import cupy
-    except ImportError:
-        return False
-    return bool(cupy.cuda.is_available())
-
-
-pytestmark = pytest.mark.skipif(not gpu_at_hand(), reason="needs CuPy and a GPU that it can use")
-
 CASES = [(5, 4, 2, 2), (7, 6, 3, 3), (6, 5, 1, 4), (4, 3, 4, 3), (12, 8, 3, 5), (12, 9, 6, 4), (1, 1, 1, 1)]
 
 

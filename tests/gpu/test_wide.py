@@ -8,17 +8,6 @@ from biselect.qaoa import AnsatzSpec, surrogate
 from biselect.simulate.wide import WideSampler
 
 
-def gpu_at_hand() -> bool:
-    try:
-        import cupy
-    except ImportError:
-        return False
-    return bool(cupy.cuda.is_available())
-
-
-pytestmark = pytest.mark.skipif(not gpu_at_hand(), reason="needs CuPy and a GPU that it can use")
-
-
 @pytest.mark.parametrize("start", ["canonical", "random"])
 @pytest.mark.parametrize("size", [(6, 5, 2, 3, 2), (5, 1, 1, 1, 3), (14, 12, 5, 4, 2)])
 def test_a_gpu_reads_the_same_state(size, start):

@@ -50,7 +50,7 @@ def feasible_energies(problem, shots):
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_figures_follow_their_definitions(seed):
     problem, repeats = drawn(seed)
     n, d = problem.n_samples, problem.n_features
@@ -80,7 +80,7 @@ def test_figures_follow_their_definitions(seed):
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_uniform_energies_have_this_mean_and_spread(seed):
     problem, _ = drawn(seed, n=6, d=5, shots=1, repeats=1)
     n, d = problem.n_samples, problem.n_features
@@ -91,7 +91,7 @@ def test_uniform_energies_have_this_mean_and_spread(seed):
 
 
 @given(st.integers(1, 500), st.floats(0, 1), st.sampled_from([0.5, 0.9, 0.95, 0.99]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_intervals_are_scipys_exact_ones(trials, share, level):
     hits = round(share * trials)
     expected = binomtest(hits, trials).proportion_ci(level, method="exact")
@@ -164,7 +164,7 @@ def repaired_slowly(problem, bits):
 
 
 @given(st.integers(0, 1 << 30))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_repair_flips_the_best_bit_first(seed):
     rng = np.random.default_rng(seed)
     n, d = int(rng.integers(1, 5)), int(rng.integers(1, 4))

@@ -11,18 +11,8 @@ from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
 
 
-@pytest.fixture
-def problem(tmp_path):
-    weights = np.minimum(np.random.default_rng(3).exponential(size=(5, 4)), 4)
-    made = SelectionProblem(
-        coupling=weights, sample_scores=weights.mean(axis=1), feature_scores=weights.mean(axis=0), k=2, m=2
-    )
-    made.save(tmp_path / "p.npz")
-    return tmp_path / "p.npz"
-
-
-def test_the_library_does_what_the_command_does(problem):
-    dense = SelectionProblem.load(problem)
+def test_the_library_does_what_the_command_does(problem_file):
+    dense = SelectionProblem.load(problem_file)
     made = compile_problem(dense, "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
     again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
     assert again.circuit == made.compiled.circuit and not made.references

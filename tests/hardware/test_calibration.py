@@ -11,7 +11,7 @@ from biselect.hardware.targets import load_target
 
 
 @given(st.integers(0, 1 << 30), st.integers(1, 12), st.floats(0, 1))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_parts_and_neighbours_are_what_a_walk_along_edges_finds(seed, qubits, density):
     rng = np.random.default_rng(seed)
     usable = rng.random(qubits) < 0.8

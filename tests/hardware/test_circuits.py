@@ -104,7 +104,7 @@ def test_files_hold_the_same_circuit(bound):
 
 
 @given(st.integers(1, 6), st.data())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_dicke_state_is_uniform_over_its_subsets(n, data):
     ones = data.draw(st.integers(0, n))
     circuit = QuantumCircuit(n)

@@ -26,7 +26,7 @@ def slow_duration(circuit, target, measured=True):
 
 
 @given(st.integers(0, 1 << 30), st.integers(0, 25))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_longest_chain_decides(small, seed, length):
     rng = np.random.default_rng(seed)
     target = small.device("fractional", EDGES, 4)

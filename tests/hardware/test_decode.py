@@ -43,7 +43,7 @@ def measured(draw):
     return problem, layout, placement, original, counts, table
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(measured(), st.sampled_from(["string", "spaced", "hex", "integer", "table", "booleans", "bitarray"]))
 def test_whatever_is_measured_comes_back_under_its_own_names(case, form):
     problem, layout, placement, original, counts, table = case

@@ -37,7 +37,7 @@ def entanglers(compiled):
 
 
 @given(seed=st.integers(0, 1 << 30), qubits=st.integers(3, 8), scale=st.sampled_from([1e-6, 0.3, 2.0, 100.0]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_distribution_is_the_programs_and_every_cz_the_quieter_gate(small, seed, qubits, scale):
     rng = np.random.default_rng(seed)
     drawn = small.case(rng, qubits, scale=scale, extra=1)
@@ -56,7 +56,7 @@ def test_the_distribution_is_the_programs_and_every_cz_the_quieter_gate(small, s
 
 
 @given(seed=st.integers(0, 1 << 30))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_without_propagation_the_unitary_is_the_programs(small, seed):
     rng = np.random.default_rng(seed)
     drawn = small.case(rng, int(rng.integers(3, 6)))
@@ -113,7 +113,7 @@ def test_open_angles_are_not_folded():
         st.sampled_from([0.0, -0.0, 1e-300, np.nextafter(np.pi / 2, 2), np.nextafter(np.pi, 4)]),
     )
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_a_folded_angle_is_in_range_and_the_circuit_is_equal(angle):
     circuit = QuantumCircuit(2)
     circuit.h([0, 1])

@@ -148,7 +148,7 @@ def test_waiting_costs_mass_only_where_qubits_relax(small):
 
 
 @given(weights=st.lists(st.floats(0, 1), min_size=16, max_size=16).filter(lambda w: sum(w) > 0.1))
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_a_pauli_channel_is_its_own_twirl(weights):
     chances = np.array(weights) / sum(weights)
     channel = pauli_error([(label, chance) for label, chance in zip(pauli_labels(2), chances, strict=True)])
@@ -193,7 +193,7 @@ def test_everything_says_what_it_is(small):
 
 
 @given(data=st.data(), size=st.integers(1, 12))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_mitigation_never_flatters(data, size):
     weights = data.draw(st.lists(st.floats(-0.5, 1.0), min_size=size, max_size=size).filter(lambda w: sum(w) > 0.1))
     inside = np.array(data.draw(st.lists(st.booleans(), min_size=size, max_size=size)))

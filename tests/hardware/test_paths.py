@@ -47,7 +47,7 @@ def check(small, drawn, kind, path):
     kind=st.sampled_from(KINDS),
     path=st.sampled_from(Y_FRAMES),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_y_frame_gives_the_programs_distribution(small, seed, qubits, extra, scale, schedule, kind, path):
     rng = np.random.default_rng(seed)
     drawn = small.case(rng, qubits, scale=scale, schedule=schedule, extra=extra)
@@ -58,7 +58,7 @@ def test_the_y_frame_gives_the_programs_distribution(small, seed, qubits, extra,
 @given(
     seed=st.integers(0, 1 << 30), scale=st.sampled_from(SCALES), path=st.sampled_from((*factorial(), STRONGEST_QISKIT))
 )
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 def test_every_qiskit_path_gives_the_programs_distribution(small, seed, scale, path):
     drawn = small.case(np.random.default_rng(seed), 6, scale=min(scale, 100.0) if path.late else scale)
     check(small, drawn, "fractional", path)
@@ -99,7 +99,7 @@ def test_hundreds_of_patches_schedules_and_starts(small, seed):
 
 
 @given(seed=st.integers(0, 1 << 30), scale=st.sampled_from(SCALES[:-1]), kind=st.sampled_from(KINDS))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_without_propagation_the_unitary_is_the_programs(small, seed, scale, kind):
     rng = np.random.default_rng(seed)
     drawn = small.case(rng, int(rng.integers(3, 7)), scale=scale, extra=int(rng.integers(3)))
@@ -153,7 +153,7 @@ def test_routed_circuits_come_back_in_the_logical_order(small):
 
 
 @given(seed=st.integers(0, 1 << 30), kind=st.sampled_from(KINDS), propagate=st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_any_sequence_of_operations_is_kept(small, seed, kind, propagate):
     """Programs that no ansatz makes: mixing and phases in any order, qubits whose last operation is a phase."""
     rng = np.random.default_rng(seed)

@@ -37,7 +37,7 @@ def placed_problems(draw):
     return problem, patch_with(problem.n_samples, problem.n_features, sorted(cross))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(placed_problems())
 def test_no_placement_has_more_mass(case):
     problem, patch = case
@@ -49,7 +49,7 @@ def test_no_placement_has_more_mass(case):
     assert sorted(found.features) == list(range(problem.n_features))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(placed_problems(), st.randoms(use_true_random=False))
 def test_the_placed_problem_is_the_same_problem(case, random):
     problem, patch = case
@@ -112,7 +112,7 @@ def test_an_outlier_does_not_hide_what_the_others_lose(outliers):
 
 
 @given(seed=st.integers(0, 1 << 30), scale=st.floats(0, 20))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_tamed_weights_rank_placements_as_the_given_ones_do(seed, scale):
     rng = np.random.default_rng(seed)
     weights = np.round(10 ** (scale * rng.random((3, 2))))

@@ -44,7 +44,7 @@ def masked_problems(draw, source=None):
     return problem, mask
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(masked_problems())
 def test_no_choice_is_distorted_beyond_the_bounds(case):
     problem, mask = case
@@ -55,7 +55,7 @@ def test_no_choice_is_distorted_beyond_the_bounds(case):
     assert bound <= threshold_bound(problem, mask) * (1 + 1e-12)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(masked_problems(), st.floats(0, 5))
 def test_a_threshold_mask_obeys_the_papers_bound(case, tau):
     problem, _ = case
@@ -82,7 +82,7 @@ def test_masks_by_hand():
             masked(problem, mask)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(masked_problems())
 def test_uniform_chances_keep_the_mean_energy_of_every_sample(case):
     """Averaged over the features, dropped couplings are as good as kept ones."""
@@ -95,7 +95,7 @@ def test_uniform_chances_keep_the_mean_energy_of_every_sample(case):
     assert np.allclose(sparse.sample_scores + weights * sparse.coupling.sum(axis=1) * f, wanted)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.floats(-5, 5), min_size=2, max_size=8), st.floats(0.05, 10), st.data())
 def test_filling_meets_the_budget_and_the_order(scores, heat, data):
     budget = data.draw(st.integers(1, len(scores)))
@@ -128,7 +128,7 @@ def test_the_chosen_surrogate_is_the_best_judged_and_serves_planted_blocks_bette
     assert choose_surrogate(problem, mask, seed=1).problem.digest == chosen.problem.digest
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.one_of(masked_problems(), masked_problems(ruled_problems())))
 def test_the_sparse_optimum_is_the_optimum(case):
     problem, mask = case
@@ -146,7 +146,7 @@ def test_many_ends_go_to_the_exact_solver():
     assert problem.energy(samples, features) <= min(problem.energies([[0, 1]], [[0, 1]]))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(problems())
 def test_the_mean_and_the_diagonal_choice_are_what_they_say(problem):
     energies = [problem.energy(*choice) for choice in every_choice(problem)]

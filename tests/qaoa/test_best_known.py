@@ -24,7 +24,7 @@ def test_a_manifest_keeps_thresholds_and_their_recipe(tmp_path):
     loaded = load_thresholds(path)
     assert loaded == [shots, known]
     assert loaded[0].recipe["shots"] == 100 and loaded[0].pool == "all π/4"
-    assert threshold_for(second, loaded) == known.value == loaded[1].of(second)
+    assert threshold_for(second, path) == known and loaded[1].of(second) == known.value
     with pytest.raises(InputError, match="exists already"):
         save_thresholds(path, [known])
     assert list(tmp_path.iterdir()) == [path]
@@ -37,7 +37,7 @@ def test_a_changed_problem_or_manifest_is_refused(tmp_path):
     path = tmp_path / "thresholds.json"
     save_thresholds(path, [known])
     with pytest.raises(InputError, match="no threshold for problem"):
-        threshold_for(problem_of(1), load_thresholds(path))
+        threshold_for(problem_of(1), path)
     content = json.loads(path.read_text())
     content["thresholds"][0]["value"] += 1
     path.write_text(json.dumps(content))

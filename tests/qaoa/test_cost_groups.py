@@ -1,24 +1,11 @@
 import numpy as np
 import pytest
 
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz, CostGroup, components, split_terms
 
 
-def problem_of(seed=0, n=5, d=4, k=2, m=2):
-    rng = np.random.default_rng(seed)
-    return SelectionProblem(
-        coupling=rng.random((n, d)),
-        sample_scores=rng.random(n),
-        feature_scores=rng.random(d),
-        k=k,
-        m=m,
-        coupling_weight=0.7,
-    )
-
-
-def test_any_grouping_of_cost_terms_works_and_standard_groups_are_one_of_them():
+def test_any_grouping_of_cost_terms_works_and_standard_groups_are_one_of_them(problem_of):
     problem = problem_of()
     n, d = problem.n_samples, problem.n_features
     types = np.r_[np.zeros(n, int), np.ones(d, int), np.full(n * d, 2)]
@@ -37,7 +24,7 @@ def test_any_grouping_of_cost_terms_works_and_standard_groups_are_one_of_them():
         Ansatz(problem, 2, "bilinear", groups=shuffled)
 
 
-def test_groups_of_one_name_keep_angles_of_their_own():
+def test_groups_of_one_name_keep_angles_of_their_own(problem_of):
     problem = problem_of()
     same = [CostGroup(name="x", sample=g.sample, feature=g.feature, pair=g.pair) for g in components(problem)]
     assert Ansatz(problem, 1, groups=same).size == 4

@@ -31,7 +31,7 @@ def slow_probabilities(circuit, angles):
     return np.abs(psi) ** 2
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_matrices_from_both_sides_are_the_gates_one_by_one(seed):
     rng = np.random.default_rng(seed)

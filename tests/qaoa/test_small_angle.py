@@ -14,7 +14,7 @@ def problem_of(rng, n, d, k, m):
     )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(0, 10**6), st.sampled_from(["ring", "path", "complete"]))
 def test_the_closed_form_is_the_mixed_derivative(seed, mixer):
     rng = np.random.default_rng(seed)

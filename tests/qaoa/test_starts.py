@@ -2,25 +2,12 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
 from biselect.simulate.layers import energy_table
 
 
-def problem_of(seed=0, n=5, d=4, k=2, m=2):
-    rng = np.random.default_rng(seed)
-    return SelectionProblem(
-        coupling=rng.random((n, d)),
-        sample_scores=rng.random(n),
-        feature_scores=rng.random(d),
-        k=k,
-        m=m,
-        coupling_weight=0.7,
-    )
-
-
-def test_with_zero_angles_the_state_is_the_start():
+def test_with_zero_angles_the_state_is_the_start(problem_of):
     problem = problem_of()
     best = bs.solve(problem)
     warm = Ansatz(problem, 1, start=best)
@@ -45,6 +32,6 @@ def test_with_zero_angles_the_state_is_the_start():
         (np.ones((10, 6)), "normalised"),
     ],
 )
-def test_wrong_starts_are_refused(start, message):
+def test_wrong_starts_are_refused(problem_of, start, message):
     with pytest.raises(InputError, match=message):
         Ansatz(problem_of(), 1, start=start)

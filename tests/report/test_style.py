@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from biselect.report.style import COLOURS, HATCHES, MARKERS
+from biselect.report.style import COLOURS, MARKERS
 
 # What the three kinds of dichromats see of linear RGB (Machado, Oliveira and Fernandes 2009, severity 1)
 VISIONS = {
@@ -41,4 +41,4 @@ def test_every_colour_stands_out_from_the_page():
 
 
 def test_shapes_go_with_colours():
-    assert len(set(MARKERS)) == len(COLOURS) and len(set(HATCHES)) == len(HATCHES)
+    assert len(set(MARKERS)) == len(COLOURS)

@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect import Calibrator, Rules, SelectionProblem
@@ -55,7 +55,6 @@ def best_by_hand(W, low, k, m, banned):
     return best
 
 
-@settings(deadline=None)
 @given(seed=st.integers(0, 10_000), k=st.integers(1, 3), m=st.integers(1, 2))
 def test_each_kind_is_the_best_that_shares_no_column_with_those_before(seed, k, m):
     rng = np.random.default_rng(seed)

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
@@ -28,7 +28,6 @@ def test_things_without_names_go_by_position():
 
 
 @given(labels=st.lists(st.sampled_from(["p", "q", None]), min_size=4, max_size=4), at_most=st.integers(1, 3))
-@settings(deadline=None)
 def test_limits_hold_for_each_label_and_for_no_row_without_one(labels, at_most):
     problem = NamedRules(at_most=at_most, per="site").applied(replace(PROBLEM, k=1), labels)
     for group in problem.sample_rules.groups:

@@ -1,6 +1,6 @@
 """The next list is a pure function of the answers."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.reviews.policy import LEARNER, OVERALL, PATIENCE, Reviewed, next_source, turn
@@ -38,7 +38,6 @@ def test_after_many_misses_the_learner_lets_another_list_try():
     assert next_source(answers(*missed, (OVERALL, True)), KINDS) == OVERALL
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.sampled_from([*KINDS, OVERALL, LEARNER]), st.booleans()), max_size=30))
 def test_there_is_always_a_list_and_the_learner_never_without_both_answers(pairs):
     history = answers(*pairs)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.calibrate.frames import NamedMatrix
@@ -61,7 +61,6 @@ def test_missing_cells_and_small_tables_are_no_drift():
     assert not moved_columns(reference, reference[:10] + 5)
 
 
-@settings(deadline=None)
 @given(shift=st.floats(-5, 5), stretch=st.floats(0.3, 3))
 def test_moving_back_undoes_any_shift_and_stretch(shift, stretch):
     reference, pool = tables()

@@ -8,7 +8,6 @@ import pytest
 import biselect as bs
 from biselect.errors import InputError
 from biselect.reviews.policy import LEARNER
-from biselect.reviews.session import read_answers
 
 
 def tables(seed=0, rows=150):
@@ -128,9 +127,3 @@ def test_a_session_is_plain_json(session):
     content = json.loads(session.to_json())
     assert [entry["hit"] for entry in content["answers"]] == [True, True]
     assert content["options"]["k"] == 8
-
-
-def test_answers_as_people_write_them():
-    assert read_answers(["a", "b", "c", "d"], ["yes", 0, None, "TRUE"]) == {"a": True, "b": False, "d": True}
-    with pytest.raises(InputError, match="'x'"):
-        read_answers(["x"], ["perhaps"])

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
-from biselect.core.conventions import feature_qubit, sample_qubit
+from biselect.core.conventions import feature_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import backends
@@ -31,7 +31,7 @@ def run_dense(layers, samples, features, start):
         psi *= np.exp(1j * angle)
         for edges in samples.classes:
             for i, j in edges:
-                psi = hop(psi, sample_qubit(i), sample_qubit(j), layers.mixing[layer])
+                psi = hop(psi, i, j, layers.mixing[layer])
         for edges in features.classes:
             for i, j in edges:
                 psi = hop(psi, feature_qubit(i, n), feature_qubit(j, n), layers.mixing[layer])
@@ -80,7 +80,7 @@ def uniform_or(start, shape):
     return np.full(shape, 1 / np.sqrt(np.prod(shape)), dtype=complex) if start is None else start
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(circuits(), st.sampled_from(["plain", "compiled"]), st.sampled_from([1, 2]))
 def test_states_are_those_of_the_whole_vector(circuit, backend, threads):
     problem, samples, features, layers, start = circuit
@@ -95,7 +95,7 @@ def test_states_are_those_of_the_whole_vector(circuit, backend, threads):
     assert energy == pytest.approx(float(np.abs(expected) ** 2 @ problem.bit_energies(bits)), abs=1e-10)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(circuits(most=4), st.sampled_from(["plain", "compiled", "continuous"]), st.data())
 def test_gradients_are_central_differences(circuit, backend, data):
     problem, samples, features, layers, start = circuit
@@ -129,7 +129,7 @@ def test_gradients_are_central_differences(circuit, backend, data):
         assert found[place] == pytest.approx((sides[0] - sides[1]) / (2 * step), abs=2e-7)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(circuits(), st.sampled_from([1, 2]))
 def test_backends_agree_on_gradients_and_single_precision_is_close(circuit, threads):
     problem, samples, features, layers, start = circuit

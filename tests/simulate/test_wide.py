@@ -77,7 +77,7 @@ def gate_circuits(draw, most=4):
     return program_of(n, d, bits.tolist(), *gates)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 @given(gate_circuits(), st.data())
 def test_amplitudes_are_those_of_the_whole_vector(circuit, data):
     order = tuple(data.draw(st.permutations(range(circuit.qubits))))
@@ -204,7 +204,7 @@ def test_annealing_recovers_a_shuffled_path():
     assert all(abs(places[a] - places[b]) == 1 for a, b in edges)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(gate_circuits())
 def test_levels_keep_what_does_not_commute_in_order(circuit):
     gates = [op(gate.kind, *gate.qubits, angle=float(number)) for number, gate in enumerate(circuit.ops)]

@@ -43,7 +43,7 @@ def test_a_tree_is_checked(searched):
     assert "nodes opened" in check_proof.check(searched / "proof.json", searched / "problem.npz")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6))
 def test_every_proof_is_checked_however_it_was_found(tmp_path_factory, problem):
     folder = tmp_path_factory.mktemp("proof")

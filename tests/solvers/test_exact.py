@@ -32,7 +32,7 @@ def is_optimal(problem, answer):
     return problem.score_units(answer.samples, answer.features) == best
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400)
 @given(problems(max_samples=5, max_features=5) | ruled_problems(max_samples=6, max_features=5))
 def test_exact_finds_what_brute_force_finds(problem):
     best = bs.solve(problem, "exact")
@@ -42,7 +42,7 @@ def test_exact_finds_what_brute_force_finds(problem):
     assert best.bound <= best.energy
 
 
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=400)
 @given(
     problems(max_samples=7, max_features=6) | ruled_problems(max_samples=7, max_features=6),
     st.integers(1, 200),
@@ -58,7 +58,7 @@ def test_branch_and_bound_finds_what_brute_force_finds(problem, dive_cells, most
     assert is_optimal(problem, best)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(0, 10**6), st.booleans())
 def test_branch_and_bound_finds_what_enumeration_finds(seed, planted):
     rng = np.random.default_rng(seed)
@@ -79,7 +79,7 @@ def test_branch_and_bound_finds_what_enumeration_finds(seed, planted):
     assert searched.energy == plain.energy
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_relabelling_relabels_the_answer(seed):
     rng = np.random.default_rng(seed)
@@ -170,7 +170,7 @@ def test_a_problem_beyond_the_tables_still_gets_the_root_bound(monkeypatch):
     assert not answer.proven_optimal and 0 < answer.gap < 1
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250)
 @given(problems() | ruled_problems())
 def test_a_certified_bound_is_never_above_the_optimum(problem):
     answer = certified(bs.solve(problem, "coordinate-ascent", starts=1))
@@ -179,7 +179,7 @@ def test_a_certified_bound_is_never_above_the_optimum(problem):
     assert answer.bound <= optimum
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.integers(0, 10**6))
 def test_the_bound_is_the_same_compiled_and_over_a_working_set(seed):
     rng = np.random.default_rng(seed)
@@ -223,7 +223,7 @@ def test_a_forbidden_cell_does_not_drown_the_proof(forbidden, dtype):
 def test_budgets_beyond_any_float_still_get_an_answer_and_a_bound():
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((1200, 1200)), k=600, m=600)
     for name in ("auto", "exact"):
-        found = bs.solve(problem, name, time_limit=2)
+        found = bs.solve(problem, name, time_limit=0.5)
         assert np.isfinite(found.bound) and found.bound <= found.energy
 
 

@@ -30,7 +30,7 @@ def ruled():
 
 
 @given(problems(max_samples=4, max_features=4))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_at_the_safe_penalties_every_ground_state_is_feasible(problem):
     sample_penalty, feature_penalty = interop.penalties(problem)
     bits = np.array(list(product([0, 1], repeat=problem.n_samples + problem.n_features)))
@@ -75,7 +75,7 @@ def solve_mps(text):
 
 
 @given(ruled_problems(max_samples=4, max_features=4))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_mps_text_is_the_problem(problem):
     solution = solve_mps(linear_text.to_mps(problem))
     answer = interop.from_values(problem, solution, solver="highs")

@@ -37,7 +37,7 @@ values_with_ties = st.lists(st.integers(-3, 3).map(float) | st.floats(-5, 5), mi
 
 
 @given(values_with_ties, st.data())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_top_sum_is_a_sort(values, data):
     k = data.draw(st.integers(1, len(values)))
     largest = sorted(values)[-k:]
@@ -47,7 +47,7 @@ def test_top_sum_is_a_sort(values, data):
 
 
 @given(values_with_ties, st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_limited_top_sum_is_the_best_response(values, data):
     n = len(values)
     limits = Limits(
@@ -63,7 +63,7 @@ def test_limited_top_sum_is_the_best_response(values, data):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_annealing_is_its_slow_twin(seed):
     labels = np.random.default_rng(seed).integers(0, 6, size=12).tolist()
     problem = some_problem(seed)
@@ -108,7 +108,7 @@ def test_annealing_is_its_slow_twin(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([0.0, 0.5, 1.0]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_swap_sa_is_its_slow_twin(seed, bias):
     problem = some_problem(seed)
     n, d, k, m = problem.n_samples, problem.n_features, problem.k, problem.m
@@ -164,7 +164,7 @@ def test_swap_sa_is_its_slow_twin(seed, bias):
 
 
 @given(st.integers(0, 10**6))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_kawasaki_is_its_slow_twin(seed):
     problem = some_problem(seed)
     n, d = problem.n_samples, problem.n_features
@@ -194,7 +194,7 @@ def test_kawasaki_is_its_slow_twin(seed):
 
 
 @given(st.integers(0, 10**6), st.sampled_from([np.float32, np.float64]), st.sampled_from([1.0, 1e-6, 0.0]))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_row_pass_is_exact_however_close_the_rows_are(seed, dtype, spread):
     """Rows that differ by less than float32 can tell apart when summed, around large common values."""
     rng = np.random.default_rng(seed)

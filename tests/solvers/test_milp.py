@@ -12,7 +12,7 @@ def largest(problem):
     return max(np.abs(part).max() for part in (problem.coupling, problem.sample_scores, problem.feature_scores))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120)
 @given(problems(max_samples=5, max_features=4) | ruled_problems(max_samples=5, max_features=4))
 def test_milp_finds_what_brute_force_finds(problem):
     answer = bs.solve(problem, "milp")
@@ -26,7 +26,7 @@ def test_milp_finds_what_brute_force_finds(problem):
 
 
 @pytest.mark.slow
-@settings(max_examples=5000, deadline=None)
+@settings(max_examples=5000)
 @given(ruled_problems(max_samples=6, max_features=5))
 def test_exact_and_milp_agree_on_thousands_of_cases(problem):
     size = max(

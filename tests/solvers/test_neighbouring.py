@@ -11,7 +11,7 @@ from biselect.testing.strategies import problems
 
 
 @given(problems())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_each_neighbour_is_the_optimum_of_its_budget(problem):
     nearby = neighbours(bs.solve(problem), rows=1, columns=1)
     budgets = [(near.problem.k, near.problem.m) for near in nearby]

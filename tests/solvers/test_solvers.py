@@ -41,7 +41,7 @@ def test_top_breaks_ties_by_lowest_index_in_every_row():
 
 
 @given(problems())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_auto_is_always_right_on_small_problems(problem):
     best = bs.solve(problem)
     assert best.proven_optimal
@@ -192,7 +192,7 @@ def test_limits_per_group_are_refused_by_name_where_they_cannot_be_kept(planted)
 
 
 @given(ruled_problems())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_heuristics_obey_every_rule(problem):
     for name in ("annealing", "coordinate-ascent"):
         answer = bs.solve(problem, name, **({"restarts": 1, "steps": 30} if name == "annealing" else {"starts": 3}))

@@ -7,7 +7,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.testing import all_selections, brute_force
-from biselect.theory.structure import additive_shift, rank_one_check, rank_one_shift, sparsification_bound
+from biselect.theory.structure import rank_one_check, sparsification_bound
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -28,21 +28,6 @@ def test_joint_selection_gains_no_more_than_the_rank_one_bound(seed, noise):
 def test_the_rank_one_check_is_for_weights_that_are_not_negative():
     with pytest.raises(InputError, match="negative"):
         rank_one_check(SelectionProblem(coupling=[[1.0, -1.0]], k=1, m=1))
-
-
-@given(seeds)
-def test_structured_modes_shift_column_sums_and_blocks_as_the_paper_says(seed):
-    rng = np.random.default_rng(seed)
-    n, d, samples, features = 6, 5, [1, 4], [0, 2, 3]
-    u, v = rng.normal(size=n), rng.normal(size=d)
-    for shift, delta in (
-        (additive_shift(u, v, samples, features), u[:, None] + v),
-        (rank_one_shift(u, v, samples, features), np.outer(u, v)),
-    ):
-        assert shift.columns == pytest.approx(delta.sum(axis=0))
-        assert shift.block == pytest.approx(delta[np.ix_(samples, features)].sum())
-    row_only = additive_shift(u, np.zeros(d), samples, features)
-    assert np.ptp(row_only.columns) == 0
 
 
 @given(seeds, st.floats(0, 1))

@@ -10,10 +10,9 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, out
-from biselect.errors import InputError
 
 if TYPE_CHECKING:
-    from biselect.theory import Certificate, Estimate
+    from biselect.theory import Certificate
 
 
 def certify(
@@ -47,75 +46,33 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
-    from biselect.calibrate import Calibrator
-    from biselect.data.pools import Roles
-    from biselect.data.problem_files import read_problem
-    from biselect.reviews.inputs import open_pool
-    from biselect.solvers import solve
+    from biselect.reviews.inputs import read_weights
     from biselect.theory import certify as certify_problem
-    from biselect.theory import estimate
-    from biselect.theory.certificate import Assumptions
 
     steps = Steps(quiet)
     with steps.step(f"Reading {problem.name}"):
-        if reference is None:
-            loaded, background = read_problem(problem, k, m, id_column, exclude or ()), None
-        else:
-            if k is None or m is None:
-                raise InputError("a pool has no budgets; give both -k and -m")
-            rows = open_pool(problem, reference, Roles(id_column=id_column, exclude=exclude or ()))
-            normal, pool = rows.matrices
-            calibrator = Calibrator().fit(normal)
-            loaded = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
-            background = calibrator.weights(normal)
+        loaded, background = read_weights(
+            problem, reference, k=k, m=m, id_column=id_column, exclude=exclude or (), marginals=marginals
+        )
+    given = {"signal": signal, "sigma": sigma, "error": error, "clip_bias": clip_bias, "correlation": correlation}
+    given |= {"delta": delta, "calibration_delta": calibration_delta}
     with steps.step("Finding the best block") as progress:
-        found = solve(loaded, seed=seed, time_limit=time_limit, progress=progress)
-    seen = estimate(loaded, found.samples, found.features, delta=delta, background=background, correlation=correlation)
-    certificate = certify_problem(
-        loaded,
-        Assumptions(
-            signal=seen.signal if signal is None else signal,
-            sigma=seen.deviation if sigma is None else sigma,
-            half_range=seen.half_range,
-            error=error,
-            clip_bias=clip_bias,
-            correlation=correlation,
-            delta=delta,
-            calibration_delta=calibration_delta,
-        ),
-    )
-    words = _estimate_words(seen, delta, given_signal=signal is not None, given_sigma=sigma is not None)
+        certificate = certify_problem(
+            loaded,
+            None,
+            background=background,
+            time_limit=time_limit,
+            seed=seed,
+            progress=progress,
+            **{name: value for name, value in given.items() if value is not None},
+        )
     if as_json:
-        content = certificate.to_dict()
-        content = {**content, "estimate": vars(seen), "words": words + content["words"]}
-        typer.echo(json.dumps(content, indent=2, allow_nan=False))
+        typer.echo(json.dumps(certificate.to_dict(), indent=2, allow_nan=False))
     else:
-        _show(certificate, words)
+        _show(certificate)
 
 
-def _estimate_words(seen: Estimate, delta: float, *, given_signal: bool, given_sigma: bool) -> list[str]:
-    words = []
-    if not given_signal:
-        words.append(
-            f"Signal: the best block stands {seen.observed_signal:.3g} above {seen.source}. It was chosen for its "
-            f"weight; allowing for that, the signal is at least {seen.signal:.3g}. Were σ and the level known, this "
-            f"bound would fail with probability {delta:g}, beside what the conditions allow; they are estimates."
-        )
-    if not given_sigma:
-        words.append(
-            f"Noise: σ = {seen.deviation:.3g} is an estimate, what the background's deviation and tails ask for; the "
-            f"bounded condition needs only that the background stays within ±{seen.half_range:.3g} of a centre."
-        )
-    words.append(
-        f"Background means of the features differ from the overall mean by up to {seen.unevenness:.3g}; that acts "
-        "like a calibration error of this size and may be given as --eta."
-    )
-    if seen.at_cap >= 0.01:
-        words.append(f"{100 * seen.at_cap:.0f} % of the chosen cells hold the largest weight there is.")
-    return words
-
-
-def _show(certificate: Certificate, words: list[str]) -> None:
+def _show(certificate: Certificate) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -130,5 +87,5 @@ def _show(certificate: Certificate, words: list[str]) -> None:
         holds = "yes" if condition.holds else "no"
         table.add_row(condition.selector, condition.noise, condition.statement, *shown, holds)
     console.print(table)
-    for sentence in [*words, *certificate.words]:
+    for sentence in certificate.words:
         console.print(Text(f"- {sentence}"))

@@ -1,7 +1,5 @@
 """`biselect check`: whether the proof in an answer's folder proves what it says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`biselect demo`: the main job on real transactions that ship with the package."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 

@@ -1,7 +1,5 @@
 """`biselect doctor`: what is installed, what works, how to get the rest."""
 
-from __future__ import annotations
-
 import importlib.metadata
 import json
 import os

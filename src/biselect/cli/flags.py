@@ -1,7 +1,5 @@
 """Errors of the library name Python parameters, written `exclude=['a', 'b']`; here they become the command's flags."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

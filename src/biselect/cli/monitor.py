@@ -1,7 +1,5 @@
 """`biselect monitor`: does the calibration still hold? For a scheduler and for a person."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -112,7 +112,7 @@ def read_start(text: str) -> Any:
 
 def read_threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:
     """An energy, or the entry for this problem in a manifest of thresholds."""
-    from biselect.qaoa.best_known import Threshold, load_thresholds
+    from biselect.qaoa.best_known import Threshold, threshold_for
 
     if text is None:
         return None
@@ -121,7 +121,4 @@ def read_threshold(text: str | None, problem: SelectionProblem) -> Threshold | N
     except InputError:
         raise
     except ValueError:  # not a number, so a file
-        found = [threshold for threshold in load_thresholds(text) if threshold.problem_hash == problem.digest]
-    if not found:
-        raise InputError(f"{text}: has no threshold for problem {problem.digest[:12]}…; was the problem changed?")
-    return found[0]
+        return threshold_for(problem, text)

@@ -1,7 +1,5 @@
 """`biselect report`: the page again, from a folder that `select`, `solve` or `demo` wrote."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Annotated

@@ -1,17 +1,21 @@
 """`biselect select`: from a table to a selection."""
 
-from __future__ import annotations
-
+import json
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from biselect.cli import options
 from biselect.cli.answer import answer, this_command
-from biselect.cli.console import Steps
-from biselect.cli.reviewed import review_on
+from biselect.cli.console import Steps, show_line
 from biselect.errors import InputError
+
+OF_SESSION = (  # options that a session of review takes
+    *("pool", "reference", "k", "m", "kinds", "map", "missing", "drift", "seed", "time_limit", "reference_until"),
+    *("id_column", "label_column", "time_column", "time_format", "features", "exclude", "show", "per"),
+)
 
 
 def select(
@@ -105,7 +109,23 @@ def select(
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
     if reviewed is not None:
-        review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
+        _review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
         return
     found = review(**given, command=this_command(), progress=steps.step)
     answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)
+
+
+def _review_on(path: Path, given: dict[str, Any], *, folder: Path | None, as_json: bool, steps: Steps) -> None:
+    """Print the k rows to review next, given a table of answers, and write next.csv and session.json."""
+    from biselect.reviews.rounds import next_round
+
+    found = next_round(path, count=given["k"], progress=steps.step, **{name: given[name] for name in OF_SESSION})
+    for place in [] if folder is None else found.save(folder):
+        steps.say(f"wrote {place}")
+    told = found.to_dict()
+    if as_json:
+        sys.stdout.write(json.dumps(told) + "\n")
+        return
+    show_line(f"{told['hits']} of {told['reviewed']} reviewed rows were hits. Review next:")
+    for row in told["next"]:
+        show_line(f"  {row['sample']}  ({row['list']})")

@@ -1,7 +1,5 @@
 """`biselect solve`: any bipartite selection, from a problem file or a table of weights."""
 
-from __future__ import annotations
-
 from biselect.cli import options
 from biselect.cli.answer import answer, this_command
 from biselect.cli.console import Steps

@@ -35,13 +35,8 @@ def spins(bits: ArrayLike) -> NDArray[np.float64]:
     return 1.0 - 2.0 * np.asarray(bits, dtype=np.float64)
 
 
-def sample_qubit(sample: int) -> int:
-    """Qubit (and QUBO variable) of a sample: samples come first."""
-    return sample
-
-
 def feature_qubit(feature: int, n_samples: int) -> int:
-    """Qubit (and QUBO variable) of a feature: features follow the N samples."""
+    """Qubit (and QUBO variable) of a feature: features follow the N samples, whose qubits are their positions."""
     return n_samples + feature
 
 

@@ -4,8 +4,6 @@ Every float64 number is a whole multiple of 2⁻¹⁰⁷⁴, so a sum of them is
 multiplies two of them, so scores are whole multiples of 2⁻²¹⁴⁸.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -3,8 +3,6 @@
 A record can carry its own SHA-256, so that a later change is noticed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """SelectionProblem: which k samples and m features together hold the highest score?"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import zipfile
@@ -10,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -249,7 +247,7 @@ class SelectionProblem:
             np.savez_compressed(file, **arrays)
 
     @classmethod
-    def load(cls, path: str | Path) -> SelectionProblem:
+    def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
         try:
             with np.load(path, allow_pickle=False) as stored:
@@ -281,7 +279,7 @@ class SelectionProblem:
         return {name: rule.to_dict() for name, rule in rules.items() if rule}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> SelectionProblem:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Build from the JSON form; only `coupling`, `k` and `m` are required."""
         if not isinstance(content, Mapping):
             raise InputError("a problem in JSON must be an object with at least coupling, k and m")

@@ -1,7 +1,5 @@
 """What a checker needs to see for itself that nothing scores higher than the answer."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Any

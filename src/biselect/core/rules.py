@@ -1,7 +1,5 @@
 """Rules beside the budgets: what must be chosen, what must not, and how many of a group at most."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Samples: many shots of a sampler, all inside the budgets."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The (k, m) sector Ω: all pairs of a k-subset of N samples and an m-subset of D features."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache
 from math import comb

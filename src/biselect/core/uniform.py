@@ -1,7 +1,5 @@
 """The energy of a choice drawn uniformly from the sector: its mean and spread, exactly."""
 
-from __future__ import annotations
-
 from math import sqrt
 
 import numpy as np

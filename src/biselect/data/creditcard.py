@@ -1,7 +1,5 @@
 """The Credit Card Fraud Detection table (ULB and Worldline), as published or as Parquet, checked before it is used."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 from dataclasses import dataclass

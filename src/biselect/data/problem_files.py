@@ -1,8 +1,5 @@
 """Selection problems from files: stored problems, JSON, and tables of weights."""
 
-from __future__ import annotations
-
-import json
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -12,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.files import read_json
 from biselect.data.tables import CSV_ENDINGS, CsvForm, names_in, numeric, read_table, require_columns, texts
 from biselect.errors import InputError
 
@@ -39,12 +37,7 @@ def read_problem(
         stored = SelectionProblem.load(path)
         return replace(stored, **budgets) if budgets else stored
     if path.suffix.lower() == ".json":
-        try:
-            content = json.loads(path.read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: cannot be read as JSON: {error}") from error
+        content = read_json(path)
         return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
     table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
     if k is None or m is None:

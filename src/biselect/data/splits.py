@@ -1,7 +1,5 @@
 """Nothing that could leak: time columns and where to cut them, and features that know the label."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime

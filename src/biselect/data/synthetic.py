@@ -3,8 +3,6 @@
 Where the paper leaves a generator open, the constants here are those that reproduce its tables (see each function).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

@@ -3,8 +3,6 @@
 `Strict` holds figures of the shots as measured, `Repaired` those after band-1 repair; the two are never mixed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple

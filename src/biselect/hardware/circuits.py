@@ -1,7 +1,5 @@
 """Programs as Qiskit circuits, Qiskit circuits as files, and what a perfect device would return."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 from math import acos, sqrt
@@ -131,20 +129,27 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
 
     Only qubits that are acted on count, so a patch of a large device can be done.
     """
-    steps = [step for step in circuit.data if step.operation.name != "barrier"]
-    touched = {qubit for step in steps for qubit in step.qubits}
-    if len(touched) > MOST_QUBITS:
-        raise InputError(f"the circuit acts on {len(touched)} qubits; a state vector is for {MOST_QUBITS} at most")
-    at = {qubit: place for place, qubit in enumerate(qubit for qubit in circuit.qubits if qubit in touched)}
-    small = QuantumCircuit(len(at))
-    measured: dict[int, int] = {}
-    for step in steps:
-        places = [at[qubit] for qubit in step.qubits]
+    small = cut(circuit)
+    if small.num_qubits > MOST_QUBITS:
+        raise InputError(f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most")
+    gates, measured = small.copy_empty_like(), {}
+    for step in small.data:
         if step.operation.name == "measure":
-            measured[circuit.find_bit(step.clbits[0]).index] = places[0]
+            measured[small.find_bit(step.clbits[0]).index] = small.find_bit(step.qubits[0]).index
         else:
-            small.append(step.operation, places)
-    return np.asarray(Statevector(small).probabilities([measured[bit] for bit in sorted(measured)]))
+            gates.append(step)
+    return np.asarray(Statevector(gates).probabilities([measured[bit] for bit in sorted(measured)]))
+
+
+def cut(circuit: QuantumCircuit) -> QuantumCircuit:
+    """The same circuit on its own qubits alone, without barriers; classical bits as they were."""
+    steps = [step for step in circuit.data if step.operation.name != "barrier"]
+    used = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
+    small = QuantumCircuit(len(used), circuit.num_clbits)
+    for step in steps:
+        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
+        small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
+    return small
 
 
 def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:

@@ -4,8 +4,6 @@ Phases stand between the last class of one layer's mixer and the first of the ne
 are free in the last class, its RZZ runs in parallel with that class and a layer takes no longer than its mixer.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """From a program to a circuit that a device takes as it is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

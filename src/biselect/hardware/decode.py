@@ -5,8 +5,6 @@ variable that qubit stood for. Nothing is guessed: without a layout there is no 
 strings end at `bit_table`; from there on column c is classical bit c.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import index

@@ -1,7 +1,5 @@
 """A device's own gates: the Y-frame written in them, the quieter of CZ and RZZ(π/2), and RZZ within its interval."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import pi
 from typing import Any

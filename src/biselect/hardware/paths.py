@@ -1,7 +1,5 @@
 """Paths: the ways from a logical circuit to a device, as plain options."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import product
 

@@ -12,8 +12,6 @@ sample i sits at position u, y_vj the same for features, and z_eij that edge e c
 which makes z the product at every integer point.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

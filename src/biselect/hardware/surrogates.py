@@ -12,8 +12,6 @@ At a temperature of nought that is coordinate ascent, so the temperature decides
 into the fields; `choose_surrogate` takes the one whose own low-energy states are lowest in the dense objective.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise

@@ -8,6 +8,7 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -147,6 +148,7 @@ def recorded_backend(name: str) -> Any:
     return getattr(provider, devices[plain])()
 
 
+@cache
 def _recorded(name: str) -> dict[str, Any]:
     """The snapshot of a recorded device, with RX and RZZ, which its calibration has and its list of gates lacks."""
     backend = recorded_backend(name)

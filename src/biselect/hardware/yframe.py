@@ -12,8 +12,6 @@ so that the angle becomes positive. Two different known bits that meet need one 
 Before that, bound programs are rewritten: what the start fixes, what the measurement cannot see, angles into range.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace

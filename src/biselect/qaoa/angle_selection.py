@@ -5,8 +5,6 @@ of the dense objective over shots of the sparse circuit. From a warm start that 
 that does nothing returns the start in every shot. `Trial.improved` says how often a shot was better than its start.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import pi
@@ -164,14 +162,7 @@ def select_by_rounds(
 ) -> AngleSelection:
     """The same shots in rounds: more candidates with fewer shots each, every round about the best so far.
 
-    The step shrinks after a round that found nothing better.
-
-    Args:
-        problem: the dense problem.
-        draw: shots of the submitted circuit.
-        starts: feasible starts, best first.
-        inherited: the angles to begin from.
-        seed: fixes candidates and shots.
+    The step shrinks after a round that found nothing better; arguments as for `select_by_paper`.
     """
     trials = _Trials(problem, draw, starts, inherited, seed)
     for rank in range(len(starts)):

@@ -29,15 +29,9 @@ if TYPE_CHECKING:
 class Ansatz:
     """CG-XY-QAOA inside the (k, m) sector, on a simulator.
 
+    Problem, depth, schedule, mixer, start, groups and seed are those of `AnsatzSpec`.
+
     Args:
-        problem: whose energy is measured.
-        depth: p, how many layers.
-        schedule: a name (see `Schedule.named`) or a Schedule.
-        mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists or class lists.
-        start: `dicke`, `canonical`, `random`, a Selection, a choice (samples, features), or a state of the sector.
-        groups: cost groups, one γ each; the paper's S, F and SF by default. They may belong to another objective than
-            the measured one (a sparse surrogate, say).
-        seed: for start `random`.
         backend: `plain`, `compiled`, `gpu`, `auto` to choose among them by size, precision and machine, or
             `continuous` for the ideal continuous-time mixer.
         dtype: complex128 or complex64.

@@ -105,12 +105,12 @@ def load_thresholds(path: str | Path) -> list[Threshold]:
         raise InputError(f"{path}: not a manifest of thresholds: {error}") from error
 
 
-def threshold_for(problem: SelectionProblem, thresholds: Iterable[Threshold]) -> float:
-    """The threshold of one problem out of several."""
-    for threshold in thresholds:
+def threshold_for(problem: SelectionProblem, path: str | Path) -> Threshold:
+    """The threshold of one problem out of a manifest."""
+    for threshold in load_thresholds(path):
         if threshold.problem_hash == problem.digest:
-            return threshold.value
-    raise InputError(f"the manifest has no threshold for problem {problem.digest[:12]}…; was the problem changed?")
+            return threshold
+    raise InputError(f"{path}: has no threshold for problem {problem.digest[:12]}…; was the problem changed?")
 
 
 def _hash(entries: list[dict[str, Any]]) -> str:

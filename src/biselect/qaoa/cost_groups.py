@@ -1,7 +1,5 @@
 """Groups of cost terms: each gets its own γ. The paper's three components are the standard grouping."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ U_M(β) is an ordered product of exp(-iβ(XX+YY)/2) (Eq. block_mixer_product): c
 class 1, and so on; within a class the edges commute. The order is part of the ansatz.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from itertools import cycle, pairwise
 from numbers import Integral

@@ -5,8 +5,6 @@ All 2^(N+D) bit strings take part: the start is |+⟩ on every qubit, the mixer 
 matrix from the left and one from the right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -5,8 +5,6 @@ r_a = ∂²E/∂β∂γ_a at the origin is a sum over single swaps along mixer e
 known, so no state is needed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

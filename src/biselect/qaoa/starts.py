@@ -1,7 +1,5 @@
 """Start states inside the sector."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Writing an answer to a folder: all files appear whole, or none of them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

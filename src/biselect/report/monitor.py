@@ -1,7 +1,5 @@
 """The drift of a calibration as one self-contained page with a plot over time."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from math import floor, log10
 from typing import Any

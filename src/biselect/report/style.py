@@ -7,14 +7,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")  # Okabe and Ito
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-HATCHES = ("", "///", "...", "xxx")
-PAPER = "#666666"
-DIVERGING = "PuOr"
 
 STYLE: Any = {
     "font.size": 9,
@@ -50,15 +46,3 @@ def panels(rows: int, columns: int, *, width: float = 3.2, height: float = 2.6, 
 
     figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
     return figure, figure.subplots(rows, columns, squeeze=False, **more)
-
-
-def bar_look(position: int) -> dict[str, Any]:
-    """Colour and hatching of bars, so that grey prints tell them apart too."""
-    return {"color": COLOURS[position], "hatch": HATCHES[position], "edgecolor": "white", "linewidth": 0}
-
-
-def band(axes: Axes, x: Any, y: Any, low: Any, high: Any, position: int, label: str, **more: Any) -> None:
-    """A line with its interval; `position` fixes colour and marker."""
-    colour = COLOURS[position % len(COLOURS)]
-    axes.plot(x, y, color=colour, marker=MARKERS[position % len(MARKERS)], label=label, **more)
-    axes.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)

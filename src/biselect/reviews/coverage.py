@@ -1,7 +1,5 @@
 """What share of what is unusual about the chosen rows the chosen columns show, and what the next column would add."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Kinds of unusual as plain data, for pages, files and the terminal."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

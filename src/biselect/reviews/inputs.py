@@ -1,10 +1,8 @@
 """What `review` takes as a table, frames of any library, arrays and files, as Arrow tables and then as a pool."""
 
-from __future__ import annotations
-
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,8 +11,12 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
+from biselect.calibrate import Calibrator
+from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
+from biselect.data.problem_files import read_problem
 from biselect.data.tables import CSV_ENDINGS, PLAIN, CsvForm, names_in, read_table
 from biselect.errors import InputError
 
@@ -77,6 +79,28 @@ def open_pool(
     if reference is not None:
         return from_two_tables(tables[1], tables[0], roles)
     return split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+
+
+def read_weights(
+    problem: str | Path,
+    reference: str | Path | None,
+    *,
+    k: int | None,
+    m: int | None,
+    id_column: str | None,
+    exclude: Sequence[str],
+    marginals: str,
+) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
+    """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
+    if reference is None:
+        return read_problem(problem, k, m, id_column, exclude), None
+    if k is None or m is None:
+        raise InputError("a pool has no budgets; give both k= and m=")
+    rows = open_pool(problem, reference, Roles(id_column=id_column, exclude=exclude))
+    normal, pool = rows.matrices
+    calibrator = Calibrator().fit(normal)
+    made = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
+    return made, calibrator.weights(normal)
 
 
 def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:

@@ -1,7 +1,5 @@
 """The lists that rows to review are taken from: each kind, an overall ranking, and a learner on the answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

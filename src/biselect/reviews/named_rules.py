@@ -1,7 +1,5 @@
 """Rules given by name: rows and columns that must be in, rows that must not, at most t rows per value of a column."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """What one more row or column would add to an answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -10,8 +10,6 @@ The policy in words:
    turn try one row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Review: the answer, what could mislead, and the plain data that pages and files are made from."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any

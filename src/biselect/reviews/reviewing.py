@@ -1,7 +1,5 @@
 """`review` and `review_problem`: from tables, or from a problem, to a Review."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
@@ -229,19 +227,8 @@ def review_problem(
 ) -> Review:
     """The same for a problem of any weights, which no table stands behind.
 
-    Args:
-        problem: to solve, or the path of a file that `biselect.read_problem` reads with the next four arguments.
-        k: how many samples.
-        m: how many features.
-        id_column: the column of a weight table that names its rows.
-        exclude: columns of a weight table to leave out.
-        solver: one of `biselect.solver_names()`.
-        time_limit: seconds after which the solver returns the best found, with a bound.
-        seed: fixes every draw.
-        neighbours: how far k and m can be moved in the report; each budget is solved ahead.
-        title: the heading of the report.
-        command: how a reader gets this answer again; the call itself unless given.
-        progress: as for `biselect.review`.
+    Where `problem` is a path, `biselect.read_problem` reads it with `k`, `m`, `id_column` and `exclude`; all other
+    options are as for `review`.
     """
     given = dict(locals())
     step: Steps = progress or (lambda name: nullcontext())

@@ -1,7 +1,5 @@
 """What is known about a row beside its cells: the block's own part, somebody's score, or a fitted detector."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

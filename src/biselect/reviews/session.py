@@ -1,19 +1,17 @@
 """ReviewSession: which rows to review next, learning from the answers so far."""
 
-from __future__ import annotations
-
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.core.files import write_file
+from biselect.core.files import read_json, write_file
 from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.reviews.inputs import open_pool
@@ -179,14 +177,9 @@ class ReviewSession:
         write_file(path, self.to_json())
 
     @classmethod
-    def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> ReviewSession:
+    def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> Self:
         """The session that `save` wrote, on the same tables and roles."""
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError) as error:
-            raise InputError(f"{path}: not a review session ({error})") from error
+        content = read_json(path)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise InputError(f"{path}: not a review session written by biselect")
         session = cls(pool, reference, **content["options"], **roles)
@@ -215,17 +208,3 @@ class ReviewSession:
     def _stands_highest(self, row: int) -> str:
         ranks = {name: int((scores > scores[row]).sum()) for name, scores in self._lists.items()}
         return min(ranks, key=ranks.__getitem__)
-
-
-def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, bool]:
-    """Answers written as 0/1, true/false or yes/no; empty ones are rows not reviewed yet."""
-    meaning = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-    taken = {}
-    for name, answer in zip(names, answers, strict=True):
-        text = str("" if answer is None else answer).strip().lower().removesuffix(".0")
-        if text in ("", "nan"):
-            continue
-        if text not in meaning:
-            raise InputError(f"row {name!r}: the answer must be 0 or 1, true or false, yes or no, got {answer!r}")
-        taken[name] = meaning[text]
-    return taken

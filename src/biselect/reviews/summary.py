@@ -1,7 +1,5 @@
 """Everything a report says, as plain data: a person's page and a machine's file come from the same numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from math import log10

@@ -1,7 +1,5 @@
 """What the interactive part of a report needs, as plain data: neighbouring budgets over one shared block of cells."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

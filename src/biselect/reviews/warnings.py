@@ -1,7 +1,5 @@
 """What could mislead a reader, as data: columns that look like clocks or ids, constants, filled cells, idle rules."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Which simulator runs a sector, and whether it fits."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The compiled backend: the sector in tiles of cache lines, p + 1 passes, adjoint gradients, threads."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
 from math import comb

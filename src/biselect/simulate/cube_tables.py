@@ -6,8 +6,6 @@ hypercube in registers, which limits P; so a class is done in stages, each state
 its next few in the second, and few states have work in the last. A stage is stored as its hypercubes, sorted by P.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -5,8 +5,6 @@ and one pass for each stage of the sample mixer, which does hypercubes of up to 
 many angle vectors of one small sector at once: one thread block runs a whole circuit.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from importlib.resources import files
 from typing import Any

@@ -1,10 +1,8 @@
 """What a simulator is asked to run: layers of phases and mixing, a start, a diagonal observable."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +147,7 @@ class Centred:
     slack: float
 
     @classmethod
-    def of(cls, problem: SelectionProblem, real: type[np.floating[Any]]) -> Centred:
+    def of(cls, problem: SelectionProblem, real: type[np.floating[Any]]) -> Self:
         """A problem centred for energies of this precision."""
         a, b, w = problem.sample_scores, problem.feature_scores, problem.coupling.astype(np.float64)
         middles = [(float(part.max()) + float(part.min())) / 2 for part in (a, b, w)]

@@ -1,7 +1,5 @@
 """Reading a state of the sector: shots drawn from it, and the whole 2^(N+D) vector for other tools on small cases."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

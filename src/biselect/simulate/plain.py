@@ -3,8 +3,6 @@
 `ContinuousSimulator` has the ideal mixer exp(-iβ Σ_edges (XX+YY)/2), for comparison with the product mixer of circuits.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -4,9 +4,9 @@ A proposal swaps one line. The τ-bound kτ + Σ max(v - τ, 0) on its best resp
 turns most proposals down in one pass; only those that survive are selected exactly.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -69,37 +69,44 @@ def anneal_lines(
     unit = task.scale * spread(task.lines) * np.sqrt(task.keep) or 1.0
     temperatures = unit * HOT * (COLD / HOT) ** (np.arange(steps) / steps)
 
-    def walk(index: int) -> _Walk | None:
-        if index and run.expired():
-            return None
-        return _walk(task, run, temperatures, seeds[index])
-
-    best: _Walk | None = None
-    finished = 0
-    with ThreadPool(workers) as pool:
-        for found in pool.map(walk, range(restarts)):
-            if found is None:
-                continue
-            for step, score in found.improved:
-                run.improved(finished * steps + step, -score)
-            finished += 1
-            if best is None or found.score > best.score:
-                best = found
-            run.report(finished / restarts, -best.score)
-    assert best is not None
-    return np.sort(best.subset), finished
+    walks = restarted(run, seeds, partial(_walk, task, run, temperatures), steps=steps, workers=workers)
+    best = max(walks, key=lambda walk: walk.score)
+    return np.sort(best.state), len(walks)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Walk:
-    """The best lines of one walk, their score, and its improvements as (step, score)."""
+class Walk:
+    """The best state of one restart, its score, and its improvements as (step, score)."""
 
-    subset: NDArray[np.int64]
+    state: Any
     score: float
     improved: list[tuple[int, float]]
+    accepted: int = 0
 
 
-def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int) -> _Walk:
+def restarted(
+    run: Run, seeds: Sequence[int], walk: Callable[[int], Walk], *, steps: int, workers: int | None
+) -> list[Walk]:
+    """A walk of so many steps from each seed, the first in any case, the others while there is time."""
+
+    def in_time(index: int) -> Walk | None:
+        return None if index and run.expired() else walk(seeds[index])
+
+    walks: list[Walk] = []
+    best = -np.inf
+    with ThreadPool(workers) as pool:
+        for found in pool.map(in_time, range(len(seeds))):
+            if found is None:
+                continue
+            for step, score in found.improved:
+                run.improved(len(walks) * steps + step, -score)
+            walks.append(found)
+            best = max(best, found.score)
+            run.report(len(walks) / len(seeds), -best)
+    return walks
+
+
+def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int) -> Walk:
     from biselect.solvers.annealing_kernel import anneal  # loads numba, and compiles on first use
 
     order = _random_order(task, np.random.default_rng(seed))
@@ -130,7 +137,7 @@ def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int
         improved += [(begin + int(step), float(score)) for step, score in noted[:count]]
         if run.expired():
             break
-    return _Walk(subset=best_lines, score=best, improved=improved)
+    return Walk(state=best_lines, score=best, improved=improved)
 
 
 def _random_order(task: OneSided, rng: np.random.Generator) -> NDArray[np.int64]:

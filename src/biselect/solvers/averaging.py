@@ -10,8 +10,6 @@ rows are looked at in any one set.
 Rounding is outward: values that count lie above τ, so none of their terms is larger in size than what is added here.
 """
 
-from __future__ import annotations
-
 import math
 from math import comb
 from typing import Any

@@ -1,7 +1,5 @@
 """Alternate best responses from many starts: top-k rows given the columns, top-m columns given the rows."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -7,8 +7,6 @@ With a threshold τ, no subset scores more than keep · τ plus what its values 
 rows can rise above the smallest value in a good choice, so most subsets are screened out by those few rows alone.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

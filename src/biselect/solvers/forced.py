@@ -4,8 +4,6 @@ A forced sample adds its row to the features' marginals, a forced feature its co
 hold among themselves is a constant. Items that are forced out, or whose group the forced ones fill, are dropped.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Greedy: the heaviest columns, the heaviest rows on them, then single swaps while they help."""
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -3,9 +3,8 @@
 Sample i is the variable "s{i}", feature j is "f{j}"; every objective is the energy, to be minimised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -135,12 +134,12 @@ def from_solution_file(problem: SelectionProblem, path: str | Path, *, solver: s
     values = {name: 0.0 for name, _ in _marginals(problem)}
     seen = 0
     for line in text.splitlines():
-        words = line.split()
-        for name, value in pairwise(words):
-            if name in values and _is_number(value):
-                values[name] = float(value)
-                seen += 1
-                break
+        for name, value in pairwise(line.split()):
+            with suppress(ValueError):  # not a number: look on
+                if name in values:
+                    values[name] = float(value)
+                    seen += 1
+                    break
     if not seen:
         raise InputError(f"{path}: names none of the variables s0, s1, ..., f0, f1, ...")
     return from_values(problem, values, solver=solver)
@@ -173,14 +172,6 @@ def _linear_constraints(problem: SelectionProblem) -> Iterator[tuple[str, list[s
             yield f"{letter}{item}_out", [f"{letter}{item}"], "==", 0
         for number, group in enumerate(rules.groups):
             yield f"{what}_group_{number}", [f"{letter}{item}" for item in group.members], "<=", group.at_most
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def _import(package: str) -> Any:

@@ -4,8 +4,6 @@ Variables are named as in `interop`: s0, s1, ... for samples, f0, f1, ... for fe
 products. Forced choices become bounds. The objective is the energy, to be minimised.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Neighbouring budgets: what the answer would have been with a few rows or columns more or fewer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from biselect.core import Selection

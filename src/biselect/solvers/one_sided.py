@@ -4,8 +4,6 @@ Features are lines when they are enumerated or branched on, samples when those a
 works for both.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
@@ -111,31 +109,30 @@ class OneSided:
 
 def by_features(problem: SelectionProblem) -> OneSided:
     """Features are the lines."""
-    return OneSided(
-        lines=problem.columns,
-        scale=problem.coupling_weight,
-        line_scores=problem.feature_scores,
-        base=problem.sample_scores,
-        choose=problem.m,
-        keep=problem.k,
-        line_limits=limits_of(problem.feature_rules, problem.n_features),
-        base_limits=limits_of(problem.sample_rules, problem.n_samples),
-        lines_are="features",
-    )
+    return _seen_from("features", problem, problem.columns)
 
 
 def by_samples(problem: SelectionProblem) -> OneSided:
     """Samples are the lines."""
+    return _seen_from("samples", problem, np.ascontiguousarray(problem.coupling))
+
+
+def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[Any]]) -> OneSided:
+    sides = [
+        (problem.feature_scores, problem.m, limits_of(problem.feature_rules, problem.n_features)),
+        (problem.sample_scores, problem.k, limits_of(problem.sample_rules, problem.n_samples)),
+    ]
+    (line_scores, choose, line_limits), (base, keep, base_limits) = sides if side == "features" else sides[::-1]
     return OneSided(
-        lines=np.ascontiguousarray(problem.coupling),
+        lines=lines,
         scale=problem.coupling_weight,
-        line_scores=problem.sample_scores,
-        base=problem.feature_scores,
-        choose=problem.k,
-        keep=problem.m,
-        line_limits=limits_of(problem.sample_rules, problem.n_samples),
-        base_limits=limits_of(problem.feature_rules, problem.n_features),
-        lines_are="samples",
+        line_scores=line_scores,
+        base=base,
+        choose=choose,
+        keep=keep,
+        line_limits=line_limits,
+        base_limits=base_limits,
+        lines_are=side,
     )
 
 

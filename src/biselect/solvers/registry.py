@@ -1,7 +1,5 @@
 """What a solver is, which ones there are, and the one function that runs them."""
 
-from __future__ import annotations
-
 import inspect
 import time
 from collections.abc import Callable, Mapping
@@ -13,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
+from biselect.core.checks import whole
 from biselect.core.exact_arithmetic import nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
@@ -212,9 +211,8 @@ def _checked(
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
         raise InputError(f"time_limit must be a positive number of seconds, got {time_limit!r}")
     for name in ("workers", "starts", "steps", "restarts", "draws"):
-        value = options.get(name)
-        if value is not None and (isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1):
-            raise InputError(f"{name} must be a whole number of at least 1, got {value!r}")
+        if options.get(name) is not None:
+            whole(name, options[name])
     if (problem.sample_rules.groups or problem.feature_rules.groups) and solver not in _KEEP_LIMITS:
         able = [name for name in solver_names() if name in _KEEP_LIMITS]
         raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")

@@ -12,8 +12,6 @@ value is at least the k-th largest computed one less δ, so every row of the tru
 one less 2δ.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -1,7 +1,5 @@
 """A bound for everyone: no choice scores more than this, whatever solver found the answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from biselect.core import Selection, SelectionProblem

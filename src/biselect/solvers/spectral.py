@@ -12,8 +12,6 @@ quadratic form that the singular vectors of W_c take apart, one pair at a time.
 Rounding is outward: all that is computed here is off by less than 1e-9 of k·m times the largest number.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

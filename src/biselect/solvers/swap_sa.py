@@ -1,35 +1,20 @@
 """Swap-SA, the paper's Algorithm S1: annealing over sample, feature and coupled swaps inside the sector."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.solvers.annealing import spread
+from biselect.solvers.annealing import MOST_NOTED, Walk, restarted, spread
 from biselect.solvers.greedy import greedy_start
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import best_features, best_samples
-from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.1  # default temperatures, in spreads of what a swap changes
 SLICE_STEPS = 100_000  # proposals between two looks at the clock
-MOST_NOTED = 1024  # improvements noted in one slice
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Walk:
-    """The best state of one restart, and its improvements as (step, score)."""
-
-    samples: NDArray[np.int64]
-    features: NDArray[np.int64]
-    score: float
-    accepted: int
-    improved: list[tuple[int, float]]
 
 
 def swap_sa(
@@ -70,39 +55,22 @@ def swap_sa(
     temperatures = hot * (cold / hot) ** (np.arange(steps) / steps)
     cumulative = np.cumsum(np.array(moves, dtype=np.float64) / sum(moves))[:2]
     seeds = run.rng().integers(0, 2**63, size=restarts).tolist()
-    best: Walk | None = None
-    finished = accepted = 0
-
-    def walk(index: int) -> Walk | None:
-        if index and run.expired():
-            return None
-        return _walk(problem, run, seeds[index], start, temperatures, cumulative, bias, refine_every)
-
-    with ThreadPool(workers) as pool:
-        for found in pool.map(walk, range(restarts)):
-            if found is None:
-                continue
-            for step, score in found.improved:
-                run.improved(finished * steps + step, -score)
-            finished += 1
-            accepted += found.accepted
-            if best is None or found.score > best.score:
-                best = found
-            run.report(finished / restarts, -best.score)
-    assert best is not None
-    info = {"restarts": finished, "steps": finished * steps, "accepted": accepted}
-    return Answer(samples=best.samples, features=best.features, info=info)
+    walk = partial(_walk, problem, run, start, temperatures, cumulative, bias, refine_every)
+    walks = restarted(run, seeds, walk, steps=steps, workers=workers)
+    samples, features = max(walks, key=lambda walk: walk.score).state
+    done = {"restarts": len(walks), "steps": len(walks) * steps, "accepted": sum(walk.accepted for walk in walks)}
+    return Answer(samples=samples, features=features, info=done)
 
 
 def _walk(
     problem: SelectionProblem,
     run: Run,
-    seed: int,
     start: str,
     temperatures: NDArray[np.float64],
     moves: NDArray[np.float64],
     bias: float,
     refine_every: int,
+    seed: int,
 ) -> Walk:
     from biselect.solvers.swap_kernel import swap_walk  # loads numba, and compiles on first use
 
@@ -145,7 +113,7 @@ def _walk(
         accepted += swaps
         if run.expired():
             break
-    return Walk(samples=best_s, features=best_f, score=best, accepted=accepted, improved=improved)
+    return Walk(state=(best_s, best_f), score=best, improved=improved, accepted=accepted)
 
 
 def _refine(problem: SelectionProblem, features: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -1,12 +1,10 @@
 """Threads on demand: starting them costs more than many a small task."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Timer
-from typing import TypeVar
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +27,7 @@ class ThreadPool:
         self._workers = workers
         self._pool: ThreadPoolExecutor | None = None
 
-    def __enter__(self) -> ThreadPool:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:

@@ -1,17 +1,19 @@
 """Which recovery conditions hold for a problem at hand, by what margin, and what that means."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
-from biselect.theory.findings import findings
+from biselect.solvers import solve
+from biselect.solvers.registry import Progress
+from biselect.theory.estimate import Estimate, estimate
+from biselect.theory.findings import estimate_in_words, findings
 from biselect.theory.noise import Bernstein, Noise, SubGaussian, clipped
 from biselect.theory.structure import RankOneCheck, rank_one_check
 from biselect.theory.thresholds import (
@@ -102,12 +104,14 @@ class Certificate:
         conditions: one per statement.
         separability: how far rows and columns could be chosen apart; None where weights are negative.
         words: what it means, one sentence each.
+        estimate: what the data say about signal and noise; None where nothing was estimated.
     """
 
     assumptions: Assumptions
     conditions: tuple[Condition, ...]
     separability: RankOneCheck | None
     words: tuple[str, ...]
+    estimate: Estimate | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -120,17 +124,45 @@ class Certificate:
             "conditions": [{**asdict(condition), "holds": condition.holds} for condition in self.conditions],
             "separability": separability,
             "words": list(self.words),
+            "estimate": None if self.estimate is None else asdict(self.estimate),
         }
 
 
-def certify(problem: SelectionProblem, assumptions: Assumptions) -> Certificate:
-    """Hold every condition of the paper, and the tighter ones, against the assumed signal."""
+def certify(
+    problem: SelectionProblem,
+    assumptions: Assumptions | None = None,
+    *,
+    background: ArrayLike | None = None,
+    time_limit: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **known: float,
+) -> Certificate:
+    """Hold every condition of the paper, and the tighter ones, against the signal.
+
+    Args:
+        problem: with plain budgets.
+        assumptions: what is taken for granted; None to find the best block and to estimate signal and noise from it.
+        background: weights of rows known to be normal, for the estimate; without it the pool serves.
+        time_limit: seconds for finding the block.
+        seed: fixes the search for it.
+        progress: as `solve` takes it.
+        known: attributes of `Assumptions` that are not to be estimated.
+    """
     if problem.sample_rules or problem.feature_rules:
         raise InputError("the recovery conditions are stated for plain budgets; this problem has rules beside them")
     if problem.sector.size == 1:
         raise InputError("k = N and m = D leave one choice only: there is nothing to recover")
     if problem.coupling_weight == 0:
         raise InputError("coupling_weight (λ) is 0: the block counts for nothing, so that there is nothing to recover")
+    seen, words = None, []
+    if assumptions is None:
+        found = solve(problem, seed=seed, time_limit=time_limit, progress=progress)
+        given = {name: known[name] for name in ("delta", "correlation") if name in known}
+        seen = estimate(problem, found.samples, found.features, background=background, **given)
+        estimated = {"signal": seen.signal, "sigma": seen.deviation, "half_range": seen.half_range}
+        assumptions = Assumptions(**{**estimated, **known})
+        words = estimate_in_words(seen, assumptions.delta, known)
     sector = problem.sector
     rules = _rules(sector, assumptions) + _full_score_rules(problem, assumptions)
     conditions = tuple(_judge(rule, sector, assumptions) for rule in rules)
@@ -139,7 +171,8 @@ def certify(problem: SelectionProblem, assumptions: Assumptions) -> Certificate:
         assumptions=assumptions,
         conditions=conditions,
         separability=separability,
-        words=tuple(findings(problem, assumptions, conditions, separability)),
+        words=(*words, *findings(problem, assumptions, conditions, separability)),
+        estimate=seen,
     )
 
 

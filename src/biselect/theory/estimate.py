@@ -1,7 +1,5 @@
 """Signal and noise of a problem at hand: what the recovery conditions are held against."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log, sqrt
 
@@ -43,7 +41,7 @@ def estimate(
     samples: NDArray[np.int64],
     features: NDArray[np.int64],
     *,
-    delta: float,
+    delta: float = 0.05,
     background: ArrayLike | None = None,
     correlation: float = 0.0,
 ) -> Estimate:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING
 
 from biselect.calibrate.validity import feature_first_margin_loss, joint_margin_loss
 from biselect.core import SelectionProblem
+from biselect.theory.estimate import Estimate
 from biselect.theory.structure import RankOneCheck
 
 if TYPE_CHECKING:
@@ -39,6 +40,29 @@ def findings(
         )
     if separability is not None:
         words.append(_separability(problem, separability))
+    return words
+
+
+def estimate_in_words(seen: Estimate, delta: float, known: Container[str]) -> list[str]:
+    """How signal and noise were estimated, as far as they were not known."""
+    words = []
+    if "signal" not in known:
+        words.append(
+            f"Signal: the best block stands {seen.observed_signal:.3g} above {seen.source}. It was chosen for its "
+            f"weight; allowing for that, the signal is at least {seen.signal:.3g}. Were σ and the level known, this "
+            f"bound would fail with probability {delta:g}, beside what the conditions allow; they are estimates."
+        )
+    if "sigma" not in known:
+        words.append(
+            f"Noise: σ = {seen.deviation:.3g} is an estimate, what the background's deviation and tails ask for; the "
+            f"bounded condition needs only that the background stays within ±{seen.half_range:.3g} of a centre."
+        )
+    words.append(
+        f"Background means of the features differ from the overall mean by up to {seen.unevenness:.3g}; that acts "
+        "like a calibration error η of this size."
+    )
+    if seen.at_cap >= 0.01:
+        words.append(f"{100 * seen.at_cap:.0f} % of the chosen cells hold the largest weight there is.")
     return words
 
 

@@ -1,10 +1,8 @@
 """Noise models: how far a signed sum of entries strays, and how seldom it strays further."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import sqrt
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -73,7 +71,7 @@ class Bernstein:
         _positive("b", self.b)
 
     @classmethod
-    def of_bounded(cls, deviation: float, largest: float) -> Bernstein:
+    def of_bounded(cls, deviation: float, largest: float) -> Self:
         """Centred entries with this standard deviation and absolute value at most `largest`.
 
         Bernstein's inequality bounds the moment-generating function by `exp(t²s²/2 / (1 - |t|B/3))`; for

@@ -1,7 +1,6 @@
-"""Deterministic facts about a coupling: separability, structured drift, what sparsification may cost."""
+"""Deterministic facts about a coupling: separability, what sparsification may cost."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -51,32 +50,6 @@ def rank_one_check(problem: SelectionProblem) -> RankOneCheck:
         separable_share=1.0 if total == 0 else 1 - float((error**2).sum()) / total,
         largest_gain=2 * problem.k * problem.m * residual * unit,
     )
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Shift:
-    """What a perturbation of W does to the two selectors (Prop structured-calibration-modes).
-
-    Attributes:
-        columns: change of every column sum, which feature-first ranks by.
-        block: change of the block sum B(S, F), which joint selection ranks by.
-    """
-
-    columns: NDArray[np.float64]
-    block: float
-
-
-def additive_shift(row_bias: ArrayLike, feature_bias: ArrayLike, samples: Any, features: Any) -> Shift:
-    """Ŵ = W + ξ_i + ζ_j: row bias moves all columns alike; feature bias counts N-fold there, k-fold in the block."""
-    xi, zeta = np.asarray(row_bias, dtype=np.float64), np.asarray(feature_bias, dtype=np.float64)
-    block = len(features) * xi[samples].sum() + len(samples) * zeta[features].sum()
-    return Shift(columns=xi.sum() + xi.size * zeta, block=float(block))
-
-
-def rank_one_shift(row_factor: ArrayLike, feature_factor: ArrayLike, samples: Any, features: Any) -> Shift:
-    """Ŵ = W + u_i v_j: column sums see v only through U = Σ u, the block through the chosen rows and columns."""
-    u, v = np.asarray(row_factor, dtype=np.float64), np.asarray(feature_factor, dtype=np.float64)
-    return Shift(columns=u.sum() * v, block=float(u[samples].sum() * v[features].sum()))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,6 @@ follow by choice of the noise model; the high-probability transfer of Cor calibr
 δ and η_n,δ_cal for η.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from math import log, sqrt
 

@@ -1,7 +1,5 @@
 """AML transactions as the studies see them: where they come from, and what is made of them once a process."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -15,11 +13,11 @@ from biselect.calibrate import Calibrator, map_names
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
 from biselect.data.aml.schema import PUBLISHED, find_transactions, is_published, laundering_groups, load_transactions
-from biselect.data.candidates import LogisticTrigger, risk, robust_z, windows
 from biselect.data.splits import TimeSplit, refuse_label_copies, split_rows
 from biselect.errors import MissingDataError
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 from biselect_studies.results import Entry, Findings
+from biselect_studies.triggers import LogisticTrigger, risk, robust_z, windows
 
 GENERATED = "generated"
 VARIANT = "HI-Small"

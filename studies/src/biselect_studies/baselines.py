@@ -1,7 +1,5 @@
 """Ways of choosing k rows that joint selection has to beat: rankings of weights, plain detectors; and all by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

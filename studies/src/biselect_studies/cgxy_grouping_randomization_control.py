@@ -1,7 +1,5 @@
 """Table cgxy_grouping_randomization_control: is the split by type better than random splits into three groups?"""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

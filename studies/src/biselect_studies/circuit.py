@@ -1,7 +1,5 @@
 """Figure circuit: one layer of CG-XY-QAOA on four samples and three features, drawn and held against the simulator."""
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

@@ -6,8 +6,6 @@ shows what a cost on hardware edges alone saves on two lattices. The routing che
 in the order of wires, and decoded through the layout.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """The Credit Card table as the studies see it: sizes, the paper's protocol, and windows made once a process."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from typing import Any
 

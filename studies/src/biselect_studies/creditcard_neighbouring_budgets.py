@@ -1,7 +1,5 @@
 """Section creditcard_budget_diagnostics: can the scores of neighbouring sectors tell which budgets to use?"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

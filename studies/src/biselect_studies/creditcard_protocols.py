@@ -4,8 +4,6 @@ Table joint_vs_sequential_real_creditcard_protocol_stress has the first two. The
 objective, chosen on the buffer window and held to later slices.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

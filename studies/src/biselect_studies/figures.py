@@ -1,21 +1,17 @@
 """What the studies' figures are drawn with: the house's style, and numbers of a table as lines or as points."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from matplotlib.figure import Figure as Figure
 
-from biselect.report import style
 from biselect.report.style import COLOURS as COLOURS
-from biselect.report.style import DIVERGING as DIVERGING
 from biselect.report.style import MARKERS as MARKERS
-from biselect.report.style import bar_look as bar_look
 from biselect.report.style import panels as panels
 from biselect_studies.results import Entry, Findings
 
-GREY = style.PAPER
+GREY, DIVERGING = "#666666", "PuOr"
+HATCHES = ("", "///", "...", "xxx")
 
 
 def look(position: int) -> dict[str, Any]:
@@ -23,10 +19,17 @@ def look(position: int) -> dict[str, Any]:
     return {"color": COLOURS[position], "marker": MARKERS[position]}
 
 
+def bar_look(position: int) -> dict[str, Any]:
+    """Colour and hatching of bars, so that grey prints tell them apart too."""
+    return {"color": COLOURS[position], "hatch": HATCHES[position], "edgecolor": "white", "linewidth": 0}
+
+
 def line(panel: Any, x: Sequence[float], entries: Sequence[Entry], position: int, label: str, **more: Any) -> None:
     """Numbers as a line, their intervals as a band around it."""
     ours, low, high = ([getattr(one, end) for one in entries] for end in ("ours", "low", "high"))
-    style.band(panel, x, ours, low, high, position, label, **more)
+    colour = COLOURS[position % len(COLOURS)]
+    panel.plot(x, ours, color=colour, marker=MARKERS[position % len(MARKERS)], label=label, **more)
+    panel.fill_between(x, low, high, color=colour, alpha=0.18, linewidth=0)
 
 
 def whiskers(

@@ -1,7 +1,5 @@
 """Table formulation_evidence_summary: sequential against joint, on synthetic and on public benchmarks."""
 
-from __future__ import annotations
-
 from biselect_studies import synthetic_table as table
 from biselect_studies.aml_fields import GENERATED, source, where_from
 from biselect_studies.creditcard_fields import absent

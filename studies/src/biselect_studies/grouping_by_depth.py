@@ -1,7 +1,5 @@
 """What grouping adds at every depth: figure cgxy_noiseless_evidence, table qaoa_calibration_grouped_multiangle."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from itertools import chain, product

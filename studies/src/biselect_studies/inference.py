@@ -1,7 +1,5 @@
 """How sure a mean is: resampled seeds, slices or clusters, flipped signs, and Holm's correction for families."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import nan, sqrt

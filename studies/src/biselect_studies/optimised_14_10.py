@@ -1,7 +1,5 @@
 """Optimised states of (14, 10, 3, 3): tables qaoa_sparse_exact_14_10_readout and qaoa_parameterizations."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """All studies of a folder on one page: the paper's numbers beside ours, plain data first, then HTML."""
 
-from __future__ import annotations
-
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,5 @@
 """Table penalty_x_vs_strict_feasible_qaoa: budgets as penalties against budgets kept by the mixer."""
 
-from __future__ import annotations
-
 from math import comb
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Why a number of ours differs from the paper's: a reading for one cell or for many."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

@@ -3,8 +3,6 @@
 Figures real_creditcard_calibration_data_quality and real_creditcard_calibration_mechanism read the same two sweeps.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

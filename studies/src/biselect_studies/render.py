@@ -1,7 +1,5 @@
 """From finished tasks to files: results.json, a table to read, a figure. Running and rendering are apart."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from io import BytesIO
 from math import isnan

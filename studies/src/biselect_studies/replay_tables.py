@@ -3,8 +3,6 @@
 The planted blocks are the last rows of table cgxy_fully_grouped_qpu_replay_p3, whose other rows are simulated only.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Run tasks that are not done yet, here or on a cluster; keep each result as one file, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager

@@ -3,8 +3,6 @@
 Tables joint_vs_sequential_real_creditcard and joint_vs_sequential_real_ibm_aml_hi_small.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

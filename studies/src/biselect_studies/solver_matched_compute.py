@@ -1,7 +1,5 @@
 """Table solver_matched_compute: solvers under equal wall-clock caps at 50 % noise."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

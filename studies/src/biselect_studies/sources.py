@@ -1,7 +1,5 @@
 """What a result was made from: the code of an experiment and all of biselect and its studies that it may load."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import re

@@ -3,14 +3,11 @@
 Section ibm_trigger_menu_realism, and table …_trigger_menu_stage1_baseline.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
 
 from biselect.calibrate import map_names
-from biselect.data.candidates import MENUS, WINDOW, enrichment
 from biselect_studies import aml_fields as aml
 from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.experiments.aml_pools import SIZE
@@ -21,6 +18,7 @@ from biselect_studies.runner import Records
 from biselect_studies.slices import PAPER_SLICES, SEQUENTIAL, choose, slice_grid
 from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
+from biselect_studies.triggers import MENUS, WINDOW, enrichment
 
 NUMBERS = (500, 1000, 2000)
 TRIGGERS = ("logistic", "robust-z")

@@ -1,7 +1,5 @@
 """Figure submitted_coupling_diagnostic: how much coupling the submitted circuits keep, and what it is worth."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from biselect_studies.figures import GREY, Figure, line, panels

@@ -4,8 +4,6 @@ Figure synthetic_calibration_robustness has both under errors, entrywise and str
 synthetic_mechanism_stable the mechanisms whose lift keeps its sign under both calibration maps.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

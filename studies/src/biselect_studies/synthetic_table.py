@@ -5,8 +5,6 @@ differences of joint and sequential selection with effect sizes. The second is f
 joint_vs_sequential_param_sweep_heatmaps.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Task: one cell of a study on one block of seeds, and the name under which its result is kept."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
@@ -9,6 +7,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from itertools import product
 from typing import Any
+
+from threadpoolctl import threadpool_limits
 
 from biselect._version import __version__
 from biselect_studies.sources import digest
@@ -61,9 +61,10 @@ class Task:
         return {"experiment": self.experiment, "cell": dict(self.cell), "seeds": [self.first, self.stop]}
 
     def perform(self) -> Values:
-        """Do the work, here and now."""
+        """Do the work, here and now; sums of matrices are taken in one thread, so that they are equal anywhere."""
         work = getattr(import_module(self.module), self.experiment)
-        values: Values = work(dict(self.cell), range(self.first, self.stop))
+        with threadpool_limits(limits=1, user_api="blas"):
+            values: Values = work(dict(self.cell), range(self.first, self.stop))
         return values
 
 

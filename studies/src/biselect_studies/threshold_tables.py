@@ -3,8 +3,6 @@
 Tables cgxy_best_known_threshold_summary_p3 and cgxy_fully_grouped_qpu_replay_p3; the latter also on a chip.
 """
 
-from __future__ import annotations
-
 from itertools import product
 from typing import Any
 

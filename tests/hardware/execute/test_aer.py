@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from biselect.hardware import compile_circuit
-from biselect.hardware.execute.aer import AerSampling, cut
+from biselect.hardware.circuits import cut
+from biselect.hardware.execute.aer import AerSampling
 from biselect.hardware.execute.samplers import foreign_device, sampler_for
 
 

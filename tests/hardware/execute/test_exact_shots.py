@@ -30,14 +30,14 @@ def overlap(program):
 @given(
     seed=st.integers(0, 1 << 30), qubits=st.integers(2, 8), schedule=st.sampled_from(SCHEDULES), scale=st.floats(0, 9)
 )
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_the_sector_state_is_qiskits(small, seed, qubits, schedule, scale):
     drawn = small.case(np.random.default_rng(seed), qubits, schedule=schedule, scale=scale)
     assert overlap(drawn.program.bind(drawn.angles)) == pytest.approx(1, abs=1e-10)
 
 
 @given(seed=st.integers(0, 1 << 30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_gates_may_stand_in_any_order(seed):
     """Angles that differ from edge to edge, edges that meet, phases in between: a chain of layers all the same."""
     rng = np.random.default_rng(seed)

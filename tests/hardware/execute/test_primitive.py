@@ -25,7 +25,7 @@ def total_variation(one, other):
 
 
 @given(seed=st.integers(0, 1 << 30), qubits=st.integers(2, 7))
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 def test_a_circuit_is_recognised_as_the_program_it_came_from(small, seed, qubits):
     drawn = small.case(np.random.default_rng(seed), qubits)
     program = drawn.program.bind(drawn.angles)

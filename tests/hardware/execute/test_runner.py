@@ -31,13 +31,20 @@ def events(records):
     return lambda folder: [(record["repeat"], record["event"]) for record in records(folder, "jobs")]
 
 
+@pytest.fixture(scope="module")
+def known():
+    return []
+
+
 @pytest.fixture
-def uninterrupted(fixed, service, records):
-    """The records of a run of which nothing was lost."""
+def uninterrupted(fixed, service, records, known):
+    """The records of a run of which nothing was lost; run once, for all tests hold theirs against the same."""
 
     def run(folder):
-        execute(fixed(folder, ON), service().sampling())
-        return records(folder)
+        if not known:
+            execute(fixed(folder, ON), service().sampling())
+            known.extend(records(folder))
+        return known
 
     return run
 

@@ -40,7 +40,7 @@ def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, 
 
 
 @given(st.integers(1, 70), st.integers(1, 30), st.integers(0, 1 << 30))
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_readouts_survive_their_file_form(width, shots, seed):
     table = np.random.default_rng(seed).integers(2, size=(shots, width))
     readout = Readout.of(table)

@@ -28,7 +28,7 @@ def write(folder, texts, table="repeats"):
 
 @given(st.integers(0, 1 << 20), st.binary(max_size=40), st.booleans())
 @example(4079, b"\x80", False)  # in the schema, where text must be UTF-8
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_damaged_file_gives_the_same_records_or_one_clear_error(whole, records, tmp_path_factory, place, noise, cut):
     """Cut off or overwritten anywhere."""
     full = (whole.folder / RESULTS).read_bytes()

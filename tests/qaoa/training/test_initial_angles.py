@@ -20,19 +20,9 @@ def test_training_does_not_depend_on_the_unit_of_energy(problem):
     assert found[1] == pytest.approx(found[0], rel=1e-3)
 
 
-def with_scores(problem, unit, shift=0.0):
-    return SelectionProblem(
-        coupling=unit * problem.coupling,
-        sample_scores=unit * problem.sample_scores + shift,
-        feature_scores=unit * problem.feature_scores,
-        k=problem.k,
-        m=problem.m,
-    )
-
-
 @pytest.mark.parametrize("objective", ["energy", "cvar"])
 @pytest.mark.parametrize("how", [{"strategy": "ladder"}, {"evaluations": 100}, {"evaluations": 200, "lockstep": True}])
-def test_training_is_as_good_in_any_unit(problem, objective, how):
+def test_training_is_as_good_in_any_unit(with_scores, problem, objective, how):
     alphas = []
     for unit, shift in ((1.0, 0.0), (1e-9, 0.0), (1e9, 0.0), (1.0, 1e3)):
         ansatz = Ansatz(with_scores(problem, unit, shift), 2)

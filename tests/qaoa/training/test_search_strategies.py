@@ -33,7 +33,7 @@ def test_a_ladder_never_falls_and_contains_what_it_goes_through(problem):
     assert list(trained.ladder) == [1, 2, 3] and trained.ladder[3] == trained.value
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=6)
 @given(st.integers(0, 1000), st.sampled_from(["energy", "optimum"]), st.sampled_from([0.02, 1.0, 50.0]))
 def test_continuation_makes_grouped_no_worse_than_any_other(seed, objective, lopsided):
     problem = planted_problem((4, 3, 2, 1), 1.0, seed=seed)

@@ -90,18 +90,8 @@ def test_seeds_matter_and_repeat(ansatz):
     assert first["trace"] != other["trace"]
 
 
-def with_scores(problem, unit, shift=0.0):
-    return SelectionProblem(
-        coupling=unit * problem.coupling,
-        sample_scores=unit * problem.sample_scores + shift,
-        feature_scores=unit * problem.feature_scores,
-        k=problem.k,
-        m=problem.m,
-    )
-
-
 @pytest.mark.filterwarnings("error")
-def test_energies_whose_squares_are_no_numbers_are_refused(problem):
+def test_energies_whose_squares_are_no_numbers_are_refused(with_scores, problem):
     with pytest.raises(InputError, match="divide all scores"):
         Ansatz(with_scores(problem, 1e200), 1).train(evaluations=5)
 

@@ -1,14 +1,12 @@
 """The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
 
-from __future__ import annotations
-
 from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.circuits import cut
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
 from biselect.hardware.targets import load_target, recorded_backend
 
 try:
-    from qiskit import QuantumCircuit
     from qiskit_aer import AerSimulator
 except ImportError as error:
     raise MissingDependencyError("Aer is missing: pip install 'biselect[quantum]'") from error
@@ -81,13 +79,3 @@ class LocalSampling(NoisySampling):
         # local mode takes a seed of 0 for none
         sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed + 1}})
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
-
-
-def cut(circuit: QuantumCircuit) -> QuantumCircuit:
-    """The same circuit on its own qubits alone; classical bits as they were."""
-    used = sorted({circuit.find_bit(qubit).index for step in circuit.data for qubit in step.qubits})
-    small = QuantumCircuit(len(used), circuit.num_clbits)
-    for step in circuit.data:
-        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
-        small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
-    return small

@@ -1,10 +1,8 @@
 """IBM Quantum through Qiskit Runtime's SamplerV2."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.execute import remote
@@ -46,7 +44,7 @@ class IbmSampling(remote.Service):
         self.name = f"ibm:{self._backend.name}"
 
     @classmethod
-    def connect(cls, device: str) -> IbmSampling:
+    def connect(cls, device: str) -> Self:
         """The device, by the account that Qiskit Runtime has stored or finds in its environment variables."""
         try:
             service = QiskitRuntimeService()

@@ -1,8 +1,6 @@
 """IQM devices through IQM's own client, which needs an environment of its own."""
 
-from __future__ import annotations
-
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from biselect.errors import InputError, MissingDependencyError
@@ -22,7 +20,7 @@ class IqmSampling(remote.Service):
         self.name = f"iqm:{plain_address(address)}"
 
     @classmethod
-    def connect(cls, address: str) -> IqmSampling:
+    def connect(cls, address: str) -> Self:
         """A device by https://SERVER/NAME, or by the server alone, which has a default.
 
         The token comes from IQM_TOKEN or from the file that IQM_TOKENS_FILE names.

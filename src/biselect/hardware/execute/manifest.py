@@ -5,8 +5,6 @@ what `biselect compile` recorded (problem, target, patch, layouts, placement, ma
 shots, repeats and seeds, the threshold and references with the evidence they came from, and the versions at work.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from dataclasses import asdict, dataclass

@@ -1,7 +1,5 @@
 """What a run would take, before anything is fixed or handed in; and what a finished one says."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass

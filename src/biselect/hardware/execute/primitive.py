@@ -3,8 +3,6 @@
 It reads logical circuits as programs: `program_of` says which Qiskit circuits keep two budgets, and what they do.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from math import isclose, isfinite, pi, remainder
 from typing import Any

@@ -1,7 +1,5 @@
 """Services: shots that are paid for, arrive later, and must survive a lost connection."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

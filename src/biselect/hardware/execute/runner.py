@@ -1,7 +1,5 @@
 """Executing a run: repeat after repeat, each kept before the next begins."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from secrets import token_hex

@@ -1,10 +1,8 @@
 """Sampler: one way to ask for shots, what it gives, and every sampler by its name."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,7 +27,7 @@ class Readout(CountedBits):
     """Strings of classical bits, and how often each was seen; column c of `bits` is classical bit c."""
 
     @classmethod
-    def of(cls, measured: Any, width: int = 1) -> Readout:
+    def of(cls, measured: Any, width: int = 1) -> Self:
         """From counts, a Qiskit BitArray or a table of shots × classical bits, as `bit_table` takes them."""
         bits, counts = bit_table(measured, width)
         if not counts.sum():
@@ -37,7 +35,7 @@ class Readout(CountedBits):
         return cls.of_table(bits, counts)
 
     @classmethod
-    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Readout:
+    def of_logical(cls, bits: NDArray[Any], counts: NDArray[np.int64], compiled: Compiled) -> Self:
         """From bits of logical qubits, as the compiled circuit's classical bits would have shown them."""
         table = np.zeros((len(bits), compiled.circuit.num_clbits), dtype=np.uint8)
         table[:, list(compiled.clbits)] = bits
@@ -54,7 +52,7 @@ class Readout(CountedBits):
         return {"width": self.bits.shape[1], "bits": strings, "counts": self.counts.tolist()}
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any]) -> Readout:
+    def from_dict(cls, content: Mapping[str, Any]) -> Self:
         """Build from the JSON form."""
         width = int(content["width"])
         packed = np.frombuffer(bytes.fromhex("".join(content["bits"])), dtype=np.uint8)

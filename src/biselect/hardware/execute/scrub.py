@@ -4,8 +4,6 @@ Values of the account store, of the services' variables and of IQM's file of tok
 so is everything else that looks like a secret.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import re

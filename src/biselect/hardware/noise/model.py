@@ -5,8 +5,6 @@ the rest of its recorded error; readout flips each bit by itself. A snapshot kno
 or correlated readout: real devices do worse.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Starts followed downhill: L-BFGS-B on gradients, one by one or in batches, or the paper's searches without them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field

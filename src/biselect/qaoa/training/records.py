@@ -1,13 +1,11 @@
 """What a training keeps: where its descents led, the angles it ends with, and a checkpoint to be taken up again."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +123,7 @@ class Training:
         return text
 
     @classmethod
-    def from_json(cls, source: str | Path) -> Training:
+    def from_json(cls, source: str | Path) -> Self:
         """Read what `to_json` gave: a path, or the text itself."""
         is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
         where = "" if is_text else f"{source}: "

@@ -6,8 +6,6 @@ q = (samples, features) through bit b to those of charge q + b·e, where e says 
 Nothing outside the sector can be written down, let alone sampled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import cos, sin
 from typing import Any, NamedTuple

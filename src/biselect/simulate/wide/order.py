@@ -1,7 +1,5 @@
 """In which order the qubits stand in the line and the gates act: the fewer cross a bond, the fewer states it needs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 

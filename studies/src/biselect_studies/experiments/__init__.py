@@ -1,7 +1,5 @@
 """What is done in one cell of a study: a function of the experiment's name takes cell and seeds, and gives lists."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import wraps
 from typing import Any

@@ -1,7 +1,5 @@
 """AML transactions by slice, pool and window: what selectors, rules, detectors and stage-1 triggers find."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import partial
 
@@ -10,11 +8,12 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
-from biselect.data.candidates import balanced, caught, ranked, retained
+from biselect.data.candidates import balanced, ranked
 from biselect.errors import InputError
 from biselect_studies import aml_fields as fields
 from biselect_studies.baselines import choose
 from biselect_studies.task import Cell, Values
+from biselect_studies.triggers import caught, retained
 
 
 def aml_slices(cell: Cell, seeds: Iterable[int]) -> Values:

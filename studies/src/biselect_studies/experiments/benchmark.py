@@ -1,7 +1,5 @@
 """Selectors on synthetic benchmarks: as they are, under a clock, with wrong weights, and by mechanism."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """The circuit of Figure circuit: its gates, and its distribution against the sector simulator's."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from biselect.core import SelectionProblem

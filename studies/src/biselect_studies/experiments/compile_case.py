@@ -1,7 +1,5 @@
 """Circuits of the compilation studies, and what becomes of them: one patch, one set of edges, the paper's angles."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """What a hardware mask keeps of Credit Card problems, and what its surrogates' optima are worth to the dense ones."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from typing import Any

@@ -1,7 +1,5 @@
 """Pools of the Credit Card table: every selector on slices, at neighbouring budgets, and with worse references."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache, partial
 from typing import Any

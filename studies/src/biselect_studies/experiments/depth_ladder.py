@@ -1,7 +1,5 @@
 """Planted problems: trained angles by depth and by schedule, and the split by type against random splits."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Credit Card problems placed on a device, a recorded Heron unless said otherwise: the circuits of hardware tables."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Any

@@ -1,7 +1,5 @@
 """A fixed threshold at 20 qubits: trained angles on a placed circuit, ideally and under a noise model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cache

@@ -1,7 +1,5 @@
 """Sparse circuits of 32 to 64 qubits: ideal shots, or shots under a noise model."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cache
 from typing import Any

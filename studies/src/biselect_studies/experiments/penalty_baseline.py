@@ -1,7 +1,5 @@
 """Penalty-X against QAOA that keeps the budgets: after the paper's short random search, and after training."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Does each selector find the planted pair of the recovery theory?"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

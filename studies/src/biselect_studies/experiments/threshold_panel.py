@@ -1,7 +1,5 @@
 """Hit rates of a fixed threshold on the planted panel: the paper's angle search and ours, at equal cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np
