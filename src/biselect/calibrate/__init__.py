@@ -3,6 +3,7 @@
 from biselect.calibrate.calibrator import CalibrationFacts, Calibrator, marginal_scores
 from biselect.calibrate.drift import Decomposition, Drift, Question, decompose, measure
 from biselect.calibrate.maps import map_names
+from biselect.calibrate.reference_summary import ReferenceSummary
 from biselect.calibrate.sweeps import compare, lag_sweep, shrink_sweep
 from biselect.calibrate.windows import parquet_blocks
 
@@ -12,6 +13,7 @@ __all__ = [
     "Decomposition",
     "Drift",
     "Question",
+    "ReferenceSummary",
     "compare",
     "decompose",
     "lag_sweep",
