@@ -131,9 +131,8 @@ class ReferenceSummary:
     def only(self, columns: Sequence[str]) -> ReferenceSummary:
         """The summary of some columns."""
         if absent := [name for name in columns if name not in self.missing]:
-            raise InputError(
-                f"the summary has no column {', '.join(map(repr, absent))}; it has {', '.join(self.missing)}"
-            )
+            have = ", ".join(map(repr, self.missing))
+            raise InputError(f"the summary has no column {', '.join(map(repr, absent))}; it has {have}")
         found = copy(self)
         for part in ("numbers", "categories", "left_out"):
             held = getattr(self, part)

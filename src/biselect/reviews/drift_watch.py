@@ -128,6 +128,7 @@ def monitor_drift(
             marginals=marginals,
         )
         summed = isinstance(past, ReferenceSummary)
+        assert candidates is not None
         others = [name for name in map_names(supervised=False) if name != map and not (summed and make_map(name).split)]
         measured: dict[str, Any] = {
             "maps": [map, *others],
@@ -138,7 +139,7 @@ def monitor_drift(
             if window is not None:
                 drifts = [point.drifts for point in lag_sweep(newer, question, window=window, step=step, **measured)]
             else:
-                before = past.only(numbers) if summed else numeric(past, numbers, _called(older, OLDER))
+                before = _numbers_of(past, numbers, _called(older, OLDER))
                 drifts = [compare(before, newer, question, **measured)]
     return _summarise(
         spans,
@@ -150,7 +151,7 @@ def monitor_drift(
         untested={name: why for part in (*earlier, now) for name, why in part.left_out.items()},
         columns=columns,
         rows=[part.rows for part in (*earlier, now)],
-        budgets=None if k is None else {"k": k, "m": m, "samples": len(candidates)},
+        budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(command or call_in_words(monitor_drift, given), seed, sources),
     )
 
@@ -191,6 +192,10 @@ def _as_older(source: Any, columns: list[str]) -> pa.Table | ReferenceSummary:
 def _with_columns(table: pa.Table, columns: list[str], where: str) -> pa.Table:
     require_columns(table, columns, where)
     return table
+
+
+def _numbers_of(table: Any, columns: list[str], where: str) -> pa.Table | ReferenceSummary:
+    return table.only(columns) if isinstance(table, ReferenceSummary) else numeric(table, columns, where)
 
 
 def _summed(table: pa.Table | ReferenceSummary, columns: list[str]) -> ReferenceSummary:
@@ -300,7 +305,7 @@ def _summarise(
         "rows": list(rows),
         "steadiest_map": None if worst is None else min(drifts[worst], key=lambda drift: drift.relative).map,
         "budgets": budgets,
-        "worst": None if worst is None else {"words": _pair(when and when[worst]), **points[worst]},
+        "worst": None if worst is None else {"words": _pair(when[worst] if when else None), **points[worst]},
         "points": points,
         "reproduce": dict(reproduce),
     }
