@@ -70,7 +70,10 @@ def test_a_changed_selection_can_count_as_an_alarm(run, references):
     base = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--min-effect", ".99", "--json")
     answer = json.loads(run(*base).out)
     assert answer["points"][0]["drifts"][0]["changes_selection"] and not answer["crossed"]
-    assert run(*base, "--fail-on-change").code == 1
+    failed = run(*base, "--fail-on-change")
+    assert failed.code == 1 and json.loads(failed.out)["verdict"].startswith(
+        "Alarm: the selection would change, though"
+    )
 
 
 def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):

@@ -115,6 +115,8 @@ def test_errors_name_python_parameters():
         monitor_drift(table, k=3, m=2)
     with pytest.raises(InputError, match="map='logistic': monitoring needs a map without labels"):
         monitor_drift(table, k=3, m=2, window=50, map="logistic")
+    with pytest.raises(InputError, match="no rows to compare"):
+        monitor_drift(table, table.head(0))
     for wrong, message in (
         ({"k": 3}, "both k= and m="),
         ({"pool_rows": 9}, "pool_rows= is weighed under k= and m="),

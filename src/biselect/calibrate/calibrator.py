@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.calibrate.column import CENTERS, fit_scale
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
 from biselect.calibrate.maps import Reference, make_map
-from biselect.calibrate.reference_summary import ReferenceSummary
+from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
@@ -152,7 +152,7 @@ class Calibrator:
         kind = None if self.map == "auto" else make_map(self.map)
         if kind is None or kind.needs_labels or kind.split or self.split:
             raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
-        return self._learn(self.map, "", summary.windows(missing=self.missing), None, None)
+        return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

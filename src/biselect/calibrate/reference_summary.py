@@ -15,7 +15,7 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
-from biselect.calibrate.column import RankSketch
+from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import as_matrix
 from biselect.calibrate.windows import FEWEST_ROWS, Windows
 from biselect.core.files import write_file
@@ -70,7 +70,7 @@ class ReferenceSummary:
     @property
     def rank_error(self) -> float:
         """No rank of any column is wrong by more than this share of its values."""
-        found = [column.rank_error / column.size for column in self._known_columns().values()]
+        found = [column.rank_error / column.size for column in self.known_columns().values()]
         return max(found, default=0.0)
 
     def add(
@@ -186,23 +186,8 @@ class ReferenceSummary:
             raise InputError(f"{path}: not the summary of a reference ({FORMAT}): {error}") from error
         return found
 
-    def windows(self, *, missing: str) -> Windows:
-        """The number columns as a calibration takes them; missing cells are refused or filled by the median."""
-        if self.rows < FEWEST_ROWS:
-            raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
-        columns = self._known_columns()
-        if not columns:
-            raise InputError("the summary holds no column of numbers to calibrate with")
-        absent = {name: self.missing[name] for name in columns if self.missing[name]}
-        if absent and missing != "median":
-            name = next(iter(absent))
-            raise InputError(
-                f"the reference has {absent[name]} missing values in column {name!r}; fill them with missing='median'"
-            )
-        fit = tuple(column.with_entries(column.quantile(0.5), absent.get(name, 0)) for name, column in columns.items())
-        return Windows(names=tuple(columns), named=self.named, fit=fit, calibration=fit, filled=sum(absent.values()))
-
-    def _known_columns(self) -> dict[str, Any]:
+    def known_columns(self) -> dict[str, Column]:
+        """The distribution of every column of numbers that has any."""
         return {name: sketch.column() for name, sketch in self.numbers.items() if sketch.size}
 
     def _take(self, name: str, column: nw.Series[Any]) -> None:
@@ -237,6 +222,23 @@ class ReferenceSummary:
     def _same_kind(self, name: str, other: bool) -> None:
         if other:
             raise InputError(f"column {name!r} holds numbers in one block and texts in another")
+
+
+def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
+    """The number columns as a calibration takes them; missing cells are refused or filled by the median."""
+    if summary.rows < FEWEST_ROWS:
+        raise InputError(f"the reference has {summary.rows} rows; calibration needs at least {FEWEST_ROWS}")
+    columns = summary.known_columns()
+    if not columns:
+        raise InputError("the summary holds no column of numbers to calibrate with")
+    absent = {name: summary.missing[name] for name in columns if summary.missing[name]}
+    if absent and missing != "median":
+        name = next(iter(absent))
+        raise InputError(
+            f"the reference has {absent[name]} missing values in column {name!r}; fill them with missing='median'"
+        )
+    fit = tuple(column.with_entries(column.quantile(0.5), absent.get(name, 0)) for name, column in columns.items())
+    return Windows(names=tuple(columns), named=summary.named, fit=fit, calibration=fit, filled=sum(absent.values()))
 
 
 def _as_frame(table: Any) -> tuple[nw.DataFrame[Any], bool]:

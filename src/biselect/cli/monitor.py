@@ -102,7 +102,7 @@ def show(summary: dict[str, Any]) -> None:
     from biselect.report.monitor import chance, clearest
 
     console = out()
-    console.print(printable(summary["verdict"]), style="bold red" if summary["changed_columns"] else "bold green")
+    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
     for name, why in summary["untested"].items():
         console.print(printable(f"Not tested: {name} ({why})"))
     changes = clearest(summary, SHOWN)

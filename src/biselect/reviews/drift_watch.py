@@ -199,9 +199,10 @@ def _numbers_of(table: Any, columns: list[str], where: str) -> pa.Table | Refere
 
 
 def _summed(table: pa.Table | ReferenceSummary, columns: list[str]) -> ReferenceSummary:
-    if isinstance(table, ReferenceSummary):
-        return table
-    return ReferenceSummary(entries=None).add(table, columns=columns)
+    found = table if isinstance(table, ReferenceSummary) else ReferenceSummary(entries=None).add(table, columns=columns)
+    if found.rows == 0:
+        raise InputError("one of the tables has no rows to compare")
+    return found
 
 
 def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns: Sequence[str]) -> list[list[Change]]:
@@ -289,19 +290,19 @@ def _summarise(
     changed = list(dict.fromkeys(change.column for change in found))
     turned = [at for at, some in enumerate(drifts) if some and some[0].changes_selection]
     worst = max(range(len(spans)), key=lambda at: drifts[at][0].relative) if budgets else None
-    tests = sum(map(len, changes))
+    failed = asked["fail_on_change"] and bool(turned)
     return {
         "format": FORMAT,
         "version": __version__,
         "title": title,
         **asked,
-        "crossed": bool(found) or (asked["fail_on_change"] and bool(turned)),
-        "verdict": _verdict(found, len(columns) - len(untested), asked["false_alarms"]),
+        "crossed": bool(found) or failed,
+        "verdict": _verdict(found, len(columns) - len(untested), asked["false_alarms"], failed),
         "selection_verdict": None if budgets is None else _selection_verdict(len(turned), len(spans)),
         "changed_columns": changed,
         "columns": list(columns),
         "untested": dict(untested),
-        "tests": tests,
+        "tests": sum(map(len, changes)),
         "rows": list(rows),
         "steadiest_map": None if worst is None else min(drifts[worst], key=lambda drift: drift.relative).map,
         "budgets": budgets,
@@ -315,8 +316,10 @@ def _pair(when: str | None) -> str:
     return f"Reference up to {when} against the newest" if when else "Older against newer reference"
 
 
-def _verdict(found: Sequence[Change], columns: int, false_alarms: float) -> str:
+def _verdict(found: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:
     """One line for a person; `found` are the alarms, the clearest first."""
+    if failed and not found:
+        return f"Alarm: the selection would change, though none of {columns} columns has changed beyond chance."
     if not found:
         often = f"which alarms in at most {100 * false_alarms:.3g} % of runs"
         return f"No alarm: none of {columns} columns has changed beyond chance ({often})."
