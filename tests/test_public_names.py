@@ -16,7 +16,7 @@ NAMES = {
     "biselect.core.uniform": "uniform_energy",
     "biselect.reviews": "Finding Kind Kinds NamedRules NextRow find_kinds monitor_drift",
     "biselect.calibrate": (
-        "CalibrationFacts Decomposition Drift Question compare decompose lag_sweep map_names marginal_scores "
+        "CalibrationFacts Drift Question ReferenceSummary compare decompose lag_sweep map_names marginal_scores "
         "measure parquet_blocks shrink_sweep"
     ),
     "biselect.calibrate.maps": "Reference TailMap",

@@ -36,36 +36,44 @@ def references(tmp_path):
 def test_a_steady_reference_passes_and_says_so(run, references):
     outcome = run("monitor", references["same"], "--older", references["older"], *BUDGETS)
     assert outcome.code == 0
-    assert "Within the threshold: the ecdf weights drift by" in outcome.out.replace("\n", " ")
+    assert "No alarm: none of 4 columns has changed beyond chance" in outcome.out.replace("\n", " ")
     assert all(name in outcome.out for name in map_names(supervised=False))
+    alone = run("monitor", references["same"], "--older", references["older"])
+    assert alone.code == 0 and "Nearest to an alarm" in alone.out and "ecdf" not in alone.out
 
 
-def test_a_moved_feature_crosses_the_threshold_and_is_named(run, references, tmp_path):
+def test_a_moved_feature_alarms_and_is_named(run, references, tmp_path):
     arguments = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--json", "-q")
     outcome = run(*arguments, "--out", tmp_path / "out", "--map", "laplace")
     assert outcome.code == 1
     answer = json.loads(outcome.out)
     assert answer["crossed"] and answer["map"] == "laplace" and len(answer["points"]) == 1
+    assert answer["changed_columns"] == ["d<i>"]
     drifts = answer["points"][0]["drifts"]
-    assert drifts[0]["map"] == "laplace" and len(drifts) == 8
+    assert drifts[0]["map"] == "laplace" and len(drifts) == len(map_names(supervised=False))
     features = {row["feature"]: row for row in drifts[0]["features"]}
     assert max(features, key=lambda name: abs(features[name]["drift"])) == "d<i>"
     assert features["d<i>"]["feature_first_eaten"] > 1 > drifts[0]["shares"]["row"]
     assert (tmp_path / "out" / "monitor.json").read_text() == outcome.out
     page = (tmp_path / "out" / "monitor.html").read_text()
-    assert "d&lt;i&gt;" in page and "d<i>" not in page and "Threshold crossed" in page
+    assert "d&lt;i&gt;" in page and "d<i>" not in page and "Alarm: 1 of 4 columns" in page
     assert "http" not in page.replace("http-equiv", "") and "<script" not in page
-    assert run(*arguments, "--max-drift", "50").code == 0, "the threshold decides"
+    assert run(*arguments, "--min-effect", "0.99").code == 0, "the smallest effect that counts decides too"
+    assert run(*arguments, "--false-alarms", "0").code in (0, 1)
     again = run(*arguments, "--out", tmp_path / "out", "--map", "laplace")
     assert again.out == outcome.out
+    table = run(*arguments[:-2])
+    assert table.code == 1 and "d<i>" in table.out and "KS distance" in table.out
 
 
-def test_a_changed_selection_can_count_as_crossing(run, references):
-    base = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--max-drift", "50", "--json")
+def test_a_changed_selection_can_count_as_an_alarm(run, references):
+    base = ("monitor", references["moved"], "--older", references["older"], *BUDGETS, "--min-effect", ".99", "--json")
     answer = json.loads(run(*base).out)
-    changed = answer["points"][0]["drifts"][0]["changes_selection"]
-    assert changed and not answer["crossed"]
-    assert run(*base, "--fail-on-change").code == 1
+    assert answer["points"][0]["drifts"][0]["changes_selection"] and not answer["crossed"]
+    failed = run(*base, "--fail-on-change")
+    assert failed.code == 1 and json.loads(failed.out)["verdict"].startswith(
+        "Alarm: the selection would change, though"
+    )
 
 
 def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
@@ -82,14 +90,16 @@ def test_rolling_windows_of_one_file_show_when_it_broke(run, tmp_path):
     )
     answer = json.loads(outcome.out)
     assert outcome.code == 1
-    drifts = [point["drifts"][0]["relative_drift"] for point in answer["points"]]
-    assert len(drifts) == 4 and min(drifts[:2]) > 0.5 > 2 * max(drifts[2:])
+    alarms = [[row["column"] for row in point["changes"] if row["alarm"]] for point in answer["points"]]
+    assert alarms == [["d<i>"], ["d<i>"], [], []]
     # thirty of the newest 180 rows are the pool, so the newest window takes in as many older ones
     assert [point["when"] for point in answer["points"]] == ["249", "429", "609", "789"]
     assert [point["end"] for point in answer["points"]] == [250, 430, 610, 790]
     assert {row["feature"] for row in answer["points"][0]["drifts"][0]["features"]} == set(NAMES)
     page = (tmp_path / "out" / "monitor.html").read_text()
-    assert page.count("<polyline") == 8 and page.count("<circle") == 8 * 4
+    maps = len(map_names(supervised=False))
+    assert page.count("<polyline") == maps and page.count("<circle") == maps * 4
+    assert page.count('class="cell alarm"') == 2 and page.count('class="cell') == 4 * 4
 
 
 def test_times_of_another_form_order_the_windows_too(run, tmp_path):
@@ -124,7 +134,7 @@ def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
         ((), "either --older, or --window to compare"),
         (("--window", "500"), "no older window of 500 rows"),
         (("--window", "50", "--map", "logistic"), "needs a map without labels, one of ecdf"),
-        (("--window", "50", "--max-drift", "-1"), "--max-drift must not be negative"),
+        (("--window", "50", "--false-alarms", "-1"), "--false-alarms must be a share from 0 to below 1"),
         (("--window", "50", "--features", "q"), "no column 'q'"),
         (("--window", "50", "--time-column", "t"), "same.parquet has no column 't'"),
         (("--window", "50", "--pool-rows", "400"), "cannot draw a pool of 400 rows"),
@@ -132,7 +142,7 @@ def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
         (("--older", "nowhere.parquet", "--step", "9"), "--step goes with --window"),
     ],
 )
-def test_bad_input_is_told_from_a_crossed_threshold(run, references, more, message):
+def test_bad_input_is_told_from_an_alarm(run, references, more, message):
     outcome = run("monitor", references["same"], *BUDGETS, *more)
     assert outcome.code == 2 and message in outcome.err
 

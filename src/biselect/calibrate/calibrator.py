@@ -14,6 +14,7 @@ from biselect.calibrate.column import CENTERS, fit_scale
 from biselect.calibrate.frames import align, as_matrix, refuse_unusable
 from biselect.calibrate.isolation import MOST_ROWS, Neighbourhood
 from biselect.calibrate.maps import Reference, TailMap, make_map
+from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
@@ -147,6 +148,13 @@ class Calibrator:
         if self.map == "auto" or make_map(self.map).needs_labels:
             raise InputError(f"map {self.map!r} needs the whole reference at once: use fit on a part of the rows")
         return self._learn(self.map, "", self._windows(self.map, blocks, memory=memory), None, None)
+
+    def fit_summary(self, summary: ReferenceSummary) -> Calibrator:
+        """Learn from the summary of a reference, whose rows are gone; its columns of numbers are used."""
+        kind = None if self.map == "auto" else make_map(self.map)
+        if kind is None or kind.needs_labels or kind.split or self.split:
+            raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
+        return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
 
     @property
     def feature_names(self) -> tuple[str, ...]:

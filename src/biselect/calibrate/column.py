@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -137,7 +138,8 @@ class RankSketch:
     When all slots are taken, the two lightest buffers of equal weight are merged and every second entry is kept
     with double weight. That moves any count by at most the old weight, upwards or downwards in turn; the sums of
     both are `rank_error`. Up to `SLOTS` buffers nothing is merged and the sketch is exact. The smallest and the
-    largest entries, a quarter buffer of each, are kept apart and stay exact, as weights hang on them most.
+    largest entries, a quarter buffer of each, are kept apart and stay exact, as weights hang on them most. Sketches
+    of several streams make one of all (`merged`), and what a sketch holds can be stored (`state`).
 
     Args:
         entries: how many numbers the sketch may hold (a few more while it merges); None keeps them all.
@@ -165,6 +167,68 @@ class RankSketch:
             return
         self._count(entries)
         self._pending.append(entries.copy())
+        self._fill_buffers()
+
+    @classmethod
+    def merged(cls, parts: Sequence[RankSketch]) -> RankSketch:
+        """One sketch of the entries of all; rank errors add up, and tails are as long as the shortest."""
+        whole = cls(None)
+        whole.buffer, whole.tail = min(part.buffer for part in parts), min(part.tail for part in parts)
+        whole._levels = [[] for _ in range(max(len(part._levels) for part in parts))]
+        for part in parts:
+            whole._combine(part.size, part._mean, part._squares)
+            whole._over += part._over
+            whole._under += part._under
+            for level, buffers in enumerate(part._levels):
+                whole._levels[level] += buffers
+            whole._low, whole._high = (
+                np.sort(np.concatenate([whole._low, part._low]))[: whole.tail],
+                np.sort(np.concatenate([whole._high, part._high]))[-whole.tail :],
+            )
+            whole._pending += part._pending
+        whole._settle()
+        whole._fill_buffers()
+        return whole
+
+    def state(self) -> tuple[NDArray[np.float64], dict[str, Any]]:
+        """All numbers held, in one array, and plain data that tell which is which."""
+        buffers = [buffer for level in self._levels for buffer in level]
+        numbers = np.concatenate([*self._pending, self._low, self._high, *buffers, np.empty(0)])
+        lengths = {
+            "pending": sum(part.size for part in self._pending),
+            "extremes": self._low.size,
+            "levels": [[buffer.size for buffer in level] for level in self._levels],
+        }
+        plain = {"size": self.size, "mean": self._mean, "squares": self._squares}
+        return numbers, {
+            **lengths,
+            **plain,
+            "over": self._over,
+            "under": self._under,
+            "buffer": self.buffer,
+            "tail": self.tail,
+        }
+
+    @classmethod
+    def from_state(cls, numbers: NDArray[np.float64], plain: Mapping[str, Any]) -> RankSketch:
+        """The sketch that `state` told of; ValueError where the two do not belong together."""
+        found = cls(None)
+        lengths = [size for level in plain["levels"] for size in level]
+        head = [plain["pending"], plain["extremes"], plain["extremes"]]
+        if sum(head) + sum(lengths) != numbers.size or not np.isfinite(numbers).all():
+            raise ValueError("the numbers are not those of the sketch")
+        pending, found._low, found._high, *buffers = np.split(numbers, np.cumsum(head + lengths)[:-1])
+        if any((np.diff(part) < 0).any() for part in (found._low, found._high, *buffers)):
+            raise ValueError("a buffer of the sketch is not in order")
+        found._pending, rest = [pending], iter(buffers)
+        found._levels = [[next(rest) for _ in level] for level in plain["levels"]]
+        found.size, found.buffer, found.tail = (int(plain[name]) for name in ("size", "buffer", "tail"))
+        found._over, found._under = int(plain["over"]), int(plain["under"])
+        found._mean, found._squares = float(plain["mean"]), float(plain["squares"])
+        return found
+
+    def _fill_buffers(self) -> None:
+        """Whole buffers out of what is waiting."""
         if sum(part.size for part in self._pending) < self.buffer:
             return
         waiting = np.concatenate(self._pending)
@@ -200,10 +264,15 @@ class RankSketch:
     def _push(self, buffer: NDArray[np.float64]) -> None:
         self._low, self._high = self._extremes(buffer)
         self._levels[0].append(buffer)
-        if sum(map(len, self._levels)) >= SLOTS:
+        self._settle()
+
+    def _settle(self) -> None:
+        """Merge buffers until the slots suffice."""
+        while sum(map(len, self._levels)) >= SLOTS:
             level = next((h for h, buffers in enumerate(self._levels) if len(buffers) > 1), None)
-            if level is not None:  # otherwise the stream is so long that it earns one more slot per doubling
-                self._merge(level)
+            if level is None:  # the stream is so long that it earns one more slot per doubling
+                return
+            self._merge(level)
 
     def _merge(self, level: int) -> None:
         """Two buffers of one level become one of the next."""
@@ -228,13 +297,19 @@ class RankSketch:
 
     def _count(self, entries: NDArray[np.float64]) -> None:
         """Mean and sum of squared deviations, merged block by block."""
-        size = self.size + entries.size
         with np.errstate(over="ignore", invalid="ignore"):
             mean = entries.mean()
+            self._combine(entries.size, mean, ((entries - mean) ** 2).sum())
+
+    def _combine(self, more: int, mean: float, squares: float) -> None:
+        """Moments of so many more entries."""
+        if more == 0:
+            return
+        size = self.size + more
+        with np.errstate(over="ignore", invalid="ignore"):
             shift = mean - self._mean
-            squares = ((entries - mean) ** 2).sum() + shift**2 * self.size * entries.size / size
-        self._squares += float(squares)
-        self._mean += float(shift) * entries.size / size
+            self._squares += float(squares + shift**2 * self.size * more / size)
+        self._mean += float(shift) * more / size
         self.size = size
 
 

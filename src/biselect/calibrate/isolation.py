@@ -1,7 +1,7 @@
 """How far a row stands apart as a whole: from its neighbours in the reference, the nearest and a far one.
 
 A block of m columns sees what its rows share; this sees what is unusual about a row by itself. Neighbours are looked up
-in normal scores of the ranks, so that no column's unit or tail matters. Near and far neighbours answer two questions. In
+in normal scores of the ranks, so that no unit or tail of a column matters. Near and far answer two questions. In
 a clean reference the nearest neighbour of an unusual row is far away. A reference that holds unusual rows itself offers
 them as neighbours; then a row stands apart if fewer reference rows lie around it than may be unusual themselves. Which
 of the two counts is read off the data: see `Neighbourhood.near_weight`.

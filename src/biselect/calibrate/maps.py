@@ -476,8 +476,8 @@ def map_names(*, supervised: bool = True) -> list[str]:
     """Names of the maps, with or without those that need labels.
 
     >>> map_names(supervised=False)
-    ['reach', 'ecdf', 'ecdf-paper', 'conformal', 'gaussian', 'gaussian-robust', 'abs-z', 'mad-z', 'student-t', 'laplace',
-     'pareto', 'density']
+    ['reach', 'ecdf', 'ecdf-paper', 'conformal', 'gaussian', 'gaussian-robust', 'abs-z', 'mad-z', 'student-t',
+     'laplace', 'pareto', 'density']
     """
     return [name for name, kind in _MAPS.items() if supervised or not kind.needs_labels]
 

@@ -13,6 +13,7 @@ from biselect.calibrate.calibrator import Calibrator
 from biselect.calibrate.drift import Drift, Question, decompose, measure
 from biselect.calibrate.frames import rows_of
 from biselect.calibrate.maps import map_names
+from biselect.calibrate.reference_summary import ReferenceSummary
 from biselect.errors import InputError
 
 FRACTIONS = (0.5, 0.25, 0.1, 0.05)  # of the reference, as in the paper's reference-window sweep
@@ -56,7 +57,7 @@ def compare(
     maps: Sequence[str] | None = None,
     calibrator: MakeCalibrator = Calibrator,
 ) -> tuple[Drift, ...]:
-    """Drift between two reference tables, one per map; every map without labels where none are named."""
+    """Drift between two references, tables or summaries, one per map; every map without labels where none are named."""
     return _drifts(older, _fitted(newer, maps, calibrator), question, calibrator)
 
 
@@ -79,22 +80,27 @@ def lag_sweep(
         maps: every map without labels where None.
         calibrator: makes an unfitted calibrator of a map's name.
     """
-    total = len(reference)
+    *older, last = windows_in_time(len(reference), window, step)
+    newest = _fitted(rows_of(reference, last), maps, calibrator)
+    return [
+        Point(
+            start=span.start,
+            end=span.stop,
+            drifts=_drifts(rows_of(reference, span), newest, question, calibrator),
+        )
+        for span in older
+    ]
+
+
+def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:
+    """Windows of one length, oldest first; the last ends with the last row."""
     step = window if step is None else step
     if window < 1 or step < 1:
         raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
-    ends = list(range(total - step, window - 1, -step))
-    if not ends:
-        raise InputError(f"{total} rows hold no older window of {window} rows beside the newest; use a shorter window")
-    newest = _fitted(rows_of(reference, slice(total - window, total)), maps, calibrator)
-    return [
-        Point(
-            start=end - window,
-            end=end,
-            drifts=_drifts(rows_of(reference, slice(end - window, end)), newest, question, calibrator),
-        )
-        for end in reversed(ends)
-    ]
+    ends = range(rows, window - 1, -step)
+    if len(ends) < 2:
+        raise InputError(f"{rows} rows hold no older window of {window} rows beside the newest; use a shorter window")
+    return [slice(end - window, end) for end in reversed(ends)]
 
 
 def shrink_sweep(
@@ -117,11 +123,17 @@ def shrink_sweep(
 
 
 def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Calibrator]:
-    return [calibrator(name).fit(reference) for name in maps or map_names(supervised=False)]
+    return [_fit(calibrator(name), reference) for name in maps or map_names(supervised=False)]
 
 
 def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
-    return tuple(measure(calibrator(one.map).fit(older), one, question) for one in newer)
+    return tuple(measure(_fit(calibrator(one.map), older), one, question) for one in newer)
+
+
+def _fit(calibrator: Calibrator, reference: Any) -> Calibrator:
+    if isinstance(reference, ReferenceSummary):
+        return calibrator.fit_summary(reference)
+    return calibrator.fit(reference)
 
 
 class MapChoice(NamedTuple):

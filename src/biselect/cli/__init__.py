@@ -10,7 +10,21 @@ import typer
 from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli import certify, check, compile, demo, doctor, missing, monitor, report, run, select, solve, train
+from biselect.cli import (
+    certify,
+    check,
+    compile,
+    demo,
+    doctor,
+    missing,
+    monitor,
+    report,
+    run,
+    select,
+    solve,
+    summarise,
+    train,
+)
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
 from biselect.errors import BiselectError, InfeasibleError, InputError
@@ -30,6 +44,7 @@ for command in (
     certify.certify,
     check.check,
     monitor.monitor,
+    summarise.summarise,
     train.train,
     run.run,
     demo.demo,

@@ -1,4 +1,4 @@
-"""`biselect monitor`: does the calibration still hold? For a scheduler and for a person."""
+"""`biselect monitor`: does the reference still hold? For a scheduler and for a person."""
 
 import json
 import sys
@@ -13,14 +13,16 @@ from biselect.cli.console import Steps, out, printable
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
-COLUMNS = ("drift", "in spreads", "feature share", "of ff margin", "of joint margin", "new rows", "new columns")
+SHOWN = 10  # changed columns; the rest is in the JSON
+WEIGHED = ("drift", "in spreads", "feature share", "of ff margin", "of joint margin", "new rows", "new columns")
 
 
 def monitor(
     table: Annotated[Path, typer.Argument(help="The newer reference; with --window, one table in the order of time.")],
-    k: options.K,
-    m: options.M,
-    older: Annotated[Path | None, typer.Option(help="The older reference, the one in use.", show_default=False)] = None,
+    older: Annotated[
+        Path | None,
+        typer.Option(help="The older reference, the one in use: a table or a summary (.npz).", show_default=False),
+    ] = None,
     window: Annotated[
         int | None, typer.Option(help="Compare windows of this many rows of TABLE instead.", show_default=False)
     ] = None,
@@ -28,15 +30,21 @@ def monitor(
         int | None,
         typer.Option(help="Rows from one window to the next; a whole window if left out.", show_default=False),
     ] = None,
+    false_alarms: Annotated[
+        float,
+        typer.Option(help="How often a run may alarm although nothing changed, over all columns and windows."),
+    ] = 0.05,
+    min_effect: Annotated[float, typer.Option(help="Smaller changes are told but do not alarm.")] = 0.0,
+    k: Annotated[int | None, options.may_be("-k", help="Weigh rows too: how many a selection takes.")] = None,
+    m: Annotated[int | None, options.may_be("-m", help="How many columns it takes.")] = None,
     pool: Annotated[
         Path | None, typer.Option(help="Rows to choose from; otherwise drawn from the newest.", show_default=False)
     ] = None,
-    pool_rows: Annotated[int, typer.Option(help="How many rows to draw where there is no --pool.")] = 200,
-    max_drift: Annotated[
-        float, typer.Option(help="Exit with 1 above this feature-aligned drift, in spreads of the weights.")
-    ] = 0.5,
+    pool_rows: Annotated[
+        int | None, options.may_be(help="How many rows to draw; 200, at most half of the newest, if left out.")
+    ] = None,
     fail_on_change: Annotated[
-        bool, typer.Option("--fail-on-change", help="Exit with 1 if the selection would change.")
+        bool, typer.Option("--fail-on-change", help="Exit with 1 if the selection would change, too.")
     ] = False,
     time_column: options.TimeColumn = None,
     time_format: options.TimeFormat = None,
@@ -48,7 +56,6 @@ def monitor(
     cap: options.Cap = 10.0,
     marginals: options.Marginals = "bounded",
     coupling_weight: options.CouplingWeight = 1.0,
-    missing: options.Missing = "error",
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
     folder: Annotated[
@@ -57,11 +64,11 @@ def monitor(
     as_json: Annotated[bool, typer.Option("--json", help="Print monitor.json instead of a table.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say how far weights drift between references, and whether the selection would change.
+    """Say which columns have changed beyond chance since the reference, and by how much.
 
     Give an older reference beside the newer TABLE (--older), or let windows of one time-ordered TABLE be compared
-    with its newest window (--window). Exit codes: 0 within the threshold, 1 threshold crossed or a feature gone
-    constant, 2 bad input.
+    with its newest window (--window). With -k and -m it also says how far weights drift and whether the selection
+    would change. Exit codes: 0 no alarm, 1 alarm, 2 bad input.
     """
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
     from biselect.core.files import check_folder, write_folder
@@ -87,19 +94,47 @@ def monitor(
 
 
 def show(summary: dict[str, Any]) -> None:
-    """The worst point as a table for a terminal."""
+    """Alarms as a table for a terminal, and what they do to the selection where it was asked for."""
+    from rich.table import Table
+
+    from biselect.report.monitor import chance, clearest
+
+    console = out()
+    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
+    for name, why in summary["untested"].items():
+        console.print(printable(f"Not tested: {name} ({why})"))
+    changes = clearest(summary, SHOWN)
+    if changes:
+        table = Table(title=None if summary["changed_columns"] else "Nearest to an alarm", title_justify="left")
+        table.add_column("column", no_wrap=True)
+        table.add_column("older → newer")
+        for name in ("effect", "chance"):
+            table.add_column(name, justify="right")
+        timed = len(summary["points"]) > 1
+        if timed:
+            table.add_column("window up to")
+        for change in changes:
+            effect = f"{change['measure']} {change['effect']:.3f}"
+            cells = [change["column"], change["words"], effect, chance(change["adjusted_p"])]
+            table.add_row(*map(printable, [*cells, change["when"]] if timed else cells))
+        console.print(table)
+    if (more := len(summary["changed_columns"]) - SHOWN) > 0:
+        console.print(f"and {more} more columns, in monitor.json")
+    if summary["worst"]:
+        show_weights(summary)
+
+
+def show_weights(summary: dict[str, Any]) -> None:
+    """The worst point of the drift of the weights."""
     from rich.table import Table
 
     from biselect.report.monitor import eaten
 
     console, worst = out(), summary["worst"]
-    console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
-    if summary["lost_features"]:
-        gone = ", ".join(summary["lost_features"])
-        console.print(printable(f"Gone constant in a newer reference, so no longer watched: {gone}"), style="bold red")
+    console.print(printable(summary["selection_verdict"]), style="bold")
     table = Table(title=printable(worst["words"]), title_justify="left", title_style="bold")
     table.add_column("map", no_wrap=True)
-    for name in COLUMNS:
+    for name in WEIGHED:
         table.add_column(name, justify="right")
     for drift in worst["drifts"]:
         table.add_row(
@@ -113,5 +148,3 @@ def show(summary: dict[str, Any]) -> None:
             str(drift["replaced_features"]),
         )
     console.print(table)
-    moved = sorted(worst["drifts"][0]["features"], key=lambda row: -abs(row["drift"]))[:5]
-    console.print(printable("Most moved: " + ", ".join(f"{row['feature']} {row['drift']:+.2f}" for row in moved)))

@@ -1,21 +1,59 @@
-"""The drift of a calibration as one self-contained page with a plot over time."""
+"""What has changed since the reference, as one self-contained page with a picture over time."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import floor, log10
 from typing import Any
 
 from biselect.report.render import render_page
 
-FORMAT = "biselect-monitor-1"
-MOST_FEATURES = 40  # rows of the picture of features; the rest is in the JSON
+FORMAT = "biselect-monitor-2"
+MOST_ROWS = 40  # of the picture of columns; the rest is in the JSON
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 300, 46, 34, 14, 14  # of the plot
 
 
 def render_monitor(summary: Mapping[str, Any]) -> str:
     """The page of a summary made by `biselect.reviews.monitor_drift`."""
-    plot = _plot(summary) if len(summary.get("points", ())) > 1 else None
-    carpet = _carpet(summary) if "points" in summary else None
-    return render_page("monitor.html", summary, FORMAT, plot=plot, carpet=carpet, eaten=eaten)
+    points = summary.get("points", ())
+    plot = _plot(summary) if len(points) > 1 and summary["budgets"] else None
+    carpet = _carpet(points)
+    return render_page(
+        "monitor.html",
+        summary,
+        FORMAT,
+        plot=plot,
+        carpet=carpet,
+        clearest=clearest(summary),
+        eaten=eaten,
+        chance=chance,
+    )
+
+
+def clearest(summary: Mapping[str, Any], most: int = MOST_ROWS) -> list[dict[str, Any]]:
+    """The clearest change of each column in any window; the alarms, or without any what came nearest to one."""
+    best: dict[str, dict[str, Any]] = {}
+    for point in summary.get("points", ()):
+        for change in point["changes"]:
+            row = {**change, "when": point["when"]}
+            if change["column"] not in best or _order(row) < _order(best[change["column"]]):
+                best[change["column"]] = row
+    ranked = sorted(best.values(), key=_order)
+    alarms = [change for change in ranked if change["alarm"]]
+    return (alarms or ranked[:3])[:most]
+
+
+def _order(change: Mapping[str, Any]) -> tuple[bool, float, float]:
+    return not change["alarm"], change["adjusted_p"], -change["effect"]
+
+
+def chance(p: float) -> str:
+    """A p-value for a table.
+
+    >>> chance(0.0312), chance(3e-5), chance(0.0)
+    ('0.031', '3.0e-05', '< 1e-300')
+    """
+    if p < 1e-300:
+        return "< 1e-300"
+    return f"{p:.2g}" if p >= 0.001 else f"{p:.1e}"
 
 
 def eaten(share: float | None) -> str:
@@ -34,7 +72,7 @@ def _plot(summary: Mapping[str, Any]) -> dict[str, Any]:
     points = summary["points"]
     names = [drift["map"] for drift in points[0]["drifts"]]
     values = {name: [point["drifts"][at]["relative_drift"] for point in points] for at, name in enumerate(names)}
-    top = 1.08 * max(summary["max_drift"], *(max(series) for series in values.values()), 1e-9)
+    top = 1.08 * max(*(max(series) for series in values.values()), 1e-9)
     first, last = points[0]["end"], points[-1]["end"]
 
     def x(end: int) -> float:
@@ -65,7 +103,6 @@ def _plot(summary: Mapping[str, Any]) -> dict[str, Any]:
         "right": WIDTH - RIGHT,
         "bottom": HEIGHT - BOTTOM,
         "lines": lines,
-        "threshold": y(summary["max_drift"]),
         "grid": [{"y": y(value), "words": f"{value:g}"} for value in _round_values(top)],
         "ticks": [
             {"x": x(points[at]["end"]), "words": points[at]["when"], "anchor": anchor}
@@ -90,31 +127,23 @@ def _anchors(count: int) -> list[str]:
     return ["start", "middle", "end"] if count == 3 else ["start", "end"]
 
 
-def _carpet(summary: Mapping[str, Any]) -> dict[str, Any]:
-    """Signed drift of each feature over time under the map in use, most moved first.
-
-    Full colour is the largest drift, or the threshold where all stay below it: steady features look steady.
-    """
-    columns = [point["drifts"][0]["features"] for point in summary["points"]]
-    drift: dict[str, list[float]] = {}
-    for at, column in enumerate(columns):
-        for row in column:
-            drift.setdefault(row["feature"], [0.0] * len(columns))[at] = row["drift"]
-    order = sorted(drift, key=lambda name: -max(map(abs, drift[name])))
-    threshold = summary["max_drift"] * max(point["drifts"][0]["spread"] for point in summary["points"])
-    largest = max(threshold, *(abs(value) for row in drift.values() for value in row)) or 1.0
+def _carpet(points: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The effect of every test over time, the clearest change first; alarms are marked."""
+    rows: dict[str, list[Mapping[str, Any] | None]] = {}
+    for at, point in enumerate(points):
+        for change in point["changes"]:
+            label = change["column"] + (" (missing)" if change["what"] == "missing" else "")
+            rows.setdefault(label, [None] * len(points))[at] = change
+    order = sorted(rows, key=lambda label: min(_order(cell) for cell in rows[label] if cell))
+    largest = max((cell["effect"] for row in rows.values() for cell in row if cell), default=0.0) or 1.0
     return {
-        "columns": [point["when"] for point in summary["points"]],
-        "left_out": max(0, len(order) - MOST_FEATURES),
+        "columns": [point["when"] for point in points],
+        "left_out": max(0, len(order) - MOST_ROWS),
         "rows": [
             {
-                "feature": name,
-                "largest": max(drift[name], key=abs),
-                "cells": [
-                    {"value": value, "heat": round(100 * abs(value) / largest), "up": value > 0}
-                    for value in drift[name]
-                ],
+                "label": label,
+                "cells": [cell and {**cell, "heat": round(100 * cell["effect"] / largest)} for cell in rows[label]],
             }
-            for name in order[:MOST_FEATURES]
+            for label in order[:MOST_ROWS]
         ],
     }

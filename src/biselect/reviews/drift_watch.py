@@ -1,11 +1,11 @@
-"""Does a calibration still hold? The drift between references over time, as plain data for a page and a scheduler."""
+"""Does a reference still hold? Which columns have changed over time, as plain data for a page and a scheduler."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,29 +13,34 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect._version import __version__
-from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_names
-from biselect.calibrate.sweeps import Point, draw_pool
-from biselect.data.pools import Roles
+from biselect.calibrate import Calibrator, Drift, Question, ReferenceSummary, compare, lag_sweep, map_names
+from biselect.calibrate.changes import Change, column_changes, holm
+from biselect.calibrate.maps import make_map
+from biselect.calibrate.sweeps import draw_pool, windows_in_time
 from biselect.data.splits import as_times
-from biselect.data.tables import line_of_row, names_in, numeric, require_columns
+from biselect.data.tables import line_of_row, numeric, require_columns
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
-from biselect.reviews.inputs import as_table, call_in_words, paths_of, provenance, roles_from
+from biselect.reviews.inputs import as_table, call_in_words, features_in, paths_of, provenance, roles_from
 from biselect.reviews.reviewing import Steps
 from biselect.solvers import solve
+
+POOL_ROWS = 200
+NEWER, OLDER = "the newer reference", "the older reference"
 
 
 def monitor_drift(
     table: Any,
     older: Any = None,
     *,
-    k: int,
-    m: int,
+    k: int | None = None,
+    m: int | None = None,
     window: int | None = None,
     step: int | None = None,
+    false_alarms: float = 0.05,
+    min_effect: float = 0.0,
     pool: Any = None,
-    pool_rows: int = 200,
-    max_drift: float = 0.5,
+    pool_rows: int | None = None,
     fail_on_change: bool = False,
     time_column: str | None = None,
     time_format: str | None = None,
@@ -47,39 +52,40 @@ def monitor_drift(
     cap: float = 10.0,
     marginals: str = "bounded",
     coupling_weight: float = 1.0,
-    missing: str = "error",
     solver: str = "auto",
     seed: int = 0,
     title: str | None = None,
     command: str | None = None,
     progress: Steps | None = None,
 ) -> dict[str, Any]:
-    """How far weights drift between references, and whether the selection would change, as plain data.
+    """Which columns have changed beyond chance, by how much, and with k and m what that does to the selection.
 
-    Tables are what `biselect.review` takes. `biselect.report.render_monitor` makes a page of the result.
+    Tables are what `biselect.review` takes. `biselect.report.render_monitor` makes a page of the result. Where rows
+    are exchangeable, a run without any change alarms with a chance of at most `false_alarms`, over all columns and
+    windows together.
 
     Args:
         table: the newer reference; with `window`, one table in the order of time.
-        older: the older reference, the one in use; None with `window`.
-        k: how many rows a selection takes.
+        older: the older reference, the one in use: a table, or a `ReferenceSummary` or its file; None with `window`.
+        k: how many rows a selection takes; with `m`, the drift of the weights is measured too.
         m: how many columns.
         window: compare windows of this many rows of `table` with its newest.
         step: rows from one window to the next; a whole window if left out.
+        false_alarms: how often a run may alarm although nothing has changed.
+        min_effect: changes with a smaller effect are told but do not alarm.
         pool: rows to choose from; otherwise `pool_rows` are drawn from the newest.
-        pool_rows: how many.
-        max_drift: the threshold for the feature-aligned drift, in spreads of the weights.
-        fail_on_change: whether a changed selection counts as crossing it.
-        time_column: orders the rows; never a feature.
+        pool_rows: how many; 200, but at most half of the newest, if left out.
+        fail_on_change: whether a changed selection counts as an alarm too; chance alone can change it.
+        time_column: orders the rows; never tested.
         time_format: how its text is written; None for ISO.
-        label_column: never a feature.
-        id_column: never a feature.
+        label_column: never tested.
+        id_column: never tested.
         features: columns to use; None for all without a role.
         exclude: columns to leave out.
         map: the map in use; the others that need no labels are measured beside it.
         cap: the largest weight.
         marginals: scores of rows and columns on their own.
         coupling_weight: λ.
-        missing: `error`, or `median` to fill missing values.
         solver: one of `biselect.solver_names()`.
         seed: fixes every draw.
         title: the heading of the page.
@@ -88,67 +94,122 @@ def monitor_drift(
     """
     given = dict(locals())
     stage: Steps = progress or (lambda name: nullcontext())
-    known_maps = map_names(supervised=False)
-    if (older is None) == (window is None):
-        raise InputError("give either older=, or window= to compare windows of the table")
-    if step is not None and window is None:
-        raise InputError("step= goes with window=")
-    if map not in known_maps:
-        raise InputError(f"map={map!r}: monitoring needs a map without labels, one of {', '.join(known_maps)}")
-    if not max_drift >= 0:
-        raise InputError(f"max_drift= must not be negative, got {max_drift:g}")
+    _refuse_unclear(given)
     sources = [source for source in (table, older, pool) if source is not None]
     files = [path.name for path in paths_of(sources)]
     with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-        newest, times = _in_time(as_table(table), _called(table, "the newer reference"), time_column, time_format)
-        columns = _features(newest, roles_from(given))
-        newest = numeric(newest, columns, _called(table, "the newer reference"))
-        previous: Any = None if older is None else _same_columns(older, columns, "the older reference")
-        candidates = None if pool is None else _same_columns(pool, columns, "the pool")
-    if candidates is None:
-        candidates, newest, times = _draw(newest, times, window, pool_rows, seed)
-    question = Question(
-        pool=candidates,
-        k=k,
-        m=m,
-        select=partial(solve, solver=solver, seed=seed),
-        coupling_weight=coupling_weight,
-        marginals=marginals,
-    )
-    maps = [map, *(name for name in known_maps if name != map)]
-    make = partial(Calibrator, cap=cap, missing=missing, seed=seed)
-    with stage(f"Measuring the drift of {len(maps)} maps"):
+        newest, times = _in_time(as_table(table), _called(table, NEWER), time_column, time_format)
+        columns = features_in(newest, roles_from(given))
+        past = None if older is None else _as_older(older, columns)
+        candidates = None if pool is None else _with_columns(as_table(pool), columns, _called(pool, "the pool"))
+    rest = newest
+    if k is not None and candidates is None:
+        candidates, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
+        if window is not None:  # the same windows are tested and weighed
+            newest, times = rest, times_of_rest
+    with stage(f"Testing {len(columns)} columns"):
         if window is not None:
-            points = lag_sweep(newest, question, window=window, step=step, maps=maps, calibrator=make)
+            *spans, last = windows_in_time(len(newest), window, step)
+            earlier = [_summed(newest.slice(span.start, window), columns) for span in spans]
+            now = _summed(newest.slice(last.start, window), columns)
         else:
-            drifts = compare(previous, newest, question, maps=maps, calibrator=make)
-            points = [Point(start=0, end=len(previous), drifts=drifts)]
+            earlier, now = [_summed(past, columns)], _summed(newest, columns)
+            spans = [slice(0, earlier[0].rows)]
+        changes = _tested(earlier, now, columns)
+    drifts: list[tuple[Drift, ...]] = [()] * len(spans)
+    if k is not None and m is not None:
+        numbers = [name for name in columns if all(part.values_of(name) for part in (*earlier, now))]
+        question = Question(
+            pool=numeric(candidates, numbers, _called(pool, "the pool")),
+            k=k,
+            m=m,
+            select=partial(solve, solver=solver, seed=seed),
+            coupling_weight=coupling_weight,
+            marginals=marginals,
+        )
+        summed = isinstance(past, ReferenceSummary)
+        assert candidates is not None
+        others = [name for name in map_names(supervised=False) if name != map and not (summed and make_map(name).split)]
+        measured: dict[str, Any] = {
+            "maps": [map, *others],
+            "calibrator": partial(Calibrator, cap=cap, missing="median", seed=seed),
+        }
+        newer = numeric(rest, numbers, _called(table, NEWER))
+        with stage(f"Measuring the drift of {1 + len(others)} maps"):
+            if window is not None:
+                drifts = [point.drifts for point in lag_sweep(newer, question, window=window, step=step, **measured)]
+            else:
+                before = _numbers_of(past, numbers, _called(older, OLDER))
+                drifts = [compare(before, newer, question, **measured)]
     return _summarise(
-        points,
-        title=title or f"Does the calibration still hold?{' ' * bool(files)}{''.join(files[:1])}",
-        when=_labels(times, points) if window is not None else [],
-        max_drift=max_drift,
-        fail_on_change=fail_on_change,
-        budgets={"k": k, "m": m, "samples": len(candidates)},
+        spans,
+        changes,
+        drifts,
+        title=title or f"Does the reference still hold?{' ' * bool(files)}{''.join(files[:1])}",
+        when=_labels(times, spans) if window is not None else None,
+        asked={name: given[name] for name in ("map", "false_alarms", "min_effect", "fail_on_change")},
+        untested={name: why for part in (*earlier, now) for name, why in part.left_out.items()},
+        columns=columns,
+        rows=[part.rows for part in (*earlier, now)],
+        budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(command or call_in_words(monitor_drift, given), seed, sources),
     )
 
 
-def _features(table: pa.Table, roles: Roles) -> list[str]:
-    known = table.column_names
-    return replace(
-        roles, features=names_in(roles.features, known) or None, exclude=names_in(roles.exclude, known)
-    ).feature_columns(table)
+def _refuse_unclear(given: Mapping[str, Any]) -> None:
+    known_maps = map_names(supervised=False)
+    if (given["older"] is None) == (given["window"] is None):
+        raise InputError("give either older=, or window= to compare windows of the table")
+    if given["step"] is not None and given["window"] is None:
+        raise InputError("step= goes with window=")
+    if (given["k"] is None) != (given["m"] is None):
+        raise InputError("give both k= and m= to weigh the rows, or neither")
+    for name in ("pool", "pool_rows"):
+        if given["k"] is None and given[name] is not None:
+            raise InputError(f"{name}= is weighed under k= and m=; give both")
+    if given["k"] is None and given["fail_on_change"]:
+        raise InputError("fail_on_change= needs a selection: give k= and m=")
+    if given["map"] not in known_maps:
+        raise InputError(f"map={given['map']!r}: monitoring needs a map without labels, one of {', '.join(known_maps)}")
+    for name in ("false_alarms", "min_effect"):
+        if not 0 <= given[name] < 1:
+            raise InputError(f"{name}= must be a share from 0 to below 1, got {given[name]:g}")
 
 
 def _called(source: Any, otherwise: str) -> str:
     return next((path.name for path in paths_of([source])), otherwise)
 
 
-def _same_columns(source: Any, columns: list[str], otherwise: str) -> pa.Table:
-    table, where = as_table(source), _called(source, otherwise)
+def _as_older(source: Any, columns: list[str]) -> pa.Table | ReferenceSummary:
+    """The older table, or the summary of one."""
+    if isinstance(source, str | Path) and Path(source).suffix == ".npz":
+        source = ReferenceSummary.load(source)
+    if isinstance(source, ReferenceSummary):
+        return source.only(columns)
+    return _with_columns(as_table(source), columns, _called(source, OLDER))
+
+
+def _with_columns(table: pa.Table, columns: list[str], where: str) -> pa.Table:
     require_columns(table, columns, where)
-    return numeric(table, columns, where)
+    return table
+
+
+def _numbers_of(table: Any, columns: list[str], where: str) -> pa.Table | ReferenceSummary:
+    return table.only(columns) if isinstance(table, ReferenceSummary) else numeric(table, columns, where)
+
+
+def _summed(table: pa.Table | ReferenceSummary, columns: list[str]) -> ReferenceSummary:
+    found = table if isinstance(table, ReferenceSummary) else ReferenceSummary(entries=None).add(table, columns=columns)
+    if found.rows == 0:
+        raise InputError("one of the tables has no rows to compare")
+    return found
+
+
+def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns: Sequence[str]) -> list[list[Change]]:
+    """The tests of each older window against the newest; p-values are adjusted for the number of all of them."""
+    tests = [column_changes(part, now, columns) for part in earlier]
+    adjusted = iter(holm([change for some in tests for change in some]))
+    return [[next(adjusted) for _ in some] for some in tests]
 
 
 def _in_time(
@@ -164,86 +225,110 @@ def _in_time(
 
 
 def _draw(
-    table: pa.Table, times: list[Any] | None, window: int | None, rows: int, seed: int
+    table: pa.Table, times: list[Any] | None, window: int | None, rows: int | None, seed: int
 ) -> tuple[pa.Table, pa.Table, list[Any] | None]:
     """A pool from the newest rows, and the table and its times without them."""
     start = 0 if window is None else max(0, len(table) - window)
+    rows = min(POOL_ROWS, (len(table) - start) // 2) if rows is None else rows
     drawn, rest = draw_pool(np.arange(start, len(table)), rows, seed)
     kept = np.concatenate([np.arange(start), rest])
     return table.take(drawn), table.take(kept), None if times is None else [times[row] for row in kept]
 
 
-def _labels(times: list[Any] | None, points: list[Point]) -> list[str]:
+def _labels(times: list[Any] | None, spans: Sequence[slice]) -> list[str]:
     """Where each older window ends: its last time, or its last row."""
     if times is None:
-        return [f"row {point.end:,}" for point in points]
-    ends = [times[point.end - 1] for point in points]
+        return [f"row {span.stop:,}" for span in spans]
+    ends = [times[span.stop - 1] for span in spans]
     return [str(int(end) if isinstance(end, float) and end.is_integer() else end) for end in ends]
 
 
 def _summarise(
-    points: Sequence[Point],
+    spans: Sequence[slice],
+    changes: Sequence[Sequence[Change]],
+    drifts: Sequence[Sequence[Drift]],
     *,
     title: str,
-    when: Sequence[str],
-    max_drift: float,
-    fail_on_change: bool,
-    budgets: Mapping[str, int],
+    when: Sequence[str] | None,
+    asked: Mapping[str, Any],
+    untested: Mapping[str, str],
+    columns: Sequence[str],
+    rows: Sequence[int],
+    budgets: Mapping[str, Any] | None,
     reproduce: Mapping[str, Any],
 ) -> dict[str, Any]:
     """Everything the page and a scheduler need.
 
     Args:
-        points: oldest first; the first drift of each is that of the map in use.
+        spans: rows of the older windows, oldest first.
+        changes: the tests of each.
+        drifts: of the weights, one per map, that in use first; none where nothing was weighed.
         title: what the reader sees first.
-        when: where each window ends, in words; empty for a single pair of references.
-        max_drift: the threshold, in spreads of the weights.
-        fail_on_change: whether a changed selection counts as crossing.
-        budgets: k, m and the size of the pool.
+        when: where each window ends, in words; None for a single pair of tables.
+        asked: options that decide about an alarm.
+        untested: columns whose values cannot be tested, and why.
+        columns: all in use.
+        rows: of each older window and the newest.
+        budgets: k, m and the size of the pool; None where nothing was weighed.
         reproduce: command, seed and inputs.
     """
-    watched = [point.drifts[0] for point in points]
-    worst = max(range(len(points)), key=lambda at: watched[at].relative)
-    over = [at for at, drift in enumerate(watched) if drift.relative > max_drift]
-    changed = [at for at, drift in enumerate(watched) if drift.changes_selection]
-    lost = sorted({name for drift in watched for name in drift.lost})
-    crossed = bool(over) or bool(lost) or (fail_on_change and bool(changed))
-    rows = [
+
+    def alarms(change: Change) -> bool:
+        return change.adjusted_p <= asked["false_alarms"] and change.effect >= asked["min_effect"]
+
+    points = [
         {
-            "start": point.start,
-            "end": point.end,
+            "start": span.start,
+            "end": span.stop,
             "when": when[at] if when else None,
-            "drifts": [drift.to_dict() for drift in point.drifts],
+            "changes": [{**change.to_dict(), "alarm": alarms(change)} for change in changes[at]],
+            "drifts": [drift.to_dict() for drift in drifts[at]],
         }
-        for at, point in enumerate(points)
+        for at, span in enumerate(spans)
     ]
-    least = min(points[worst].drifts, key=lambda drift: drift.relative)
+    found = sorted((change for some in changes for change in some if alarms(change)), key=lambda one: one.adjusted_p)
+    changed = list(dict.fromkeys(change.column for change in found))
+    turned = [at for at, some in enumerate(drifts) if some and some[0].changes_selection]
+    worst = max(range(len(spans)), key=lambda at: drifts[at][0].relative) if budgets else None
+    failed = asked["fail_on_change"] and bool(turned)
     return {
         "format": FORMAT,
         "version": __version__,
         "title": title,
-        "map": watched[0].map,
-        "max_drift": max_drift,
-        "fail_on_change": fail_on_change,
-        "crossed": crossed,
-        "lost_features": lost,
-        "verdict": _verdict(watched[worst].map, watched[worst].relative, max_drift, len(changed), len(points), crossed),
-        "steadiest_map": least.map,
-        "budgets": dict(budgets),
-        "worst": {
-            "words": f"Reference up to {when[worst]} against the newest" if when else "Older against newer reference",
-            **rows[worst],
-        },
-        "points": rows,
+        **asked,
+        "crossed": bool(found) or failed,
+        "verdict": _verdict(found, len(columns) - len(untested), asked["false_alarms"], failed),
+        "selection_verdict": None if budgets is None else _selection_verdict(len(turned), len(spans)),
+        "changed_columns": changed,
+        "columns": list(columns),
+        "untested": dict(untested),
+        "tests": sum(map(len, changes)),
+        "rows": list(rows),
+        "steadiest_map": None if worst is None else min(drifts[worst], key=lambda drift: drift.relative).map,
+        "budgets": budgets,
+        "worst": None if worst is None else {"words": _pair(when[worst] if when else None), **points[worst]},
+        "points": points,
         "reproduce": dict(reproduce),
     }
 
 
-def _verdict(name: str, relative: float, max_drift: float, changed: int, points: int, crossed: bool) -> str:
-    """One line for a person."""
-    moved = f"the {name} weights drift by up to {relative:.2f} of their spread (threshold {max_drift:g})"
+def _pair(when: str | None) -> str:
+    return f"Reference up to {when} against the newest" if when else "Older against newer reference"
+
+
+def _verdict(found: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:
+    """One line for a person; `found` are the alarms, the clearest first."""
+    if failed and not found:
+        return f"Alarm: the selection would change, though none of {columns} columns has changed beyond chance."
+    if not found:
+        often = f"which alarms in at most {100 * false_alarms:.3g} % of runs"
+        return f"No alarm: none of {columns} columns has changed beyond chance ({often})."
+    changed = len({change.column for change in found})
+    many = f"{changed} of {columns} columns {'has' if changed == 1 else 'have'} changed"
+    return f"Alarm: {many}. Most clearly {found[0].column}: {found[0].words}."
+
+
+def _selection_verdict(turned: int, points: int) -> str:
     if points == 1:
-        chosen = "the selection would change" if changed else "the selection stays the same"
-    else:
-        chosen = f"the selection would change for {changed} of {points} older windows"
-    return f"{'Threshold crossed' if crossed else 'Within the threshold'}: {moved}; {chosen}."
+        return f"The selection would {'change' if turned else 'stay the same'}."
+    return f"The selection would change for {turned} of {points} older windows."

@@ -4,6 +4,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -13,11 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
+from biselect.calibrate import Calibrator, ReferenceSummary, parquet_blocks
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.tables import CSV_ENDINGS, PLAIN, CsvForm, names_in, read_table
+from biselect.data.splits import as_times
+from biselect.data.tables import CSV_ENDINGS, PLAIN, CsvForm, line_of_row, names_in, read_table, require_columns
 from biselect.errors import InputError
 
 
@@ -119,6 +121,30 @@ def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
     if values.ndim != 2:
         raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
     return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
+
+
+def features_in(table: pa.Table, roles: Roles) -> list[str]:
+    """The feature columns of a table; lists of the roles may hold names separated by commas."""
+    known = table.column_names
+    return replace(
+        roles, features=names_in(roles.features, known) or None, exclude=names_in(roles.exclude, known)
+    ).feature_columns(table)
+
+
+def summed_up(path: Path, **given: Any) -> ReferenceSummary:
+    """The summary of a file under the column roles given; a Parquet file is read a block at a time."""
+    roles, summary = roles_from(given), ReferenceSummary()
+    time, form = roles.time_column, PLAIN
+    if time is not None and roles.time_format is not None:
+        form = CsvForm(text_columns=[time])
+    for block in parquet_blocks(path) if path.suffix == ".parquet" else [read_table(path, form)]:
+        columns = features_in(block, roles)
+        if time is not None:
+            require_columns(block, [time], path.name)
+            times = as_times(block[time], time, time_format=roles.time_format, place_of=partial(line_of_row, block))
+            block = block.set_column(block.column_names.index(time), time, times)
+        summary.add(block, time_column=time, columns=columns)
+    return summary
 
 
 def row_labels(source: Any) -> list[str] | None:

@@ -172,7 +172,7 @@ class Scene:
 def scene(name: str, transactions: int) -> Scene:
     """The published file, or so many generated transactions."""
     if name == GENERATED:
-        found = Market(transactions=transactions).generate(seed=0)
+        found = Market(transactions=transactions, strangers=True).generate(seed=0)  # what all figures were made on
     else:
         found = load_transactions(find_transactions(name))
     X = causal_features(found).to_numpy()

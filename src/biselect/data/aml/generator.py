@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache, partial
 from itertools import pairwise
+from math import gcd
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +29,11 @@ CURRENCY_SHARES = (0.40, 0.23, 0.13, 0.10, 0.08, 0.06, 0.0)  # of accounts; Bitc
 FIRST_DAY = np.datetime64("2022-09-01T00:00", "m")
 MINUTES_A_DAY = 1440
 CONTACTS = 6
+CONTACT_STEP, CONTACT_OFFSET = 7919, 104_729  # primes that spread the contacts over all accounts
+KNOWN = 0.8  # share of payments that go to a contact
+RELATED = 0.95  # of a pattern that go to a contact, where its shape leaves a choice
+OWN_FORMAT = 0.4  # share of laundering that goes by the format its sender mostly uses
+TRIES = 20  # to find an account that takes part in no other pattern
 
 Rng = np.random.Generator
 Payment = tuple[int, int, int]  # sender, receiver (both numbered from 0 within the pattern), and its step in time
@@ -63,12 +71,16 @@ class Market:
             and for testing: windows of one are then as busy as those of the other.
         laundering: share of transactions that belong to a pattern; the published HI-Small has 1 in 981.
         accounts_per_transaction: accounts for each transaction.
+        strangers: whether launderers are drawn uniformly and pay accounts they never paid, in amounts of their own, so
+            that one feature finds them. Otherwise they are as active as others, mostly pay those they pay anyway, and
+            pay amounts that fit them.
     """
 
     transactions: int
     days: int = 35
     laundering: float = 1 / 981
     accounts_per_transaction: float = 0.1
+    strangers: bool = False
 
     def __post_init__(self) -> None:
         if self.transactions < 1000 or self.days < 2:
@@ -91,25 +103,74 @@ class Market:
     def table(self, *, seed: int) -> pl.DataFrame:
         """The same as a table in the published schema."""
         rng = np.random.default_rng(seed)
-        bad = _laundering(self, rng)
-        good = _ordinary(self, rng, self.transactions - len(bad["minute"]))
+        wanted = round(self.laundering * self.transactions)
+        if self.strangers:
+            bad = _laundering(self, rng, wanted, None)
+            good, _ = _ordinary(self, rng, self.transactions - wanted)
+        else:
+            good, customers = _ordinary(self, rng, self.transactions - wanted)
+            bad = _laundering(self, rng, wanted, customers)
         rows = {name: np.concatenate([good[name], bad[name]]) for name in good}
         return _published(self, rows, rng)
 
 
-def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str, NDArray[np.generic]]:
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Customers:
+    """Who pays how often, how much, in which form, and whom.
+
+    Attributes:
+        ladder: running total of how active accounts are.
+        wealth: mean log of the amounts each pays.
+        usual: the format each mostly pays by.
+    """
+
+    ladder: NDArray[np.float64]
+    wealth: NDArray[np.float64]
+    usual: NDArray[np.int64]
+
+    def contact_of(self, sender: int, rng: Rng) -> int:
+        """One whom the sender pays; the more active, the likelier."""
+        return self._by_activity(_contacts(sender, np.arange(1, CONTACTS + 1), self.ladder.size), rng)
+
+    def payer_of(self, receiver: int, rng: Rng) -> int:
+        """One who pays the receiver; the more active, the likelier."""
+        accounts = self.ladder.size
+        if gcd(CONTACT_STEP, accounts) > 1:
+            return self.anyone(rng)
+        before = receiver - np.arange(1, CONTACTS + 1) * CONTACT_OFFSET
+        return self._by_activity(before * pow(CONTACT_STEP, -1, accounts) % accounts, rng)
+
+    def anyone(self, rng: Rng) -> int:
+        """One of all accounts; the more active, the likelier."""
+        return int(_anyone(self.ladder, rng))
+
+    def _by_activity(self, known: NDArray[np.int64], rng: Rng) -> int:
+        steps = np.cumsum(self.ladder[known] - np.where(known > 0, self.ladder[known - 1], 0.0))
+        return int(known[np.searchsorted(steps, rng.random() * steps[-1])])
+
+
+def _anyone(ladder: NDArray[np.float64], rng: Rng, count: int | None = None) -> Any:
+    """Accounts drawn by how active they are."""
+    return np.searchsorted(ladder, rng.random(count) * ladder[-1])
+
+
+def _contacts(senders: Any, which: Any, accounts: int) -> Any:
+    """The accounts that senders pay most; `which` is from 1 to `CONTACTS`."""
+    return (senders * CONTACT_STEP + which * CONTACT_OFFSET) % accounts
+
+
+def _ordinary(market: Market, rng: Rng, count: int) -> tuple[dict[str, NDArray[np.generic]], _Customers]:
     """Payments between accounts and their contacts; a few accounts make most of them."""
-    activity = rng.pareto(1.2, market.accounts) + 0.2
-    ladder = np.cumsum(activity)
-    sender = np.searchsorted(ladder, rng.random(count) * ladder[-1])
-    contact = (sender * 7919 + rng.integers(1, CONTACTS + 1, count) * 104_729) % market.accounts
-    anyone = np.searchsorted(ladder, rng.random(count) * ladder[-1])
-    receiver = np.where(rng.random(count) < 0.8, contact, anyone)
+    ladder = np.cumsum(rng.pareto(1.2, market.accounts) + 0.2)
+    sender = _anyone(ladder, rng, count)
+    contact = _contacts(sender, rng.integers(1, CONTACTS + 1, count), market.accounts)
+    anyone = _anyone(ladder, rng, count)
+    receiver = np.where(rng.random(count) < KNOWN, contact, anyone)
     usual = rng.choice(len(FORMATS), market.accounts, p=FORMAT_SHARES)
     form = np.where(rng.random(count) < 0.7, usual[sender], rng.choice(len(FORMATS), count, p=FORMAT_SHARES))
     receiver = np.where(form == FORMATS.index("Reinvestment"), sender, receiver)
     wealth = rng.normal(6.0, 1.5, market.accounts)
-    return {
+    rows = {
         "minute": _moments(market, rng.random(count)),
         "sender": sender,
         "receiver": receiver,
@@ -117,43 +178,98 @@ def _ordinary(market: Market, rng: np.random.Generator, count: int) -> dict[str,
         "amount": np.exp(wealth[sender] + rng.normal(0, 1.2, count)),
         "label": np.zeros(count, dtype=np.int8),
     }
+    return rows, _Customers(ladder=ladder, wealth=wealth, usual=usual)
 
 
-def _laundering(market: Market, rng: np.random.Generator) -> dict[str, NDArray[np.generic]]:
-    """Patterns in turn until the wanted number of payments is reached, with the rhythm of all other payments."""
-    wanted = round(market.laundering * market.transactions)
+def _laundering(market: Market, rng: Rng, wanted: int, customers: _Customers | None) -> dict[str, NDArray[np.generic]]:
+    """Patterns in turn until the wanted number of payments is reached, with the rhythm of all other payments.
+
+    Without `customers` the members are strangers.
+    """
     parts: list[dict[str, NDArray[np.generic]]] = []
-    while sum(len(part["minute"]) for part in parts) < wanted:
+    taken: set[int] = set()
+    made = 0
+    while made < wanted:
         make = list(PATTERNS.values())[len(parts) % len(PATTERNS)]
         edges = np.array(make(int(rng.integers(3, 12)), rng), dtype=np.int64).reshape(-1, 3)
-        members = rng.choice(market.accounts, 1 + int(edges[:, :2].max()), replace=False)
+        if len(edges) == 0:  # a walk that never left
+            continue
+        size = 1 + int(edges[:, :2].max())
+        if customers is None:
+            members = rng.choice(market.accounts, size, replace=False)
+        else:
+            members = _members(customers, edges, size, taken, rng)
         step = rng.integers(10, 12 * 60)
         start = rng.integers(0, market.days * MINUTES_A_DAY)
         shares = (start + edges[:, 2] * step + rng.integers(0, step, len(edges))) / (market.days * MINUTES_A_DAY)
         inside = shares < 1
-        amount = np.exp(rng.normal(7.2, 1.0)) * np.exp(rng.normal(0, 0.15, len(edges)))
+        typical, spread = rng.normal(7.2, 1.0), 0.15
+        if customers is not None:
+            typical, spread = customers.wealth[members].mean() + rng.normal(0.3, 0.5), 0.4
+        amount = np.exp(typical) * np.exp(rng.normal(0, spread, len(edges)))
+        form = rng.choice(len(FORMATS), len(edges), p=LAUNDERING_SHARES)
+        if customers is not None:
+            usual = customers.usual[members[edges[:, 0]]]
+            own = (rng.random(len(edges)) < OWN_FORMAT) & (usual != FORMATS.index("Reinvestment"))
+            form = np.where(own, usual, form)
         parts.append(
             {
                 "minute": _moments(market, shares[inside]),
                 "sender": members[edges[:, 0]][inside],
                 "receiver": members[edges[:, 1]][inside],
-                "format": rng.choice(len(FORMATS), len(edges), p=LAUNDERING_SHARES)[inside],
+                "format": form[inside],
                 "amount": amount[inside],
                 "label": np.ones(int(inside.sum()), dtype=np.int8),
             }
         )
+        made += int(inside.sum())
     empty = {name: np.empty(0, dtype=np.int64) for name in ("minute", "sender", "receiver", "format", "label")}
     parts.append({**empty, "amount": np.empty(0)})
     return {name: np.concatenate([part[name] for part in parts])[:wanted] for name in parts[0]}
 
 
+def _members(
+    customers: _Customers, edges: NDArray[np.int64], size: int, taken: set[int], rng: Rng
+) -> NDArray[np.int64]:
+    """Who takes part in a pattern: accounts that pay each other anyway, where one is free; `taken` are in others."""
+    members = [-1] * size
+
+    def free(related: Callable[[], int]) -> int:
+        draw = related if rng.random() < RELATED else partial(customers.anyone, rng)
+        for _ in range(TRIES):
+            if (drawn := draw()) not in members and drawn not in taken:
+                return drawn
+        while drawn in members:
+            drawn = int(rng.integers(customers.ladder.size))
+        return drawn
+
+    for sender, receiver, _ in edges.tolist():
+        if members[sender] < 0:
+            known = members[receiver]
+            members[sender] = free(
+                partial(customers.anyone, rng) if known < 0 else partial(customers.payer_of, known, rng)
+            )
+        if members[receiver] < 0:
+            members[receiver] = free(partial(customers.contact_of, members[sender], rng))
+    if 2 * len(taken) > customers.ladder.size:  # too few are left to choose from: begin anew
+        taken.clear()
+    taken.update(members)
+    return np.array(members)
+
+
 def _moments(market: Market, shares: NDArray[np.float64]) -> NDArray[np.int64]:
     """Minutes by which such shares of all payments are made: busy by day, quiet at night and on weekends."""
-    minute = np.arange(market.days * MINUTES_A_DAY)
+    ladder = _rhythm(market.days)
+    return np.searchsorted(ladder, shares * ladder[-1])
+
+
+@lru_cache(maxsize=1)
+def _rhythm(days: int) -> NDArray[np.float64]:
+    """Running total of how much is paid, minute by minute."""
+    minute = np.arange(days * MINUTES_A_DAY)
     rhythm = 1.15 - np.cos(2 * np.pi * (minute % MINUTES_A_DAY) / MINUTES_A_DAY)
     weekday = (minute // MINUTES_A_DAY + 3) % 7  # the first day is a Thursday
-    ladder = np.cumsum(rhythm * np.where(weekday >= 5, 0.5, 1.0))
-    return np.searchsorted(ladder, shares * ladder[-1])
+    return np.cumsum(rhythm * np.where(weekday >= 5, 0.5, 1.0))
 
 
 def _published(market: Market, rows: dict[str, NDArray[np.generic]], rng: np.random.Generator) -> pl.DataFrame:

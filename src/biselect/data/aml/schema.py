@@ -56,7 +56,14 @@ COLUMNS = (
 PUBLISHED = {"HI-Small": (5_078_345, 5_177)}
 """Transactions and laundering among them, of the files that the paper's figures are from."""
 
-TIME_FORMAT = "%Y/%m/%d %H:%M"
+TIME_FORMAT = "%Y/%m/%d %H:%M"  # as published
+EXPECTED = {
+    "Timestamp": "times such as 2022/09/01 00:20, 2022-09-01T00:20:30 or 2022-09-01",
+    "Amount Received": "numbers such as 3697.34",
+    "Amount Paid": "numbers such as 3697.34",
+    "Is Laundering": "0 and 1, or True and False",
+}
+"""What the columns that can be unreadable must hold; the others are names."""
 MINUTE_BITS = 24  # of a key; the rest numbers accounts or pairs
 MOST_MINUTES = 1 << MINUTE_BITS
 
@@ -139,7 +146,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     numbers = ["Amount Received", "Amount Paid"]
     names = ["Receiving Currency", "Payment Currency", "Payment Format"]
     wanted = (
-        (["Timestamp"], lambda kind: kind == pl.Datetime, "texts such as 2022/09/01 00:20, or date-times"),
+        (["Timestamp"], lambda kind: kind in (pl.Datetime, pl.Date), f"{EXPECTED['Timestamp']}, or date-times"),
         (names, lambda kind: kind in (pl.Categorical, pl.Enum), "names, as texts"),
         (texts, lambda kind: kind.is_integer(), "texts or whole numbers"),
         ([*numbers, "Is Laundering"], lambda kind: kind.is_numeric() or kind == pl.Boolean, "numbers"),
@@ -148,20 +155,21 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
         for name in columns:
             if have[name] != pl.String and not fits(have[name]):
                 raise InputError(f"{source}: {name!r} holds values of type {have[name]}; give {words}")
-    time = pl.col("Timestamp")
-    moment = time.str.to_datetime(TIME_FORMAT, strict=False) if have["Timestamp"] == pl.String else time
-    table = (
-        lazy.select(
-            moment.alias("Timestamp"),
-            *(pl.col(name).cast(pl.String) for name in texts),
-            *(pl.col(name).cast(pl.Float64, strict=False) for name in numbers),
-            *(pl.col(name).cast(pl.Categorical) for name in names),
-            pl.col("Is Laundering").cast(pl.Float64, strict=False),
-        )
-        .sort("Timestamp", maintain_order=True, nulls_last=True)
-        .collect(engine="streaming")
-    )
-    _refuse_unusable(table, source)
+    read = {
+        "Timestamp": _moment(pl.col("Timestamp"), have["Timestamp"]),
+        **{name: pl.col(name).cast(pl.String) for name in texts},
+        **{name: pl.col(name).cast(pl.Float64, strict=False) for name in numbers},
+        **{name: pl.col(name).cast(pl.Categorical) for name in names},
+        "Is Laundering": _label(pl.col("Is Laundering"), have["Is Laundering"]),
+    }
+    filled = pl.any_horizontal(pl.col(name).is_not_null() for name in COLUMNS[1:])
+    if have["Timestamp"] == pl.String:  # a line of blanks is one too
+        filled |= pl.col("Timestamp").str.strip_chars() != ""
+    else:
+        filled |= pl.col("Timestamp").is_not_null()
+    lazy = lazy.filter(filled)
+    table = lazy.select(**read).sort("Timestamp", maintain_order=True, nulls_last=True).collect(engine="streaming")
+    _refuse_unusable(table, lazy, read, source)
     first = table["Timestamp"][0]
     minutes = ((table["Timestamp"] - first).dt.total_minutes()).cast(pl.Int64)
     if minutes[-1] >= MOST_MINUTES:
@@ -182,6 +190,25 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
         (pl.col("Is Laundering") == 1).alias("label"),
     )
     return Transactions(frame=frame, source=source, generated=generated)
+
+
+def _moment(time: pl.Expr, kind: pl.DataType) -> pl.Expr:
+    """Times as published, with seconds, ISO or days alone, as date-times."""
+    if kind != pl.String:
+        return time.cast(pl.Datetime("us")) if kind == pl.Date else time
+    plain = time.str.strip_chars().str.replace_all("/", "-", literal=True).str.replace("T", " ", literal=True)
+    plain = plain.str.strip_suffix("Z")
+    forms = ("%Y-%m-%d %H:%M", "%Y-%m-%d %H:%M:%S%.f")
+    moments = [plain.str.to_datetime(form, time_unit="us", strict=False) for form in forms]
+    return pl.coalesce(*moments, plain.str.to_date("%Y-%m-%d", strict=False).cast(pl.Datetime("us")))
+
+
+def _label(label: pl.Expr, kind: pl.DataType) -> pl.Expr:
+    """0 and 1, also where they are written as True and False."""
+    if kind == pl.String:
+        word = label.str.strip_chars().str.to_lowercase()
+        label = pl.when(word == "true").then(pl.lit("1")).when(word == "false").then(pl.lit("0")).otherwise(word)
+    return label.cast(pl.Float64, strict=False)
 
 
 def laundering_groups(transactions: Transactions) -> NDArray[np.int64]:
@@ -223,15 +250,15 @@ def _refuse_absent(have: pl.Schema, wanted: Iterable[str], source: str) -> None:
         raise InputError(f"{source} has no column {', '.join(map(repr, absent))}; it has {', '.join(map(repr, have))}")
 
 
-def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
-    if all(table[name].null_count() == table.height for name in COLUMNS):  # or blank lines only
+def _refuse_unusable(table: pl.DataFrame, lazy: pl.LazyFrame, read: dict[str, pl.Expr], source: str) -> None:
+    if table.is_empty():
         raise InputError(f"{source}: holds no transactions")
     for name in COLUMNS:
         if missing := table[name].null_count():
-            row = table[name].is_null().arg_max()
-            raise InputError(
-                f"{source}: {name!r} is missing or unreadable in {missing} rows (first: row {row} by time)"
-            )
+            value = lazy.filter(read[name].is_null()).select(name).head(1).collect().item()
+            found = "it is missing" if value is None else f"the first holds {value!r}"
+            expected = EXPECTED.get(name, "a name in every row")
+            raise InputError(f"{source}: {name!r} cannot be read in {missing} rows ({found}); give {expected}")
     for name in ("Amount Received", "Amount Paid"):
         finite, negative = table[name].is_finite(), table[name] < 0
         if not finite.all():
@@ -241,4 +268,4 @@ def _refuse_unusable(table: pl.DataFrame, source: str) -> None:
             row = negative.arg_max()
             raise InputError(f"{source}: {name!r} is negative in row {row} by time; amounts are 0 or more")
     if not table["Is Laundering"].is_in(pl.Series([0.0, 1.0]).implode()).all():  # before any cast: 0.9 is no label
-        raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only")
+        raise InputError(f"{source}: 'Is Laundering' must hold 0 and 1 only, or True and False")

@@ -1,0 +1,285 @@
+"""ReferenceSummary: what is kept of a reference without its rows, to be dated, stored and merged with others."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections import Counter
+from collections.abc import Sequence
+from copy import copy
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+
+from biselect.calibrate.column import Column, RankSketch
+from biselect.calibrate.frames import as_matrix
+from biselect.calibrate.windows import FEWEST_ROWS, Windows
+from biselect.core.files import write_file
+from biselect.errors import InputError
+
+FORMAT = "biselect-reference-1"
+ENTRIES = 24 * 2048  # numbers kept of a column: about 400 kB
+MOST_CATEGORIES = 1000  # a column of more texts holds names or prose, which a summary must not keep
+
+
+class ReferenceSummary:
+    """Sketches of number columns, counts of categories and missing cells, the number of rows, first and last time.
+
+    Ranks of a sketch are exact while a column has fewer than `entries` values, and in both tails always; elsewhere
+    `rank_error` bounds them. A summary can be stored, merged with others, give a `Calibrator` (`fit_summary`), and
+    stand for the older table of `biselect.reviews.monitor_drift`.
+
+    Args:
+        entries: how many numbers may be kept of a column; None keeps all.
+
+    Attributes:
+        rows: how many were taken in.
+        first: their first time, as ISO text or a number; None where no time column was named.
+        last: their last time.
+        numbers: a sketch of each column of numbers.
+        categories: how often each value of other columns came.
+        missing: empty cells, by column.
+        left_out: columns that cannot be summed up, and why.
+
+    >>> june, july = (np.random.default_rng(seed).normal(size=(30_000, 2)) for seed in (6, 7))
+    >>> both = ReferenceSummary.merged([ReferenceSummary().add(june), ReferenceSummary().add(july)])
+    >>> both.rows, both.rank_error < 0.001
+    (60000, True)
+    """
+
+    def __init__(self, *, entries: int | None = ENTRIES):
+        self.entries = entries
+        self.rows = 0
+        self.first: str | float | None = None
+        self.last: str | float | None = None
+        self.named = True
+        self.numbers: dict[str, RankSketch] = {}
+        self.categories: dict[str, Counter[str]] = {}
+        self.missing: Counter[str] = Counter()
+        self.left_out: dict[str, str] = {}
+
+    @property
+    def columns(self) -> list[str]:
+        """Those with anything to tell, in the order of the table."""
+        return [name for name in self.missing if name not in self.left_out]
+
+    @property
+    def rank_error(self) -> float:
+        """No rank of any column is wrong by more than this share of its values."""
+        found = [column.rank_error / column.size for column in self.known_columns().values()]
+        return max(found, default=0.0)
+
+    def add(
+        self, table: Any, *, time_column: str | None = None, columns: Sequence[str] | None = None
+    ) -> ReferenceSummary:
+        """Take in a block of rows: a frame of any library, or an array.
+
+        Args:
+            table: the rows.
+            time_column: dates them, and is not summed up itself: times, ISO texts or numbers.
+            columns: which to sum up; None for all others.
+        """
+        frame, named = _as_frame(table)
+        names = [name for name in frame.columns if name != time_column] if columns is None else list(columns)
+        if absent := [name for name in (*names, *filter(None, [time_column])) if name not in frame.columns]:
+            raise InputError(f"the reference has no column {absent[0]!r}; it has {', '.join(map(repr, frame.columns))}")
+        if self.rows and names != list(self.missing):
+            raise InputError("the blocks of a reference must have the same columns")
+        for name in names:
+            self._take(name, frame[name])
+        if time_column is not None and len(frame):
+            first, last = _ends(frame[time_column], time_column)
+            self.first, self.last = _widest([(self.first, self.last), (first, last)])
+        self.rows += len(frame)
+        self.named &= named
+        return self
+
+    @classmethod
+    def merged(cls, parts: Sequence[ReferenceSummary]) -> ReferenceSummary:
+        """One summary of the rows of all; rank errors add up, tails stay exact."""
+        if not parts:
+            raise InputError("give at least one summary to merge")
+        for part in parts[1:]:
+            if list(part.missing) != list(parts[0].missing):
+                other = sorted(set(part.missing) ^ set(parts[0].missing)) or sorted(part.missing)
+                raise InputError(f"the summaries have not the same columns in the same order: {', '.join(other)}")
+        whole = cls(entries=parts[0].entries)
+        whole.rows = sum(part.rows for part in parts)
+        whole.named = all(part.named for part in parts)
+        whole.first, whole.last = _widest([(part.first, part.last) for part in parts])
+        for name in parts[0].missing:
+            whole.missing[name] = sum(part.missing[name] for part in parts)
+            for part in parts:
+                if name in part.left_out:
+                    whole.left_out[name] = part.left_out[name]
+            if name in whole.left_out:
+                continue
+            sketches = [part.numbers[name] for part in parts if name in part.numbers]
+            counts = [part.categories[name] for part in parts if name in part.categories]
+            if sketches and counts:
+                raise InputError(f"column {name!r} holds numbers in one summary and categories in another")
+            if sketches:
+                whole.numbers[name] = RankSketch.merged(sketches)
+            elif counts:
+                whole._keep_counts(name, sum(counts, Counter()))
+        return whole
+
+    def only(self, columns: Sequence[str]) -> ReferenceSummary:
+        """The summary of some columns."""
+        if absent := [name for name in columns if name not in self.missing]:
+            have = ", ".join(map(repr, self.missing))
+            raise InputError(f"the summary has no column {', '.join(map(repr, absent))}; it has {have}")
+        found = copy(self)
+        for part in ("numbers", "categories", "left_out"):
+            held = getattr(self, part)
+            setattr(found, part, {name: held[name] for name in columns if name in held})
+        found.missing = Counter({name: self.missing[name] for name in columns})
+        return found
+
+    def values_of(self, name: str) -> int:
+        """How many numbers of a column are known; 0 where it holds none."""
+        return self.numbers[name].size if name in self.numbers else 0
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, a NumPy archive of plain numbers and JSON; `load` reads it back."""
+        states = {name: sketch.state() for name, sketch in self.numbers.items()}
+        header = {
+            "format": FORMAT,
+            "entries": self.entries,
+            "rows": self.rows,
+            "first": self.first,
+            "last": self.last,
+            "named": self.named,
+            "missing": dict(self.missing),
+            "categories": {name: dict(counts) for name, counts in self.categories.items()},
+            "left_out": self.left_out,
+            "numbers": {name: plain for name, (_, plain) in states.items()},
+        }
+        arrays = {f"column{j}": values for j, (values, _) in enumerate(states.values())}
+        stream = io.BytesIO()
+        text = np.frombuffer(json.dumps(header, ensure_ascii=False, allow_nan=False).encode(), dtype=np.uint8)
+        np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
+        write_file(path, stream.getvalue())
+
+    @classmethod
+    def load(cls, path: str | Path) -> ReferenceSummary:
+        """Read what `save` wrote; anything else is refused."""
+        try:
+            with np.load(path, allow_pickle=False) as stored:
+                header = json.loads(stored["header"].tobytes())
+                if header["format"] != FORMAT:
+                    raise ValueError(f"its format is {header['format']!r}")
+                found = cls(entries=header["entries"])
+                for name in ("rows", "first", "last", "named", "left_out"):
+                    setattr(found, name, header[name])
+                found.missing = Counter(header["missing"])
+                found.categories = {name: Counter(counts) for name, counts in header["categories"].items()}
+                for j, (name, plain) in enumerate(header["numbers"].items()):
+                    found.numbers[name] = RankSketch.from_state(stored[f"column{j}"], plain)
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except (OSError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
+            raise InputError(f"{path}: not the summary of a reference ({FORMAT}): {error}") from error
+        return found
+
+    def known_columns(self) -> dict[str, Column]:
+        """The distribution of every column of numbers that has any."""
+        return {name: sketch.column() for name, sketch in self.numbers.items() if sketch.size}
+
+    def _take(self, name: str, column: nw.Series[Any]) -> None:
+        """One column of a block."""
+        kind = column.dtype
+        absent = int(column.is_null().sum())
+        if kind.is_numeric() or kind == nw.Boolean:
+            values = column.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
+            known = values[~np.isnan(values)]
+            absent = len(values) - known.size
+            if np.isinf(known).any():
+                raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")
+            self._same_kind(name, name in self.categories)
+            self.numbers.setdefault(name, RankSketch(self.entries)).add(known)
+        elif kind in (nw.String, nw.Categorical, nw.Enum):
+            self._same_kind(name, name in self.numbers)
+            values_counted = Counter(column.drop_nulls().cast(nw.String).to_list())
+            if name not in self.left_out:
+                self._keep_counts(name, self.categories.get(name, Counter()) + values_counted)
+        elif absent < len(column):  # a column without any value fits every kind
+            reason = "times always move" if kind.is_temporal() else f"holds {kind}"
+            self.left_out[name] = reason
+        self.missing[name] += absent
+
+    def _keep_counts(self, name: str, counts: Counter[str]) -> None:
+        if len(counts) > MOST_CATEGORIES:
+            self.left_out[name] = f"more than {MOST_CATEGORIES:,} different texts: names or prose, not categories"
+            self.categories.pop(name, None)
+        else:
+            self.categories[name] = counts
+
+    def _same_kind(self, name: str, other: bool) -> None:
+        if other:
+            raise InputError(f"column {name!r} holds numbers in one block and texts in another")
+
+
+def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
+    """The number columns as a calibration takes them; missing cells are refused or filled by the median."""
+    if summary.rows < FEWEST_ROWS:
+        raise InputError(f"the reference has {summary.rows} rows; calibration needs at least {FEWEST_ROWS}")
+    columns = summary.known_columns()
+    if not columns:
+        raise InputError("the summary holds no column of numbers to calibrate with")
+    absent = {name: summary.missing[name] for name in columns if summary.missing[name]}
+    if absent and missing != "median":
+        name = next(iter(absent))
+        raise InputError(
+            f"the reference has {absent[name]} missing values in column {name!r}; fill them with missing='median'"
+        )
+    fit = tuple(column.with_entries(column.quantile(0.5), absent.get(name, 0)) for name, column in columns.items())
+    return Windows(names=tuple(columns), named=summary.named, fit=fit, calibration=fit, filled=sum(absent.values()))
+
+
+def _as_frame(table: Any) -> tuple[nw.DataFrame[Any], bool]:
+    """Any table as a frame, and whether it names its columns."""
+    try:
+        frame = nw.from_native(table, eager_only=True, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the table has several columns of one name; rename them ({error})") from error
+    if isinstance(frame, nw.DataFrame):
+        return frame, True
+    import pyarrow as pa
+
+    values, names = as_matrix(table)
+    columns = names or [str(j) for j in range(values.shape[1])]
+    arrow = pa.table({name: values[:, j] for j, name in enumerate(columns)})
+    return nw.from_native(arrow, eager_only=True), names is not None
+
+
+def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:
+    """First and last time, as ISO text or numbers."""
+    if column.dtype == nw.String:
+        try:
+            column = column.str.to_datetime()
+        except Exception as error:  # every library has its own
+            raise InputError(f"time column {name!r} holds texts that are no ISO dates ({error})") from error
+    if column.is_null().any():
+        raise InputError(f"time column {name!r} has missing values; every row needs one")
+    first, last = column.min(), column.max()
+    if isinstance(first, date | datetime):
+        return first.isoformat(), last.isoformat()
+    try:
+        return float(first), float(last)
+    except (TypeError, ValueError):
+        raise InputError(f"time column {name!r} holds {column.dtype}; it must hold times or numbers") from None
+
+
+def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
+    """The earliest first and the latest last of those that are known."""
+    known = [pair for pair in ends if pair[0] is not None]
+    if not known:
+        return None, None
+    if len({type(first) for first, _ in known}) > 1:
+        raise InputError("some of the times are numbers and others dates, which cannot be put in order")
+    return min(first for first, _ in known), max(last for _, last in known)

@@ -1,0 +1,58 @@
+"""`biselect summarise`: a reference without its rows, from tables and from earlier summaries."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.console import Steps
+from biselect.errors import InputError
+
+
+def summarise(
+    tables: Annotated[list[Path], typer.Argument(help="Tables of one reference, or summaries (.npz) to merge.")],
+    out: Annotated[Path, typer.Option("--out", help="The file to write, ending in .npz.")],
+    time_column: Annotated[str | None, options.may_be(help="Column that dates the rows; not summed up itself.")] = None,
+    time_format: options.TimeFormat = None,
+    label_column: options.LabelColumn = None,
+    id_column: options.IdColumn = None,
+    features: options.Features = None,
+    exclude: options.Exclude = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
+
+    `monitor --older` takes the file, and so does `Calibrator.fit_summary` in Python. Summaries of several months are
+    merged by naming them all. What the ranks may be wrong by is printed.
+    """
+    from biselect.calibrate import ReferenceSummary
+    from biselect.reviews.inputs import summed_up
+
+    if out.suffix != ".npz":
+        raise InputError(f"out={str(out)!r}: the file of a summary ends in .npz")
+    steps = Steps(quiet)
+    roles = {
+        "time_column": time_column,
+        "time_format": time_format,
+        "label_column": label_column,
+        "id_column": id_column,
+        "features": features,
+        "exclude": exclude or (),
+    }
+    parts = []
+    for path in tables:
+        with steps.step(f"Reading {path.name}"):
+            parts.append(ReferenceSummary.load(path) if path.suffix == ".npz" else summed_up(path, **roles))
+    summary = ReferenceSummary.merged(parts)
+    summary.save(out)
+    dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
+    typer.echo(
+        f"{summary.rows:,} rows{dated}, {len(summary.columns)} columns; "
+        f"no rank is wrong by more than {100 * summary.rank_error:.2g} % of the rows, and none in the tails"
+    )
+    for name, why in summary.left_out.items():
+        typer.echo(f"left out: {name} ({why})")
+    steps.say(f"wrote {out}")
