@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,14 +11,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.frames import FLAG, NamedMatrix, align, as_matrix, refuse_unusable
 from biselect.errors import InputError
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 HAND = 20  # rows dealt at a time, so that short references are split evenly too
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
 ROWS = 1 << 16  # in a block of a Parquet file
+FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
+FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,16 +31,25 @@ class Windows:
     Attributes:
         names: one per column.
         named: whether the names are the table's own rather than positions.
-        fit: the window that parameters are fit on.
+        rows: in both windows.
+        ranked: rows of the calibration window.
+        fit: the window that parameters are fit on; of categories the weights in the whole reference.
         calibration: the window that ranks are taken among; `fit` itself where the reference is not split.
-        filled: missing entries that the fit window's median replaced.
+        categories: of each column that is weighed by how rare its values are, by position: labels, flags, and numbers
+            that do not vary in the fit window.
+        medians: of the fit window, NaN for a column of labels.
+        absent: missing entries by column.
     """
 
     names: tuple[str, ...]
     named: bool
+    rows: int
+    ranked: int
     fit: tuple[Column, ...]
     calibration: tuple[Column, ...]
-    filled: int
+    categories: Mapping[int, Categories]
+    medians: NDArray[np.float64]
+    absent: NDArray[np.int64]
 
     @property
     def split(self) -> bool:
@@ -63,19 +76,28 @@ class WindowBuilder:
         """Take in a block, all of it into the calibration window where the caller says so."""
         where = "the calibration window" if calibration else "the reference"
         self.ranked_apart |= calibration
-        X, names = as_matrix(block)
+        matrix = as_matrix(block)
         if self.names is None:
-            self._start(X.shape[1], names)
+            self._start(matrix)
         assert self.names is not None
-        X = align(X, names, self.names, named=self.named, where=where)
-        first = 0 if calibration else self.rows
+        matrix = align(matrix, self.names, named=self.named, where=where)
+        X, first = matrix.values, 0 if calibration else self.rows
         refuse_unusable(X, self.names, where=where, missing=self.missing, place_of=lambda row: f"row {first + row}")
+        refuse_labels(matrix, self.labels, where=where)
+        self.text |= matrix.text
+        for j, counter in self.labels.items():  # of both windows: their p-values need no split
+            codes, labels = matrix.coded(j)
+            known = codes[~np.isnan(codes)].astype(np.intp)
+            counts = np.bincount(known, minlength=len(labels)).tolist()
+            counter.update(dict(zip(labels, counts, strict=True)))
+            counter[None] += len(codes) - known.size
         aside = np.ones(len(X), dtype=bool) if calibration else self._deal(len(X))
         for window, chosen in ((0, ~aside), (1, aside)):
             if not chosen.any():
                 continue
             entries = X if chosen.all() else X[chosen]
-            for j in range(X.shape[1]):
+            self.dealt[window] += len(entries)
+            for j in self._numbers():
                 known = ~np.isnan(entries[:, j])
                 self.sketches[window][j].add(entries[known, j])
                 self.absent[window, j] += len(entries) - int(known.sum())
@@ -87,20 +109,41 @@ class WindowBuilder:
             raise InputError("the reference has no blocks")
         if self.rows < FEWEST_ROWS:
             raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
-        medians: list[float] = []
-        fit = self._columns(0, medians)
-        aside = self.sketches[1][0].size + int(self.absent[1, 0])
-        if (aside or self.split or self.ranked_apart) and min(aside, fit[0].size) < FEWEST_ROWS:
+        fitted, aside = self.dealt
+        if (aside or self.split or self.ranked_apart) and min(aside, fitted) < FEWEST_ROWS:
             raise InputError(
-                f"the split leaves {fit[0].size} rows to fit on and {aside} to rank among; "
+                f"the split leaves {fitted} rows to fit on and {aside} to rank among; "
                 f"each window needs at least {FEWEST_ROWS}"
             )
+        categories = {j: self._categories(j) for j in self.labels}
+        medians = np.full(len(self.names), np.nan)
+        fit, calibration = {}, {}
+        for j in self._numbers():
+            column, ranked = (self._column(window, j) for window in (0, 1))
+            if column is not None:
+                medians[j] = column.quantile(0.5)
+            gaps = self.absent[:, j]
+            if self.missing == "median":
+                if column is None:
+                    raise InputError(f"column {self.names[j]!r} of the reference holds no value at all")
+                column = column.with_entries(medians[j], int(gaps[0]))
+                ranked = None if ranked is None else ranked.with_entries(medians[j], int(gaps[1]))
+            if column is None or not column.varies:
+                categories[j] = _by_value([column, ranked], 0 if self.missing == "median" else int(gaps.sum()))
+            else:
+                fit[j], calibration[j] = column, column if ranked is None else ranked
+        weights = {j: found.column() for j, found in categories.items()}
+        columns = tuple((fit | weights)[j] for j in range(len(self.names)))
         return Windows(
             names=self.names,
             named=self.named,
-            fit=fit,
-            calibration=self._columns(1, medians) if aside else fit,
-            filled=int(self.absent.sum()),
+            rows=fitted + aside,
+            ranked=aside or fitted,
+            fit=columns,
+            calibration=tuple((calibration | weights)[j] for j in range(len(columns))) if aside else columns,
+            categories=categories,
+            medians=medians,
+            absent=self.absent.sum(axis=0),
         )
 
     def _deal(self, rows: int) -> NDArray[np.bool_]:
@@ -111,31 +154,70 @@ class WindowBuilder:
         dealt, self._deck = self._deck[:rows], self._deck[rows:]
         return dealt
 
-    def _start(self, width: int, names: tuple[str, ...] | None) -> None:
+    def _start(self, block: NamedMatrix) -> None:
+        """The first block says which columns hold labels."""
+        width = len(block.names)
         if width == 0:
             raise InputError("the reference has no feature columns")
-        self.named = names is not None
-        self.names = names or tuple(str(j) for j in range(width))
+        self.named, self.names = block.named, block.names
+        self.labels: dict[int, Counter[str | None]] = {j: Counter() for j in block.labels}
+        self.text: frozenset[int] = frozenset()
         number = 2 * width if self.split else width
         entries = None if self.memory is None else self.memory // (8 * number)
         self.sketches = [[RankSketch(entries) for _ in range(width)] for _ in range(2)]
         self.absent = np.zeros((2, width), dtype=np.int64)
+        self.dealt = [0, 0]
 
-    def _columns(self, window: int, medians: list[float]) -> tuple[Column, ...]:
-        """The window's columns, missing entries filled by the fit window's medians; frees the sketches."""
-        columns: list[Column] = []
+    def _numbers(self) -> list[int]:
         assert self.names is not None
-        for j, name in enumerate(self.names):
-            sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
-            if sketch.size == 0:
-                raise InputError(f"column {name!r} of the reference holds no value at all")
-            column = sketch.column()
-            if not np.isfinite(column.deviation):
-                raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
-            if window == 0:
-                medians.append(column.quantile(0.5))
-            columns.append(column.with_entries(medians[j], int(self.absent[window, j])))
-        return tuple(columns)
+        return [j for j in range(len(self.names)) if j not in self.labels]
+
+    def _column(self, window: int, j: int) -> Column | None:
+        """A column of numbers, None where the window holds no value; frees the sketch."""
+        sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
+        if sketch.size == 0:
+            return None
+        column = sketch.column()
+        if not np.isfinite(column.deviation):
+            assert self.names is not None
+            raise InputError(f"column {self.names[j]!r} of the reference holds values too large to square; rescale it")
+        return column
+
+    def _categories(self, j: int) -> Categories:
+        """The labels of a column; free text is refused."""
+        found = Categories(self.labels[j])
+        texts, known = len(found.counts.keys() - {None}), found.rows - found.counts.get(None, 0)
+        if j in self.text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
+            assert self.names is not None
+            name = self.names[j]
+            raise InputError(
+                f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
+                f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
+                f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
+            )
+        return found
+
+
+def _by_value(columns: Sequence[Column | None], absent: int) -> Categories:
+    """Numbers that do not vary, as categories."""
+    counts: Counter[str | None] = Counter({None: absent})
+    for column in columns:
+        if column is not None:
+            last = np.flatnonzero(np.append(column.values[1:] != column.values[:-1], True))
+            sizes = np.diff(column.counts[last], prepend=0).tolist()
+            counts.update(dict(zip([f"{value:.15g}" for value in column.values[last]], sizes, strict=True)))
+    return Categories(counts)
+
+
+def refuse_labels(matrix: NamedMatrix, labels: Mapping[int, Any], *, where: str) -> None:
+    """An error where a column holds labels that holds numbers in the reference; flags are numbers too."""
+    for j, known in matrix.labels.items():
+        if j not in labels and tuple(known) != FLAG:
+            shown = repr(known[0]) if known else "nothing"
+            raise InputError(
+                f"column {matrix.names[j]!r} holds labels in {where} ({shown}), but numbers in the reference; "
+                "convert either of them"
+            )
 
 
 def parquet_blocks(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Any]:

@@ -13,7 +13,8 @@ from typing import Any
 from biselect.cli.console import Steps, out, printable
 
 ANSWER = "answer"
-TAKEN = ("id_column", "label_column", "time_column", "time_format", "features", "exclude", "show", "per")
+ROLES = "id_column label_column time_column time_format features exclude show per categories dates"
+TAKEN = tuple(ROLES.split())
 OPTIONS = ("k", "m", "kinds", "map", "missing", "drift", "seed", "time_limit", "reference_until")
 
 
