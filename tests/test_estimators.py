@@ -1,3 +1,5 @@
+from datetime import datetime, timedelta
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -208,3 +210,31 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
 def test_center_and_split_reach_the_calibrator():
     calibrator = JointSelector(center="mean", split=0.5).fit(data()).calibrator_
     assert (calibrator.center, calibrator.split) == ("mean", 0.5)
+
+
+def mixed(rows, seed):
+    rng = np.random.default_rng(seed)
+    start = datetime(2024, 3, 4, 9)
+    return {
+        "amount": np.where(rng.random(rows) < 0.02, np.nan, rng.normal(size=rows)),
+        "country": rng.choice(["DE", "FR"], rows).tolist(),
+        "blocked": [False] * rows,
+        "paid": [start + timedelta(days=i % 5, hours=i % 8) for i in range(rows)],
+    }
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_mixed_frames_need_no_preparation(make):
+    reference, rows = mixed(200, 0), mixed(30, 1)
+    rows["country"][4], rows["blocked"][4], rows["paid"][4] = "BT", True, datetime(2024, 3, 4, 3)
+    with pytest.warns(UserWarning, match="Left out, dates: paid"):
+        plain = JointSelector(k=1, m=2).fit(make(reference), pool=make(rows))
+    assert plain.selection_.samples.tolist() == [4] and plain.selection_.feature_names == ["country", "blocked"]
+    assert plain.get_support().tolist() == [False, True, True, False]
+    assert np.flatnonzero(plain.predict(make(rows)) == -1).tolist() == [4]
+    dated = JointSelector(k=1, m=4, dates=["paid:hour,weekday"]).fit(make(reference), pool=make(rows))
+    assert dated.select(make(rows)).feature_names == ["amount", "country", "blocked", "paid hour"]
+    assert dated.get_support().tolist() == [True] * 4
+    names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
+    weigher = TailCalibrator(dates=["paid"]).fit(make(reference))
+    assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)

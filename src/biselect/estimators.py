@@ -23,7 +23,7 @@ from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.reviews.inputs import row_labels
 from biselect.reviews.named_rules import NamedRules
-from biselect.reviews.warnings import beyond_findings
+from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
@@ -39,6 +39,7 @@ class _Checked(BaseEstimator):
     split: float | None
     categories: Sequence[str]
     dates: Sequence[str]
+    unused_dates_: list[str]
     random_state: int | np.random.RandomState | None
 
     def __sklearn_tags__(self) -> Any:
@@ -53,7 +54,16 @@ class _Checked(BaseEstimator):
             self.categories or self.dates or not all(kind.is_numeric() for kind in frame.schema.values())
         ):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return as_matrix(X, categories=self.categories, dates=self.dates)
+            asked = parts_of_dates(self.dates)
+            unused = [name for name, kind in frame.schema.items() if kind.is_temporal() and name not in asked]
+            if unused and reset:
+                warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
+            X = as_matrix(frame.drop(unused).to_native(), categories=self.categories, dates=self.dates)
+            if reset:
+                self.unused_dates_ = unused
+            return X
+        if reset:
+            self.unused_dates_ = []
         return validate_data(
             self,
             X,
@@ -72,7 +82,7 @@ class _Checked(BaseEstimator):
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
-        parts = parts_of_dates(self.dates)
+        parts = parts_of_dates(self.dates) | dict.fromkeys(self.unused_dates_, ())
         names, owners = [], []
         for position, name in enumerate(_check_feature_names_in(self)):
             made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
@@ -135,7 +145,7 @@ class TailCalibrator(TransformerMixin, _Checked):
         """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
         names = _check_feature_names_in(self, input_features)
-        return self._weighed()[0] if self.dates else names
+        return self._weighed()[0] if self.dates or self.unused_dates_ else names
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):

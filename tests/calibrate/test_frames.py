@@ -22,14 +22,16 @@ def test_frames_are_matched_by_name_and_keep_their_names(make):
     assert calibrator.problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
     with pytest.raises(InputError, match="lacks columns of the reference: 'count'"):
         calibrator.weights(make({"x": [1.0], "flag": [True]}))
-    with pytest.raises(InputError, match="column 'x' holds labels in the pool .'a'., but numbers in the reference"):
+    with pytest.raises(InputError, match=r"column 'x' holds labels in the pool \('a'\), but numbers in the reference"):
         calibrator.weights(make({"x": ["a"], "count": [1], "flag": [True]}))
 
 
 def test_missing_values_are_refused_or_filled_by_the_reference_median():
     reference = np.column_stack([np.arange(21.0), np.arange(21.0)])
     pool = np.array([[np.nan, 3.0]])
-    with pytest.raises(InputError, match=r"pool has a missing value in column '0', row 0.*missing='weigh' .*missing='median'"):
+    with pytest.raises(
+        InputError, match=r"pool has a missing value in column '0', row 0.*missing='weigh' .*missing='median'"
+    ):
         Calibrator(missing="error").fit(reference).weights(pool)
     filled = Calibrator(missing="median").fit(reference)
     np.testing.assert_array_equal(filled.weights(pool), filled.weights([[10.0, 3.0]]))

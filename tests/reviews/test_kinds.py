@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biselect import Calibrator, Rules, SelectionProblem
 from biselect.calibrate.frames import NamedMatrix
 from biselect.errors import InputError
-from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores
+from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
 
 
 def planted(seed=0):
@@ -139,3 +139,23 @@ def test_what_cannot_be_is_refused():
         find_kinds(problem, apart="cells")
     with pytest.raises(InputError, match="1 or more"):
         find_kinds(problem, kinds=0)
+
+
+def test_rare_categories_and_gaps_are_sides_of_their_own():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.normal(size=(400, 2)), rng.integers(0, 2, size=400)])
+    reference = NamedMatrix(values=values, names=("a", "b", "colour"), labels={2: ("red", "blue", "green")})
+    pool = values[:40].copy()
+    pool[:4, 0], pool[:4, 2] = np.nan, 2
+    pool[4:8, 1] = 9
+    table = NamedMatrix(values=pool, names=reference.names, labels=reference.labels)
+    calibrator = Calibrator().fit(reference)
+    found = sides_of(calibrator, table)
+    assert set(found[:, 2]) == {SIDES.index("rare")} and (found[:4, 0] == SIDES.index("missing")).all()
+    problem = calibrator.problem(table, k=4, m=2, marginals="none")
+    told = by_side(problem, found)
+    assert told.feature_names == ("low a", "low b", "high a", "high b", "rare colour", "missing a")
+    assert told.coupling.sum() == pytest.approx(problem.coupling.sum()), "every cell stands on one side"
+    first = find_kinds(problem, found, kinds=2)[0]
+    assert first.name in ("missing a and rare colour together", "rare colour and missing a together")
+    assert null_scores(calibrator, reference, problem, draws=3, sided=True, seed=0).shape == (3,)

@@ -171,7 +171,7 @@ class Calibrator:
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
         """W of the pool, from 0 to w_max (Eq. weights)."""
-        values, absent = self._read(pool)
+        values, absent = self.read(pool)
         W = np.empty(values.shape)
         rows = max(1, CHUNK_CELLS // values.shape[1])
         for start in range(0, len(values), rows):  # temporaries that stay in the heap cost no page faults
@@ -181,7 +181,27 @@ class Calibrator:
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's numbers, the reference median for missing ones; of a category what it weighs."""
-        return self._read(pool)[0]
+        return self.read(pool)[0]
+
+    def read(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+        """The pool as `values` says it, and which of its numbers are missing; None where none are."""
+        matrix = self.aligned(pool)
+        X = matrix.values
+        if len(X) == 0:
+            raise InputError("the pool has no rows")
+        refuse_unusable(X, self._names, where="the pool", missing=self.missing)
+        refuse_labels(matrix, self.categories, where="the pool")
+        gaps = np.isnan(X).any()
+        if gaps and self.missing == "median":
+            X = np.where(np.isnan(X) & ~np.isnan(self._medians), self._medians, X)
+        if self.categories:
+            filled, X = replace(matrix, values=X), X.copy()
+            for j, found in self.categories.items():
+                X[:, j] = found.encode(*filled.coded(j))
+        if not gaps or self.missing == "median":
+            return X, None
+        absent = np.isnan(X)
+        return np.where(absent, self._medians, X), absent
 
     def aligned(self, pool: Any) -> NamedMatrix:
         """The pool with the columns of the reference."""
@@ -234,7 +254,7 @@ class Calibrator:
 
         `features` names those to choose from; None for all.
         """
-        values, absent = self._read(pool)
+        values, absent = self.read(pool)
         Z = self.scale.residuals(values)
         W = self._with_gaps(self._weigh(Z), absent)
         if features is not None:
@@ -338,26 +358,6 @@ class Calibrator:
         if absent is not None and self.missing == "weigh":
             W[absent] = np.broadcast_to(np.minimum(self._gap, self.cap), W.shape)[absent]
         return W
-
-    def _read(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
-        """The pool as `values` says it, and which of its numbers are missing; None where none are."""
-        matrix = self.aligned(pool)
-        X = matrix.values
-        if len(X) == 0:
-            raise InputError("the pool has no rows")
-        refuse_unusable(X, self._names, where="the pool", missing=self.missing)
-        refuse_labels(matrix, self.categories, where="the pool")
-        gaps = np.isnan(X).any()
-        if gaps and self.missing == "median":
-            X = np.where(np.isnan(X) & ~np.isnan(self._medians), self._medians, X)
-        if self.categories:
-            filled, X = replace(matrix, values=X), X.copy()
-            for j, found in self.categories.items():
-                X[:, j] = found.encode(*filled.coded(j))
-        if not gaps or self.missing == "median":
-            return X, None
-        absent = np.isnan(X)
-        return np.where(absent, self._medians, X), absent
 
     def _require_fit(self) -> None:
         if not hasattr(self, "categories"):

@@ -256,7 +256,8 @@ def align(matrix: NamedMatrix, columns: tuple[str, ...], *, named: bool, where: 
 
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:
     """Both tables without the columns that hold one and the same value in every row, and the names of these."""
-    same = [j for j in range(len(reference.names)) if len(reference.holds(j) | pool.holds(j)) == 1]
+    moves = reference.values.min(axis=0) < reference.values.max(axis=0)  # a gap is looked at below
+    same = [j for j in np.flatnonzero(~moves).tolist() if len(reference.holds(j) | pool.holds(j)) == 1]
     if len(same) == len(reference.names):
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
     if not same:

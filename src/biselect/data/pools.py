@@ -36,6 +36,7 @@ class Pool:
         place: where a candidate does.
         categories: columns of numbers that name things.
         dates: date columns and their parts to use.
+        unused_dates: date columns left out, as nobody asked for any part of them.
     """
 
     reference: pa.Table
@@ -51,6 +52,7 @@ class Pool:
     place: Place
     categories: Sequence[str] = ()
     dates: Sequence[str] = ()
+    unused_dates: Sequence[str] = ()
 
     @cached_property
     def matrices(self) -> tuple[NamedMatrix, NamedMatrix]:
@@ -109,12 +111,25 @@ class Roles:
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
-            chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
+            left = {*special, *self.exclude, *self.unused_dates(reference)}
+            chosen = [name for name in reference.column_names if name not in left]
         if not chosen:
             raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
             raise InputError("a feature is named more than once in features=")
         return chosen
+
+    def unused_dates(self, reference: pa.Table) -> list[str]:
+        """Date columns that nobody asked for: no feature unless features= or dates= names them."""
+        if self.features is not None:
+            return []
+        taken = {self.id_column, self.label_column, self.time_column, self.per, *self.show, *self.exclude}
+        taken |= parts_of_dates(self.dates).keys()
+        return [
+            name
+            for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
+            if pa.types.is_temporal(kind) and name not in taken
+        ]
 
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
@@ -213,7 +228,9 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
         ignored=tuple(
-            name for name in pool.column_names if name not in {*features, *roles.exclude, *named, roles.time_column}
+            name
+            for name in pool.column_names
+            if name not in {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
         ),
         excluded=tuple(roles.exclude),
         shown=as_text,
@@ -223,4 +240,5 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         place=pool_part.place,
         categories=[name for name in roles.categories if name in features],
         dates=roles.dates,
+        unused_dates=roles.unused_dates(reference),
     )

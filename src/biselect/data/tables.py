@@ -261,7 +261,7 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     if must_be_number and not pa.types.is_boolean(kind):
         return f"is not numeric ({_example(column, place_of)})"
     if is_text(kind) and _numbers_with_junk(column):
-        return f"is not numeric ({_example(column, place_of)})"
+        return f"is not numeric ({_example(column, place_of)}; if it names things: categories=['{name}'])"
     if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
         return None
     return f"is neither numeric nor a category (it holds {kind})"

@@ -122,9 +122,11 @@ class Kinds(Sequence[Kind]):
 
 def sides_of(calibrator: Calibrator, pool: Any) -> NDArray[np.int8]:
     """For each cell the position in SIDES: low below the middle of the reference."""
-    low = calibrator.values(pool) < calibrator.reference_quantiles([0.5])[0]
+    values, absent = calibrator.read(pool)
+    low = values < calibrator.reference_quantiles([0.5])[0]
     sides = np.where(low, SIDES.index("low"), SIDES.index("high")).astype(np.int8)
-    sides[calibrator.absent(pool)] = SIDES.index("missing")
+    if absent is not None:
+        sides[absent] = SIDES.index("missing")
     sides[:, [*calibrator.categories]] = SIDES.index("rare")
     return sides
 

@@ -27,7 +27,7 @@ from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.summary import summarise
 from biselect.reviews.view import explore
-from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings
+from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings, unused_dates
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
@@ -389,6 +389,8 @@ def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Fi
     if pool.ignored:
         text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
         found.append(Finding(kind="not-in-reference", columns=pool.ignored, text=text))
+    if pool.unused_dates:
+        found.append(unused_dates(pool.unused_dates))
     if rules.per is not None and not problem.sample_rules.groups:
         text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
         found.append(Finding(kind="rule-idle", columns=(rules.per,), text=text))

@@ -33,7 +33,7 @@ class Finding:
 
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
-            `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or
+            `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -158,9 +158,19 @@ def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Fi
         if often and apart and of_one_length:
             text = (
                 f"Column {name!r} looks like a code: {codes.size:,} different whole numbers from {codes[0]} to "
-                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}']."
+                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}'] or "
+                f"--categories {name}."
             )
             yield Finding(kind="code", columns=(name,), text=text)
+
+
+def unused_dates(names: Sequence[str]) -> Finding:
+    """Date columns left out, and how to use them."""
+    text = (
+        f"Left out, dates: {', '.join(names)}. To use parts of one say dates=['{names[0]}:hour,weekday,gap'] or "
+        f"--dates {names[0]}:hour,weekday,gap."
+    )
+    return Finding(kind="dates", columns=tuple(names), text=text)
 
 
 def filled_findings(cells: Sequence[Sequence[Any]]) -> Iterator[Finding]:
