@@ -64,7 +64,7 @@ class Calibrator:
 
     The weights of a row depend on that row and the reference, never on the other rows of the pool. Numbers weigh by a
     map. Categories (text, booleans, categoricals) weigh by how rare they are in the reference, whatever the map, and so
-    does any new value of a feature that is constant there; see `biselect.calibrate.categories`.
+    does any new value of a feature that is constant there.
 
     Args:
         map: tail map, one of `biselect.calibrate.map_names()`; or `auto`, which takes the rows of the reference
@@ -185,7 +185,7 @@ class Calibrator:
 
     def read(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
         """The pool as `values` says it, and which of its numbers are missing; None where none are."""
-        matrix = self.aligned(pool)
+        matrix = self._aligned(pool)
         X = matrix.values
         if len(X) == 0:
             raise InputError("the pool has no rows")
@@ -203,14 +203,9 @@ class Calibrator:
         absent = np.isnan(X)
         return np.where(absent, self._medians, X), absent
 
-    def aligned(self, pool: Any) -> NamedMatrix:
-        """The pool with the columns of the reference."""
-        self._require_fit()
-        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
-
     def absent(self, pool: Any) -> NDArray[np.bool_]:
         """Which cells are missing in the pool."""
-        return np.isnan(self.aligned(pool).values)
+        return np.isnan(self._aligned(pool).values)
 
     @property
     def present(self) -> list[int]:
@@ -358,6 +353,11 @@ class Calibrator:
         if absent is not None and self.missing == "weigh":
             W[absent] = np.broadcast_to(np.minimum(self._gap, self.cap), W.shape)[absent]
         return W
+
+    def _aligned(self, pool: Any) -> NamedMatrix:
+        """The pool with the columns of the reference."""
+        self._require_fit()
+        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
 
     def _require_fit(self) -> None:
         if not hasattr(self, "categories"):

@@ -17,7 +17,7 @@ from biselect.calibrate import Calibrator, Question, compare, lag_sweep, map_nam
 from biselect.calibrate.sweeps import Point, draw_pool
 from biselect.data.pools import Roles
 from biselect.data.splits import as_times
-from biselect.data.tables import line_of_row, names_in, require_columns, usable
+from biselect.data.tables import line_of_row, names_in, numeric, require_columns
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import as_table, call_in_words, paths_of, provenance, roles_from
@@ -102,7 +102,7 @@ def monitor_drift(
     with stage(f"Reading {' and '.join(files) or 'the tables'}"):
         newest, times = _in_time(as_table(table), _called(table, "the newer reference"), time_column, time_format)
         columns = _features(newest, roles_from(given))
-        newest = usable(newest, columns, _called(table, "the newer reference"))
+        newest = numeric(newest, columns, _called(table, "the newer reference"))
         previous: Any = None if older is None else _same_columns(older, columns, "the older reference")
         candidates = None if pool is None else _same_columns(pool, columns, "the pool")
     if candidates is None:
@@ -148,7 +148,7 @@ def _called(source: Any, otherwise: str) -> str:
 def _same_columns(source: Any, columns: list[str], otherwise: str) -> pa.Table:
     table, where = as_table(source), _called(source, otherwise)
     require_columns(table, columns, where)
-    return usable(table, columns, where)
+    return numeric(table, columns, where)
 
 
 def _in_time(

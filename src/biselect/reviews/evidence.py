@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.categories import Categories
-from biselect.calibrate.frames import NamedMatrix, rows_of
+from biselect.calibrate.frames import NamedMatrix, align, as_matrix, rows_of
 from biselect.data.pools import Pool
 from biselect.reviews.recentre import MovedColumn
 
@@ -105,7 +105,7 @@ def gather_evidence(
     weighed: Any = None,
 ) -> list[list[Evidence]]:
     """Evidence for each cell of a block of the pool; counts are of `weighed`, the pool with drifted columns moved."""
-    part = calibrator.aligned(rows_of(pool, samples))
+    part = align(as_matrix(rows_of(pool, samples)), calibrator.feature_names, named=True, where="the pool")
     values = calibrator.values(part)
     moved = values if weighed is None else calibrator.values(rows_of(weighed, samples))
     below, above = calibrator.reference_counts(calibrator.scale.residuals(moved))

@@ -86,5 +86,6 @@ def _value(cell: dict[str, Any]) -> float | str | None:
 def strongest_reason(row: dict[str, Any]) -> str:
     """The cell that adds most to a row of a summary, in words."""
     cell = row["cells"][0]
-    of_category = f" = {cell['value']}" if isinstance(cell.get("value"), str) else ""
+    value = cell.get("value", "")
+    of_category = f" = {value if isinstance(value, str) else format(value, '.6g')}" * (cell.get("direction") == "rare")
     return f"{cell['feature']}{of_category}: {cell.get('words', format(cell['adds'], '.4g'))}"

@@ -158,18 +158,14 @@ def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Fi
         if often and apart and of_one_length:
             text = (
                 f"Column {name!r} looks like a code: {codes.size:,} different whole numbers from {codes[0]} to "
-                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}'] or "
-                f"--categories {name}."
+                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}']."
             )
             yield Finding(kind="code", columns=(name,), text=text)
 
 
 def unused_dates(names: Sequence[str]) -> Finding:
     """Date columns left out, and how to use them."""
-    text = (
-        f"Left out, dates: {', '.join(names)}. To use parts of one say dates=['{names[0]}:hour,weekday,gap'] or "
-        f"--dates {names[0]}:hour,weekday,gap."
-    )
+    text = f"Left out, dates: {', '.join(names)}. To use parts of one say dates=['{names[0]}:hour,weekday,gap']."
     return Finding(kind="dates", columns=tuple(names), text=text)
 
 
