@@ -1,3 +1,5 @@
+from datetime import datetime, timedelta
+
 import joblib
 import numpy as np
 import pandas as pd
@@ -50,7 +52,7 @@ def test_tables_of_every_make_give_the_same_weights_and_names(make):
     calibrator = TailCalibrator(map="laplace").fit(frame(data()))
     plain = bs.Calibrator("laplace").fit(data())
     np.testing.assert_array_equal(calibrator.transform(frame(pool())), plain.weights(pool()))
-    names = NAMES[:3] if make != "numpy" else ["x0", "x1", "x2"]
+    names = NAMES if make != "numpy" else ["x0", "x1", "x2", "x3"]
     assert calibrator.get_feature_names_out().tolist() == names
     for output in ("pandas", "polars"):
         shown = clone(calibrator).set_output(transform=output).fit(frame(data())).transform(frame(pool()))
@@ -73,7 +75,7 @@ def test_the_selector_chooses_exactly_from_any_table(make):
     assert (fitted.decision_function(frame(pool())) < 0).sum() == 2
 
 
-def test_support_counts_the_columns_that_calibration_left_out():
+def test_support_is_by_position_in_the_input():
     X = data()[:, ::-1]  # the constant column first
     chosen = JointSelector(k=2, m=1).fit(X, pool=pool()[:, ::-1])
     assert chosen.get_support().tolist() == [False, False, True, False]
@@ -114,7 +116,7 @@ def test_pipelines_keep_columns_and_rows():
     pipeline = make_pipeline(StandardScaler(), JointSelector(k=5, m=2), LogisticRegression()).fit(X, y)
     assert pipeline.predict(pool()).shape == (12,) and pipeline[-1].coef_.shape == (1, 2)
     weighed = make_pipeline(TailCalibrator(), LogisticRegression()).fit(X, y)
-    assert weighed[-1].coef_.shape == (1, 3)
+    assert weighed[-1].coef_.shape == (1, 4)
     ending = make_pipeline(TailCalibrator(), JointSelector(k=2, m=1)).fit(X)
     assert set(ending.predict(pool())) <= {-1, 1}
 
@@ -140,7 +142,7 @@ def test_grid_search_over_the_map_and_the_coupling_weight():
 @pytest.mark.parametrize("name", map_names())
 def test_every_map_fits_through_the_estimators(name):
     y = np.arange(80) % 4 == 0
-    assert TailCalibrator(map=name).fit(data(), y).transform(pool()).shape == (12, 3)
+    assert TailCalibrator(map=name).fit(data(), y).transform(pool()).shape == (12, 4)
     JointSelector(map=name).fit(data(), np.where(y, -1, 1))
 
 
@@ -158,7 +160,7 @@ def test_missing_values_are_filled_where_asked():
     assert np.isfinite(TailCalibrator(missing="median").fit(X).transform(X)).all()
     JointSelector(k=2, m=1, missing="median").fit(X).select(X)
     with pytest.raises(ValueError, match="NaN"):
-        TailCalibrator().fit(X)
+        TailCalibrator(missing="error").fit(X)
 
 
 def test_unusable_budgets_and_options_say_what_to_do():
@@ -208,3 +210,31 @@ def test_a_column_beyond_the_reference_is_not_chosen_in_silence():
 def test_center_and_split_reach_the_calibrator():
     calibrator = JointSelector(center="mean", split=0.5).fit(data()).calibrator_
     assert (calibrator.center, calibrator.split) == ("mean", 0.5)
+
+
+def mixed(rows, seed):
+    rng = np.random.default_rng(seed)
+    start = datetime(2024, 3, 4, 9)
+    return {
+        "amount": np.where(rng.random(rows) < 0.02, np.nan, rng.normal(size=rows)),
+        "country": rng.choice(["DE", "FR"], rows).tolist(),
+        "blocked": [False] * rows,
+        "paid": [start + timedelta(days=i % 5, hours=i % 8) for i in range(rows)],
+    }
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame], ids=["pandas", "polars"])
+def test_mixed_frames_need_no_preparation(make):
+    reference, rows = mixed(200, 0), mixed(30, 1)
+    rows["country"][4], rows["blocked"][4], rows["paid"][4] = "BT", True, datetime(2024, 3, 4, 3)
+    with pytest.warns(UserWarning, match="Left out, dates: paid"):
+        plain = JointSelector(k=1, m=2).fit(make(reference), pool=make(rows))
+    assert plain.selection_.samples.tolist() == [4] and plain.selection_.feature_names == ["country", "blocked"]
+    assert plain.get_support().tolist() == [False, True, True, False]
+    assert np.flatnonzero(plain.predict(make(rows)) == -1).tolist() == [4]
+    dated = JointSelector(k=1, m=4, dates=["paid:hour,weekday"]).fit(make(reference), pool=make(rows))
+    assert dated.select(make(rows)).feature_names == ["amount", "country", "blocked", "paid hour"]
+    assert dated.get_support().tolist() == [True] * 4
+    names = ["amount", "country", "blocked", "paid hour", "paid weekday"]
+    weigher = TailCalibrator(dates=["paid"]).fit(make(reference))
+    assert weigher.get_feature_names_out().tolist() == names and weigher.transform(make(rows)).shape == (30, 5)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, Self
 
+import narwhals as nw
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
@@ -14,12 +15,13 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import as_matrix, parts_of_dates
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
 from biselect.reviews.inputs import row_labels
 from biselect.reviews.named_rules import NamedRules
-from biselect.reviews.warnings import beyond_findings
+from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
 
 OUTLIER, INLIER = -1, 1
@@ -33,37 +35,70 @@ class _Checked(BaseEstimator):
     cap: float
     missing: str
     split: float | None
+    categories: Sequence[str]
+    dates: Sequence[str]
+    unused_dates_: list[str]
     random_state: int | np.random.RandomState | None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = self.missing == "median"
+        tags.input_tags.allow_nan = self.missing != "error"
         return tags
 
-    def _checked(self, X: Any, *, reset: bool = False) -> NDArray[np.float64]:
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
+        """Numbers as scikit-learn checks them; a frame that also holds something else as a matrix with labels."""
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if isinstance(frame, nw.DataFrame) and (
+            self.categories or self.dates or not all(kind.is_numeric() for kind in frame.schema.values())
+        ):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            asked = parts_of_dates(self.dates)
+            unused = [name for name, kind in frame.schema.items() if kind.is_temporal() and name not in asked]
+            if unused and reset:
+                warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
+            X = as_matrix(frame.drop(unused).to_native(), categories=self.categories, dates=self.dates)
+            if reset:
+                self.unused_dates_ = unused
+            return X
+        if reset:
+            self.unused_dates_ = []
         return validate_data(
             self,
             X,
             dtype=np.float64,
             reset=reset,
-            ensure_all_finite="allow-nan" if self.missing == "median" else True,
+            ensure_all_finite=True if self.missing == "error" else "allow-nan",
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
-    def _calibrate(self, X: NDArray[np.float64], y: Any) -> None:
+    def _calibrate(self, X: Any, y: Any) -> None:
         """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
         state = self.random_state
         seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
         calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, int(seed))
         self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
 
+    def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
+        """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
+        parts = parts_of_dates(self.dates) | dict.fromkeys(self.unused_dates_, ())
+        names, owners = [], []
+        for position, name in enumerate(_check_feature_names_in(self)):
+            made = [f"{name} {part}" for part in parts[name]] if name in parts else [name]
+            names += made
+            owners += [position] * len(made)
+        return np.array(names, dtype=object), owners
+
 
 class TailCalibrator(TransformerMixin, _Checked):
     """Cells to bounded outlier weights; every row is kept, and its weights depend on it and the reference alone.
 
-    Columns that are constant in the reference are left out; `get_feature_names_out` says which remain.
+    Frames may hold categories, which weigh by how rare they are in the reference.
 
     The options are those of `biselect.Calibrator`, whose seed is called `random_state` here.
+
+    Args:
+        categories: columns of numbers in a frame that name things, such as postcodes.
+        dates: date columns of a frame to use, with their parts, such as `created:hour,weekday,gap`.
 
     >>> weights = TailCalibrator().fit(np.arange(100.0)[:, None]).transform([[50.0], [99.0]])
     >>> weights.round(2).tolist()
@@ -75,8 +110,10 @@ class TailCalibrator(TransformerMixin, _Checked):
         map: str = "ecdf",
         center: str = "median",
         cap: float = 10.0,
-        missing: str = "error",
+        missing: str = "weigh",
         split: float | None = None,
+        categories: Sequence[str] = (),
+        dates: Sequence[str] = (),
         random_state: int | np.random.RandomState | None = 0,
     ):
         self.map = map
@@ -84,6 +121,8 @@ class TailCalibrator(TransformerMixin, _Checked):
         self.cap = cap
         self.missing = missing
         self.split = split
+        self.categories = categories
+        self.dates = dates
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
@@ -97,9 +136,10 @@ class TailCalibrator(TransformerMixin, _Checked):
         return self.calibrator_.weights(self._checked(X))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
-        """Names of the columns that vary in the reference."""
+        """Names of the columns; a date has one for each of its parts."""
         check_is_fitted(self)
-        return _check_feature_names_in(self, input_features)[self.calibrator_.kept]
+        names = _check_feature_names_in(self, input_features)
+        return self._weighed()[0] if self.dates or self.unused_dates_ else names
 
 
 class JointSelector(OutlierMixin, SelectorMixin, _Checked):
@@ -113,6 +153,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     Options that are not told here are as for `biselect.review`.
 
     Args:
+        categories: columns of numbers in a frame that name things, such as postcodes.
+        dates: date columns of a frame to use, with their parts, such as `created:hour,weekday,gap`.
         must: rows of the pool that must be chosen: positions, or names in the index of a pandas pool.
         never: rows that must not be.
         must_columns: columns that must be chosen: positions or names.
@@ -140,8 +182,10 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         map: str = "ecdf",
         center: str = "median",
         cap: float = 10.0,
-        missing: str = "error",
+        missing: str = "weigh",
         split: float | None = None,
+        categories: Sequence[str] = (),
+        dates: Sequence[str] = (),
         marginals: str = "bounded",
         coupling_weight: float = 1.0,
         must: Sequence[int | str] = (),
@@ -160,6 +204,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self.cap = cap
         self.missing = missing
         self.split = split
+        self.categories = categories
+        self.dates = dates
         self.marginals = marginals
         self.coupling_weight = coupling_weight
         self.must = must
@@ -205,7 +251,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> Selection:
+    def _choose(self, pool: Any, names: list[str] | None, groups: Any) -> Selection:
         problem = self._problem(pool, names, groups)
         for finding in beyond_findings(self.calibrator_, problem):
             warnings.warn(finding.text, UserWarning, stacklevel=3)
@@ -213,10 +259,10 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         workers = {"workers": effective_n_jobs(self.n_jobs)} if takes_workers else {}
         return solve(problem, self.solver, seed=self.calibrator_.seed, time_limit=self.time_limit, **workers)
 
-    def _problem(self, pool: NDArray[np.float64], names: list[str] | None, groups: Any) -> SelectionProblem:
+    def _problem(self, pool: Any, names: list[str] | None, groups: Any) -> SelectionProblem:
         if (self.at_most is None) != (groups is None):
             raise InputError("at_most= and groups= go together: groups=, in fit and select, holds one label per row")
-        columns = _check_feature_names_in(self)
+        columns, _ = self._weighed()
         problem = self.calibrator_.problem(
             pool,
             self.k,
@@ -233,9 +279,9 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
             per=None if groups is None else "group",
         )
         labels = None if groups is None else [None if label != label else str(label) for label in groups]
-        return rules.applied(replace(problem, feature_names=tuple(columns[self.calibrator_.kept])), labels)
+        return rules.applied(replace(problem, feature_names=tuple(columns)), labels)
 
-    def _scores(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+    def _scores(self, X: Any) -> NDArray[np.float64]:
         W = self.calibrator_.weights(X)
         alone = 0.0 if self.marginals == "none" else W.max(axis=1)
         return -(alone + self.coupling_weight * W[:, self.selection_.features].sum(axis=1))
@@ -252,8 +298,9 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
+        _, owners = self._weighed()
         mask = np.zeros(self.n_features_in_, dtype=bool)
-        mask[self.calibrator_.kept[self.selection_.features]] = True
+        mask[[owners[j] for j in self.selection_.features]] = True
         return mask
 
 

@@ -81,7 +81,7 @@ def test_residuals_use_median_and_scaled_mad_or_mean_and_deviation():
     np.testing.assert_allclose(plain.residuals(X), (X - X.mean()) / X.std())
 
 
-def test_zero_mad_falls_back_to_the_deviation_and_constants_are_dropped():
+def test_zero_mad_falls_back_to_the_deviation_and_constants_are_told():
     reference = np.zeros((20, 3))
     reference[0, 0] = 5.0
     reference[:, 2] = np.arange(20)
@@ -89,9 +89,9 @@ def test_zero_mad_falls_back_to_the_deviation_and_constants_are_dropped():
     calibrator = Calibrator().fit(frame)
     assert calibrator.facts.zero_mad == ("spike",)
     assert calibrator.facts.constant == ("flat",)
-    assert calibrator.feature_names == ("spike", "ramp")
+    assert calibrator.feature_names == ("spike", "flat", "ramp") and calibrator.varying == ("spike", "ramp")
     problem = calibrator.problem(frame, k=2, m=1)
-    assert problem.feature_names == ("spike", "ramp")
+    assert problem.feature_names == ("spike", "flat", "ramp") and not problem.coupling[:, 1].any()
     assert calibrator.facts.tied["spike"] > 0.8 and calibrator.facts.tied["ramp"] == 0
 
 

@@ -1,9 +1,13 @@
+from datetime import date, datetime, timedelta
+
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import as_matrix
 from biselect.errors import InputError
 
 
@@ -18,21 +22,23 @@ def test_frames_are_matched_by_name_and_keep_their_names(make):
     assert calibrator.problem(make(data), k=1, m=1).feature_names == ("x", "count", "flag")
     with pytest.raises(InputError, match="lacks columns of the reference: 'count'"):
         calibrator.weights(make({"x": [1.0], "flag": [True]}))
-    with pytest.raises(InputError, match="column 'x' holds String"):
-        Calibrator().fit(make({"x": ["a"] * 40}))
+    with pytest.raises(InputError, match=r"column 'x' holds labels in the pool \('a'\), but numbers in the reference"):
+        calibrator.weights(make({"x": ["a"], "count": [1], "flag": [True]}))
 
 
 def test_missing_values_are_refused_or_filled_by_the_reference_median():
     reference = np.column_stack([np.arange(21.0), np.arange(21.0)])
     pool = np.array([[np.nan, 3.0]])
-    with pytest.raises(InputError, match=r"pool has a missing value in column '0', row 0.*missing='median'"):
-        Calibrator().fit(reference).weights(pool)
+    with pytest.raises(
+        InputError, match=r"pool has a missing value in column '0', row 0.*missing='weigh' .*missing='median'"
+    ):
+        Calibrator(missing="error").fit(reference).weights(pool)
     filled = Calibrator(missing="median").fit(reference)
     np.testing.assert_array_equal(filled.weights(pool), filled.weights([[10.0, 3.0]]))
     reference[3, 1] = np.nan
     assert Calibrator(missing="median").fit(reference).facts.filled == 1
     with pytest.raises(InputError, match="reference has a missing value in column '1', row 3"):
-        Calibrator().fit(reference)
+        Calibrator(missing="error").fit(reference)
     with pytest.raises(InputError, match="an infinite value"):
         filled.weights([[np.inf, 1.0]])
 
@@ -42,3 +48,63 @@ def test_default_frames_and_repeated_columns():
     assert Calibrator().fit(frame).feature_names == ("0", "1", "2")
     with pytest.raises(InputError, match="several columns of one name"):
         Calibrator().fit(pd.concat([frame, frame], axis=1))
+
+
+FRAMES = [pd.DataFrame, pl.DataFrame, pa.table]
+
+
+@pytest.mark.parametrize("make", FRAMES, ids=["pandas", "polars", "arrow"])
+def test_dates_give_hour_weekday_and_gap_where_asked_for(make):
+    start = datetime(2024, 1, 1, 5)  # a Monday
+    times = [start, start + timedelta(days=1, hours=2), start + timedelta(minutes=10), None]
+    frame = make({"x": [1.0, 2.0, 3.0, 4.0], "at": times})
+    matrix = as_matrix(frame, dates=["at:hour,weekday,gap"])
+    assert matrix.names == ("x", "at hour", "at weekday", "at gap")
+    assert matrix.values[:3, 1:].tolist() == [[5, 0, 600], [7, 1, 93000], [5, 0, 600]]
+    assert np.isnan(matrix.values[3, 1:]).all()
+    assert matrix.labels[1][5] == "05:00" and matrix.labels[2][1] == "Tuesday" and 3 not in matrix.labels
+    with pytest.raises(InputError, match=r"column 'at' holds Datetime.*dates=\['at:hour,weekday,gap'\]"):
+        as_matrix(frame)
+    with pytest.raises(InputError, match="column 'x' holds Float64, which has no hour"):
+        as_matrix(frame, dates=["x"])
+    with pytest.raises(InputError, match="no column 'y'"):
+        as_matrix(frame, dates=["y"])
+
+
+def test_days_have_no_hour():
+    with pytest.raises(InputError, match="holds Date, which has no hour"):
+        as_matrix(pl.DataFrame({"day": [date(2024, 1, 1)]}), dates=["day"])
+    assert as_matrix(pl.DataFrame({"day": [date(2024, 1, 3)]}), dates=["day:weekday"]).values.tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize("make", FRAMES, ids=["pandas", "polars", "arrow"])
+def test_types_decide_what_is_a_category(make):
+    frame = make({"text": ["a", None, "b"], "flag": [True, False, None], "code": [5411, 5812, 5411], "x": [1, 2, 3]})
+    matrix = as_matrix(frame, categories=["code"])
+    assert set(matrix.labels) == {0, 1, 2} and matrix.text == {0}
+    assert matrix.coded(2)[1][int(matrix.values[1, 2])] == "5812"
+    assert np.isnan(matrix.values[1, 0]) and np.isnan(matrix.values[2, 1])
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.DataFrame({"x": pd.Categorical([7, 8, 7])}),
+        pl.DataFrame({"x": ["7", "8", "7"]}, schema={"x": pl.Categorical}),
+        pl.DataFrame({"x": ["7", "8", "7"]}, schema={"x": pl.Enum(["8", "7"])}),
+        pa.table({"x": pa.array(["7", "8", "7"]).dictionary_encode()}),
+    ],
+    ids=["pandas", "polars", "enum", "dictionary"],
+)
+def test_categoricals_are_categories_whatever_they_hold(column):
+    matrix = as_matrix(column)
+    assert [matrix.labels[0][int(code)] for code in matrix.values[:, 0]] == ["7", "8", "7"] and not matrix.text
+
+
+def test_what_is_neither_a_number_nor_a_category_is_refused():
+    with pytest.raises(InputError, match="column 'x' holds List"):
+        as_matrix(pl.DataFrame({"x": [[1], [2]]}))
+    with pytest.raises(InputError, match="values of several types"):
+        as_matrix(pd.DataFrame({"x": pd.Series([1, "a", object()], dtype=object)}))
+    with pytest.raises(InputError, match="an array must hold numbers only"):
+        as_matrix([["a"]])

@@ -91,7 +91,7 @@ def test_missing_entries_are_filled_by_the_median_in_a_stream_too():
     filled = table.fillna({"x": table["x"].median()})
     np.testing.assert_allclose(whole.weights(POOL), Calibrator().fit(filled).weights(POOL))
     with pytest.raises(InputError, match="missing value in column 'x', row 700"):
-        Calibrator().fit_blocks(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350))
+        Calibrator(missing="error").fit_blocks(blocks(table.iloc[1:].assign(x=[1.0] * 700 + [np.nan] * 8299), 350))
 
 
 def test_parquet_comes_in_blocks_of_the_columns_asked_for(tmp_path):

@@ -112,7 +112,7 @@ def edit(tables, **columns):
         ({}, ["-m", "5"], "m = 5 is out of range: with 4 features"),
         ({"y": ["a"] * 12}, [], "column 'y' is not numeric (row 0 holds 'a'). Leave out with --exclude y"),
         ({"y": None}, [], "the pool lacks columns of the reference: 'y'"),
-        ({"y": [None] + [1.0] * 11}, [], "--missing median"),
+        ({"y": [None] + [1.0] * 11}, ["--missing", "error"], "--missing weigh or fill them with --missing median"),
         ({"y": [float("inf")] + [1.0] * 11}, [], "an infinite value in column 'y', row 0"),
         ({"id": ["same"] * 12}, [], "id 'same' stands in row 0 and row 1"),
         ({"fraud": [3] * 12}, ["--label-column", "fraud"], "must hold 0 and 1 only"),
@@ -177,7 +177,7 @@ def test_constant_features_are_dropped_and_said(run, tables):
     edit(tables, flat=[1.0] * 12)
     outcome = run(*command(tables, "--label-column", "fraud"))
     assert outcome.code == 0
-    assert "Left out, constant in the reference: flat" in outcome.err
+    assert "Left out, the same in every row of reference and pool: flat" in outcome.err
 
 
 def test_whole_budgets_are_allowed_and_said(run, tables):

@@ -14,14 +14,19 @@ from biselect.reviews.false_share import (
 )
 
 
-def isolation(reference, rows):
+def isolation(reference):
     from sklearn.ensemble import IsolationForest
 
-    return -IsolationForest(n_estimators=30, random_state=0).fit(reference).score_samples(rows)
+    forest = IsolationForest(n_estimators=30, random_state=0).fit(reference)
+    return lambda rows: -forest.score_samples(rows)
 
 
 def weights_of(name):
-    return lambda reference, rows: Calibrator(map=name).fit(reference).weights(rows).sum(axis=1)
+    def fit(reference):
+        calibrator = Calibrator(map=name).fit(reference)
+        return lambda rows: calibrator.weights(rows).sum(axis=1)
+
+    return fit
 
 
 def test_p_values_by_hand():

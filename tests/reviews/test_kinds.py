@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from biselect import Calibrator, Rules, SelectionProblem
 from biselect.calibrate.frames import NamedMatrix
 from biselect.errors import InputError
-from biselect.reviews.kinds import by_side, find_kinds, null_scores
+from biselect.reviews.kinds import SIDES, by_side, find_kinds, null_scores, sides_of
 
 
 def planted(seed=0):
@@ -23,8 +23,12 @@ def planted(seed=0):
     return calibrator, reference, pool, calibrator.problem(pool, k=10, m=3, marginals="none")
 
 
+def sides(low):
+    return np.where(low, SIDES.index("low"), SIDES.index("high"))
+
+
 def low_cells(reference, pool):
-    return pool < np.median(reference, axis=0)
+    return sides(pool < np.median(reference, axis=0))
 
 
 def test_two_planted_kinds_are_found_and_named_by_direction():
@@ -40,7 +44,7 @@ def test_two_planted_kinds_are_found_and_named_by_direction():
 def test_a_name_lists_each_direction_once():
     coupling = np.array([[5.0, 4.0, 0.0], [5.0, 4.0, 0.0]])
     problem = SelectionProblem(coupling=coupling, k=2, m=2, feature_names=["a", "b", "c"])
-    kind = find_kinds(problem, np.array([[True, False, False]] * 2), kinds=1)[0]
+    kind = find_kinds(problem, sides([[True, False, False]] * 2), kinds=1)[0]
     assert kind.name == "low a and high b together"
     assert find_kinds(problem, kinds=1)[0].name == "a, b together"
 
@@ -59,7 +63,7 @@ def best_by_hand(W, low, k, m, banned):
 def test_each_kind_is_the_best_that_shares_no_column_with_those_before(seed, k, m):
     rng = np.random.default_rng(seed)
     W, low = rng.exponential(size=(6, 5)), rng.random((6, 5)) < 0.5
-    kinds = find_kinds(SelectionProblem(coupling=W, k=k, m=m), low, kinds=2)
+    kinds = find_kinds(SelectionProblem(coupling=W, k=k, m=m), sides(low), kinds=2)
     banned = set()
     for kind in kinds:
         assert len(set(kind.columns)) == m and not banned & set(kind.columns)
@@ -125,7 +129,7 @@ def test_a_planted_kind_stands_above_draws_from_the_reference_and_noise_does_not
 def test_by_side_refuses_columns_that_must_be_chosen():
     problem = SelectionProblem(coupling=np.ones((3, 3)), k=1, m=1, feature_rules=Rules(forced_in=[1]))
     with pytest.raises(InputError, match="must be chosen"):
-        by_side(problem, np.ones((3, 3), dtype=bool))
+        by_side(problem, sides(np.ones((3, 3))))
 
 
 def test_what_cannot_be_is_refused():
@@ -134,3 +138,23 @@ def test_what_cannot_be_is_refused():
         find_kinds(problem, apart="cells")
     with pytest.raises(InputError, match="1 or more"):
         find_kinds(problem, kinds=0)
+
+
+def test_rare_categories_and_gaps_are_sides_of_their_own():
+    rng = np.random.default_rng(0)
+    values = np.column_stack([rng.normal(size=(400, 2)), rng.integers(0, 2, size=400)])
+    reference = NamedMatrix(values=values, names=("a", "b", "colour"), labels={2: ("red", "blue", "green")})
+    pool = values[:40].copy()
+    pool[:4, 0], pool[:4, 2] = np.nan, 2
+    pool[4:8, 1] = 9
+    table = NamedMatrix(values=pool, names=reference.names, labels=reference.labels)
+    calibrator = Calibrator().fit(reference)
+    found = sides_of(calibrator, table)
+    assert set(found[:, 2]) == {SIDES.index("rare")} and (found[:4, 0] == SIDES.index("missing")).all()
+    problem = calibrator.problem(table, k=4, m=2, marginals="none")
+    told = by_side(problem, found)
+    assert told.feature_names == ("low a", "low b", "high a", "high b", "rare colour", "missing a")
+    assert told.coupling.sum() == pytest.approx(problem.coupling.sum()), "every cell stands on one side"
+    first = find_kinds(problem, found, kinds=2)[0]
+    assert first.name in ("missing a and rare colour together", "rare colour and missing a together")
+    assert null_scores(calibrator, reference, problem, draws=3, sided=True, seed=0).shape == (3,)

@@ -108,7 +108,9 @@ def test_rules_travel_by_name(pair):
         ({"neighbours": (-1, 0)}, "neighbours= takes two numbers from 0 up, got -1 0"),
         ({"at_most": 1}, "at_most= and per= go together"),
         ({"must": ["nobody"]}, r"must=\['nobody'\]: there is no such row of the pool; there are r0, r1"),
-        ({"id_column": None}, "column 'id' is not numeric"),
+        ({"categories": ["shape"]}, "the reference has no column 'shape'"),
+        ({"dates": ["x:hour"]}, "column 'x' holds Float64, which has no hour"),
+        ({"dates": ["x:minute"]}, "asks for 'minute'; the parts of a date are hour, weekday, gap"),
         ({"split": 2.0}, "split must be 0 or a share"),
     ],
 )
@@ -123,10 +125,10 @@ def test_errors_name_python_parameters(pair, more, message):
 def test_each_table_is_converted_once(pair, monkeypatch):
     converted = []
 
-    def counted(table):
+    def counted(table, **more):
         if not isinstance(table, frames.NamedMatrix):
             converted.append(table)
-        return plain(table)
+        return plain(table, **more)
 
     plain = frames.as_matrix
     for module in ("biselect.data.pools", "biselect.calibrate.calibrator", "biselect.calibrate.windows"):

@@ -39,12 +39,34 @@ def test_a_plain_column_is_not_mentioned():
     assert found(RNG.normal(size=50), RNG.normal(size=20)) == []
 
 
-def test_constants_that_stay_are_left_out_and_those_that_change_are_serious():
-    (still,) = found(np.ones(50), np.ones(20))
-    assert (still.kind, still.columns, still.serious) == ("constant", ("q",), False)
+def test_constants_that_change_are_told():
+    assert found(np.ones(50), np.ones(20)) == []
     (changed,) = found(np.ones(50), np.r_[np.ones(18), 2, 2])
-    assert (changed.kind, changed.share, changed.serious) == ("changed-constant", 0.1, True)
-    assert "constant (1) in the reference, differs in 2 pool rows" in changed.text
+    assert (changed.kind, changed.share, changed.serious) == ("changed-constant", 0.1, False)
+    assert "constant (1) in the reference, differs in 2 pool rows; what was never seen" in changed.text
+
+
+def test_columns_that_are_mostly_new_or_mostly_missing_are_told():
+    assert [finding.kind for finding in found(np.ones(50), np.full(20, 2.0))] == ["mostly-new", "changed-constant"]
+    (finding,) = found(RNG.normal(size=50), np.full(20, np.nan))
+    assert finding.kind == "mostly-missing" and "Column 'q' is missing in 100 % of the pool" in finding.text
+
+
+@pytest.mark.parametrize(
+    ("values", "is_code"),
+    [
+        ([5411, 5812, 5999, 7995, 4829, 6011], True),  # merchant categories
+        ([10115, 20095, 50667, 80331, 60311, 70173, 12043], True),  # postcodes
+        (np.arange(1990, 2025), False),  # years lie next to each other
+        ([100, 200, 300, 500, 800, 900], False),  # round amounts
+        ([0, 1, 2, 3, 50, 999], False),  # counts
+        (np.arange(20) * 1371.5, False),
+    ],
+)
+def test_numbers_that_look_like_codes_are_asked_about(values, is_code):
+    findings = found(np.resize(values, 400), np.resize(values, 20))
+    assert [finding.kind for finding in findings] == ["code"] * is_code
+    assert all("say categories=['q']" in finding.text for finding in findings)
 
 
 def test_whole_budgets_are_told():
@@ -58,7 +80,7 @@ def test_a_map_chosen_here_is_told():
 
 
 def test_filled_cells_are_counted():
-    seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, absent=flag) for flag in (False, True))
+    seen, absent = (Evidence(value=1.0, below=1, above=1, rows=3, filled=flag) for flag in (False, True))
     (finding,) = filled_findings([[seen, absent], [seen, seen]])
     assert (finding.share, finding.serious) == (0.25, True) and "1 of the 4 chosen cells is missing" in finding.text
     assert list(filled_findings([[seen]])) == []

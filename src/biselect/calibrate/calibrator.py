@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.calibrate.column import CENTERS, fit_scale
-from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.categories import Categories
+from biselect.calibrate.column import CENTERS, Scale, fit_scale
+from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
 from biselect.calibrate.isolation import MOST_ROWS, Neighbourhood
 from biselect.calibrate.maps import Reference, TailMap, make_map
 from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
-from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows
+from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows, refuse_labels
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 
-MISSING = ("error", "median")
+MISSING = ("weigh", "median", "error")
 MARGINALS = ("isolation", "bounded", "paper", "none")
 SMALLEST_SHARE = 0.05
 CHUNK_CELLS = 1 << 21  # weighed at a time
@@ -31,12 +32,14 @@ class CalibrationFacts:
 
     Attributes:
         reference_rows: n, all rows of the reference.
-        features: how many features are in use.
-        constant: features dropped because the reference holds one value only.
+        features: how many features there are.
+        categories: those that are weighed by how rare their values are, those of `constant` aside.
+        constant: those of which the reference holds one value only: any other weighs most.
         zero_mad: features scaled by the standard deviation because their MAD is zero.
         tied: share of reference entries that equal another entry of their feature, by feature.
         filled: missing reference entries that the median replaced.
-        largest_weight: the weight of an entry beyond everything in the reference.
+        absent: missing reference entries by feature, where there are any and they are weighed.
+        largest_weight: the weight of a number beyond everything in the reference; of a new category without numbers.
         map: the tail map in use.
         why: why `map="auto"` chose it; empty where the caller chose.
         calibration_rows: rows that ranks are taken among; fewer than n where the reference is split.
@@ -45,10 +48,12 @@ class CalibrationFacts:
 
     reference_rows: int
     features: int
+    categories: tuple[str, ...]
     constant: tuple[str, ...]
     zero_mad: tuple[str, ...]
     tied: dict[str, float]
     filled: int
+    absent: dict[str, int]
     largest_weight: float
     map: str
     why: str
@@ -59,8 +64,9 @@ class CalibrationFacts:
 class Calibrator:
     """Bounded outlier weights, from a reference alone.
 
-    The weights of a row depend on that row and the reference, never on the other rows of the pool. Features that
-    are constant in the reference are left out of all results; `feature_names` says which remain.
+    The weights of a row depend on that row and the reference, never on the other rows of the pool. Numbers weigh by a
+    map. Categories (text, booleans, categoricals) weigh by how rare they are in the reference, whatever the map, and so
+    does any new value of a feature that is constant there.
 
     Args:
         map: tail map, one of `biselect.calibrate.map_names()`; or `auto`, which takes the rows of the reference
@@ -69,7 +75,9 @@ class Calibrator:
         center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation) for the residuals. Maps fit
             their own location and scale, so weights do not depend on it.
         cap: w_max, the largest weight; None for the map's own, 20 for `reach` and 10 for all others.
-        missing: `error`, or `median` to fill missing entries with the reference median.
+        missing: `weigh` to weigh a missing entry by how rare missing ones are in its feature, as a flag that is set;
+            `median` to fill it with the reference median; or `error`. In a feature that is mostly missing, an entry
+            that is there weighs that much more.
         split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while
             all else is fit on the others; None for the map's own habit (½ for `conformal`, none for the rest).
         seed: fixes every draw.
@@ -85,7 +93,7 @@ class Calibrator:
         map: str = "reach",
         center: str = "median",
         cap: float | None = None,
-        missing: str = "error",
+        missing: str = "weigh",
         split: float | None = None,
         seed: int = 0,
     ):
@@ -132,7 +140,7 @@ class Calibrator:
         if make_map(name).needs_labels:
             if labels is None:
                 raise InputError(f"map {name!r} is supervised: fit(reference, labels=...)")
-            marks = _as_labels(labels, windows.fit[0].size)
+            marks = _as_labels(labels, windows.rows)
         return self._learn(name, why, windows, reference, marks)
 
     def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Calibrator:
@@ -158,50 +166,79 @@ class Calibrator:
 
     @property
     def feature_names(self) -> tuple[str, ...]:
-        """The features in use, in the order of the columns of `weights`."""
+        """The features, in the order of the columns of `weights`."""
         self._require_fit()
-        return tuple(self._names[j] for j in self.kept)
+        return self._names
+
+    @property
+    def varying(self) -> tuple[str, ...]:
+        """The features of which the reference holds more than one value."""
+        return tuple(name for name in self.feature_names if name not in self.facts.constant)
 
     def residuals(self, pool: Any) -> NDArray[np.float64]:
-        """Z of the pool, for the features in use."""
+        """Z of the pool; of a category what it weighs."""
         return self.scale.residuals(self.values(pool))
 
     def weights(self, pool: Any) -> NDArray[np.float64]:
-        """W of the pool, from 0 to w_max, for the features in use (Eq. weights)."""
-        values = self.values(pool)
+        """W of the pool, from 0 to w_max (Eq. weights)."""
+        values, absent = self.read(pool)
         W = np.empty(values.shape)
         rows = max(1, CHUNK_CELLS // values.shape[1])
         for start in range(0, len(values), rows):  # temporaries that stay in the heap cost no page faults
             part = slice(start, start + rows)
             W[part] = self._weigh(self.scale.residuals(values[part]))
-        return W
+        return self._with_gaps(W, absent)
 
     def values(self, pool: Any) -> NDArray[np.float64]:
-        """The pool's own values for the features in use, missing entries filled as agreed."""
-        X = self._aligned(pool)
-        if X.shape[0] == 0:
+        """The pool's numbers, the reference median for missing ones; of a category what it weighs."""
+        return self.read(pool)[0]
+
+    def read(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.bool_] | None]:
+        """The pool as `values` says it, and which of its numbers are missing; None where none are."""
+        matrix = self._aligned(pool)
+        X = matrix.values
+        if len(X) == 0:
             raise InputError("the pool has no rows")
         refuse_unusable(X, self._names, where="the pool", missing=self.missing)
-        return self._filled(X)
+        refuse_labels(matrix, self.categories, where="the pool")
+        gaps = np.isnan(X).any()
+        if gaps and self.missing == "median":
+            X = np.where(np.isnan(X) & ~np.isnan(self._medians), self._medians, X)
+        if self.categories:
+            filled, X = replace(matrix, values=X), X.copy()
+            for j, found in self.categories.items():
+                X[:, j] = found.encode(*filled.coded(j))
+        if not gaps or self.missing == "median":
+            return X, None
+        absent = np.isnan(X)
+        return np.where(absent, self._medians, X), absent
 
     def absent(self, pool: Any) -> NDArray[np.bool_]:
-        """Which of `values` were missing in the pool and stand filled by the median."""
-        return np.isnan(self._aligned(pool)[:, self.kept])
+        """Which cells are missing in the pool."""
+        return np.isnan(self._aligned(pool).values)
+
+    @property
+    def present(self) -> list[int]:
+        """Reference rows that have a value, or a median in its place, by feature."""
+        apart = [self.categories[j].counts.get(None, 0) if j in self.categories else 0 for j in range(len(self._names))]
+        windows = [self._columns[:1] if j in self.categories else self._columns for j in range(len(self._names))]
+        return [sum(window[j].size for window in windows[j]) - gaps for j, gaps in enumerate(apart)]
 
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
         self._require_fit()
         below, above = np.zeros(Z.shape, dtype=np.int64), np.zeros(Z.shape, dtype=np.int64)
-        for columns in self._columns:
+        for window, columns in enumerate(self._columns):
             for j, column in enumerate(columns):
-                below[:, j] += column.below(Z[:, j])
-                above[:, j] += column.size - column.at_most(Z[:, j])
+                if window == 0 or j not in self.categories:  # these are counted over the whole reference
+                    below[:, j] += column.below(Z[:, j])
+                    above[:, j] += column.size - column.at_most(Z[:, j])
         return below, above
 
     def reference_quantiles(self, q: Sequence[float]) -> NDArray[np.float64]:
         """Quantiles of the reference in the features' own units: one row for each of `q`, one column for each feature.
 
-        Of a split reference those of the part that location and scale were fit on.
+        Of categories those of their weights; of a split reference those of the part that it was scaled by.
         """
         self._require_fit()
         residuals = np.array([[column.quantile(share) for column in self._columns[0]] for share in q])
@@ -231,8 +268,9 @@ class Calibrator:
             features: those to choose from; None for all in use.
         """
         _one_of("marginals", marginals, MARGINALS)
-        Z = self.residuals(pool)
-        W = self._weigh(Z)
+        values, absent = self.read(pool)
+        Z = self.scale.residuals(values)
+        W = self._with_gaps(self._weigh(Z), absent)
         if marginals == "isolation":
             apart = m * self.isolation(pool, self.near_weight(pool, k))
         if features is not None:
@@ -277,9 +315,10 @@ class Calibrator:
 
     @cached_property
     def _neighbourhood(self) -> Neighbourhood:
-        if self._sample is None:
+        if not self._sample:
             raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
-        return Neighbourhood(self._columns[-1], self._sample)
+        rows = np.vstack([self.residuals(block) for block in self._sample])
+        return Neighbourhood(self._columns[-1], np.random.default_rng(self.seed).permutation(rows))
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)
@@ -297,62 +336,84 @@ class Calibrator:
 
     def _learn(self, name: str, why: str, windows: Windows, table: Any, labels: NDArray[np.bool_] | None) -> Calibrator:
         self._names, self._named = windows.names, windows.named
-        varies = np.array([column.varies for column in windows.fit])
-        if not varies.any():
-            raise InputError("every feature is constant in the reference: there is nothing to calibrate")
-        self.kept: NDArray[np.int64] = np.flatnonzero(varies)
-        fit = [windows.fit[j] for j in self.kept]
-        self.scale = fit_scale(fit, self.center)
-        self._medians = np.array([column.quantile(0.5) for column in fit])
-        units = list(zip(self.kept, self.scale.location, self.scale.scale, strict=True))
+        self.categories: dict[int, Categories] = dict(windows.categories)
+        self._medians = windows.medians
+        width = len(self._names)
+        self._numbers = np.array([j for j in range(width) if j not in self.categories], dtype=np.intp)
+        self.scale = Scale(location=np.zeros(width), scale=np.ones(width), fell_back=np.zeros(width, dtype=bool))
+        if self._numbers.size:
+            fitted = fit_scale([windows.fit[j] for j in self._numbers], self.center)
+            for part in ("location", "scale", "fell_back"):
+                getattr(self.scale, part)[self._numbers] = getattr(fitted, part)
+        units = list(zip(range(width), self.scale.location, self.scale.scale, strict=True))
         self._columns = [
             tuple(window[j].scaled(location, scale) for j, location, scale in units)
             for window in ((windows.fit, windows.calibration) if windows.split else (windows.fit,))
         ]
-        rows = None if labels is None else self.scale.residuals(self._filled(as_matrix(table)[0]))
-        self._map = make_map(name)
-        self._map.fit(Reference(fit=self._columns[0], calibration=self._columns[-1], rows=rows, labels=labels))
-        self._sample = None if windows.sample is None else self.scale.residuals(self._filled(windows.sample))
+        self._gap, self._there = np.zeros(width), np.zeros(width)  # a missing number is a flag that is set
+        for j in self._numbers:
+            gaps = int(windows.absent[j])
+            flag = Categories({"": windows.rows - gaps, None: gaps})
+            self._gap[j], self._there[j] = flag.surprise([gaps, windows.rows - gaps])
+        if self._numbers.size:
+            columns = [tuple(window[j] for j in self._numbers) for window in self._columns]
+            rows = None if labels is None else self.residuals(table)[:, self._numbers]
+            self._map = make_map(name)
+            self._map.fit(Reference(fit=columns[0], calibration=columns[-1], rows=rows, labels=labels))
+        self._sample = windows.sample
         vars(self).pop("_neighbourhood", None)  # of an earlier fit
         self.facts = self._facts(name, why, windows)
         return self
 
     def _facts(self, name: str, why: str, windows: Windows) -> CalibrationFacts:
-        far = np.full((1, self.kept.size), np.finfo(np.float64).max)
-        ties = [column.tied_share for column in self._columns[-1]]
-        ranked = windows.calibration[0].size
+        far = np.full((1, len(self._names)), np.finfo(np.float64).max)
+        new = [0.0 if self._numbers.size else found.surprise(0) for found in self.categories.values()]
+        far[0, [*self.categories]] = new
+        one_value = {j for j, found in self.categories.items() if len(found.counts) == 1}
+        ties = {self._names[j]: self._columns[-1][j].tied_share for j in self._numbers}
+        absent = {name: int(gaps) for name, gaps in zip(self._names, windows.absent, strict=True) if gaps}
         return CalibrationFacts(
-            reference_rows=windows.fit[0].size + (ranked if windows.split else 0),
-            features=self.kept.size,
-            constant=tuple(name for name, column in zip(windows.names, windows.fit, strict=True) if not column.varies),
-            zero_mad=tuple(self.feature_names[j] for j in np.flatnonzero(self.scale.fell_back)),
-            tied=dict(zip(self.feature_names, ties, strict=True)),
-            filled=windows.filled,
+            reference_rows=windows.rows,
+            features=len(self._names),
+            categories=tuple(self._names[j] for j in sorted(self.categories.keys() - one_value)),
+            constant=tuple(self._names[j] for j in sorted(one_value)),
+            zero_mad=tuple(self._names[j] for j in np.flatnonzero(self.scale.fell_back)),
+            tied=ties,
+            filled=sum(absent.values()) if self.missing == "median" else 0,
+            absent={} if self.missing == "median" else absent,
             largest_weight=float(max(self._weigh(far).max(), self._weigh(-far).max())),
             map=name,
             why=why,
-            calibration_rows=ranked,
+            calibration_rows=windows.ranked,
             rank_error=max(column.rank_error / column.size for column in windows.fit + windows.calibration),
         )
 
     def _weigh(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        with np.errstate(over="ignore"):
-            scores = self._map.surprise(Z)
+        if not self.categories:
+            with np.errstate(over="ignore"):
+                scores = self._map.surprise(Z)
+        else:
+            scores = Z.copy()  # categories were weighed when they were read
+            if self._numbers.size:
+                with np.errstate(over="ignore"):
+                    scores[:, self._numbers] = self._map.surprise(Z[:, self._numbers])
+        if self.missing == "weigh" and self._there.any():
+            scores += self._there
         return np.clip(scores, 0.0, self.cap, out=scores)
 
-    def _aligned(self, pool: Any) -> NDArray[np.float64]:
+    def _with_gaps(self, W: NDArray[np.float64], absent: NDArray[np.bool_] | None) -> NDArray[np.float64]:
+        """The weights in which a missing number weighs as much as its being missing."""
+        if absent is not None and self.missing == "weigh":
+            W[absent] = np.broadcast_to(np.minimum(self._gap, self.cap), W.shape)[absent]
+        return W
+
+    def _aligned(self, pool: Any) -> NamedMatrix:
         """The pool with the columns of the reference."""
         self._require_fit()
-        X, names = as_matrix(pool)
-        return align(X, names, self._names, named=self._named, where="the pool")
-
-    def _filled(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The features in use, missing entries replaced by the medians of the reference."""
-        X = X if self.kept.size == X.shape[1] else X[:, self.kept]
-        return np.where(np.isnan(X), self._medians, X) if np.isnan(X).any() else X
+        return align(as_matrix(pool), self._names, named=self._named, where="the pool")
 
     def _require_fit(self) -> None:
-        if not hasattr(self, "kept"):
+        if not hasattr(self, "categories"):
             raise InputError("this Calibrator has not been fit; call fit(reference) first")
 
 

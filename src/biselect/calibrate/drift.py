@@ -215,12 +215,12 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
     """The drift between two fitted calibrators of one map."""
     if older.facts.map != newer.facts.map:
         raise InputError(f"drift compares references, not maps: {older.facts.map!r} against {newer.facts.map!r}")
-    features = [name for name in newer.feature_names if name in older.feature_names]
+    features = [name for name in newer.varying if name in older.varying]
     if len(features) < question.m:
         raise InputError(f"only {len(features)} features vary in both references, {question.m} are to be chosen")
     before, after = (question.problem(calibrator, features) for calibrator in (older, newer))
     parts = decompose(before.coupling - after.coupling)
-    was, now = (question.select(question.problem(c, c.feature_names)) for c in (older, newer))
+    was, now = (question.select(question.problem(c, c.varying)) for c in (older, newer))
     eta = parts.largest["feature"]
     columns = before.coupling.mean(axis=0)
     return Drift(
@@ -236,8 +236,8 @@ def measure(older: Calibrator, newer: Calibrator, question: Question) -> Drift:
         joint=Margin(lead=_joint_lead(now), loss=joint_margin_loss(eta)),
         older=was,
         newer=now,
-        lost=tuple(name for name in older.feature_names if name not in features),
-        gained=tuple(name for name in newer.feature_names if name not in features),
+        lost=tuple(name for name in older.varying if name not in features),
+        gained=tuple(name for name in newer.varying if name not in features),
     )
 
 

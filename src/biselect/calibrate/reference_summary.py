@@ -15,9 +15,10 @@ from typing import Any
 import narwhals as nw
 import numpy as np
 
+from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import as_matrix
-from biselect.calibrate.windows import FEWEST_ROWS, Windows
+from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
 from biselect.core.files import write_file
 from biselect.errors import InputError
 
@@ -225,20 +226,31 @@ class ReferenceSummary:
 
 
 def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
-    """The number columns as a calibration takes them; missing cells are refused or filled by the median."""
+    """The columns as a calibration takes them."""
     if summary.rows < FEWEST_ROWS:
         raise InputError(f"the reference has {summary.rows} rows; calibration needs at least {FEWEST_ROWS}")
-    columns = summary.known_columns()
-    if not columns:
-        raise InputError("the summary holds no column of numbers to calibrate with")
-    absent = {name: summary.missing[name] for name in columns if summary.missing[name]}
-    if absent and missing != "median":
-        name = next(iter(absent))
+    known, names = summary.known_columns(), tuple(summary.columns)
+    if not names:
+        raise InputError("the summary holds no column to calibrate with")
+    gaps = [summary.missing[name] for name in names]
+    if missing == "error" and any(gaps):
+        name, absent = next((name, absent) for name, absent in zip(names, gaps, strict=True) if absent)
         raise InputError(
-            f"the reference has {absent[name]} missing values in column {name!r}; fill them with missing='median'"
+            f"the reference has {absent} missing values in column {name!r}; weigh them with missing='weigh'"
         )
-    fit = tuple(column.with_entries(column.quantile(0.5), absent.get(name, 0)) for name, column in columns.items())
-    return Windows(names=tuple(columns), named=summary.named, fit=fit, calibration=fit, filled=sum(absent.values()))
+    return windows_of(
+        {j: (known.get(name), None) for j, name in enumerate(names) if name not in summary.categories},
+        {
+            j: Categories(dict[str | None, int](summary.categories[name]) | {None: gaps[j]})
+            for j, name in enumerate(names)
+            if name in summary.categories
+        },
+        names=names,
+        named=summary.named,
+        missing=missing,
+        rows=(summary.rows, 0),
+        absent=np.array([gaps, [0] * len(names)], dtype=np.int64),
+    )
 
 
 def _as_frame(table: Any) -> tuple[nw.DataFrame[Any], bool]:
@@ -251,10 +263,9 @@ def _as_frame(table: Any) -> tuple[nw.DataFrame[Any], bool]:
         return frame, True
     import pyarrow as pa
 
-    values, names = as_matrix(table)
-    columns = names or [str(j) for j in range(values.shape[1])]
-    arrow = pa.table({name: values[:, j] for j, name in enumerate(columns)})
-    return nw.from_native(arrow, eager_only=True), names is not None
+    matrix = as_matrix(table)
+    arrow = pa.table({name: matrix.values[:, j] for j, name in enumerate(matrix.names)})
+    return nw.from_native(arrow, eager_only=True), matrix.named
 
 
 def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:

@@ -172,7 +172,7 @@ def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed:
 
 
 def _relative_drift(older: Calibrator, newer: Calibrator, pool: Any) -> float:
-    shared = [name for name in newer.feature_names if name in older.feature_names]
+    shared = [name for name in newer.varying if name in older.varying]
     if not shared:
         return np.inf
     before, after = (

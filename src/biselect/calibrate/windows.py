@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import align, as_matrix, refuse_unusable
+from biselect.calibrate.frames import FLAG, NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.calibrate.isolation import SAMPLE
 from biselect.errors import InputError
 
@@ -19,6 +21,8 @@ FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
 HAND = 20  # rows dealt at a time, so that short references are split evenly too
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
 ROWS = 1 << 16  # in a block of a Parquet file
+FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
+FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -28,18 +32,27 @@ class Windows:
     Attributes:
         names: one per column.
         named: whether the names are the table's own rather than positions.
-        fit: the window that parameters are fit on.
+        rows: in both windows.
+        ranked: rows of the calibration window.
+        fit: the window that parameters are fit on; of categories the weights in the whole reference.
         calibration: the window that ranks are taken among; `fit` itself where the reference is not split.
-        filled: missing entries that the fit window's median replaced.
-        sample: some rows of the reference, drawn by the seed, as they came; None where there are no rows.
+        categories: of each column that is weighed by how rare its values are, by position: labels, flags, and numbers
+            that do not vary in the fit window.
+        medians: of the fit window, NaN for a column of labels.
+        absent: missing entries by column.
+        sample: some rows of the reference, drawn by the seed, in blocks as they came; none where there are no rows.
     """
 
     names: tuple[str, ...]
     named: bool
+    rows: int
+    ranked: int
     fit: tuple[Column, ...]
     calibration: tuple[Column, ...]
-    filled: int
-    sample: NDArray[np.float64] | None = None
+    categories: Mapping[int, Categories]
+    medians: NDArray[np.float64]
+    absent: NDArray[np.int64]
+    sample: tuple[NamedMatrix, ...] = ()
 
     @property
     def split(self) -> bool:
@@ -57,7 +70,8 @@ class WindowBuilder:
     def __init__(self, *, missing: str, split: float, seed: int, memory: int | None):
         self.missing, self.split, self.memory = missing, split, memory
         self.rng, self._lots = np.random.default_rng(seed), np.random.default_rng([seed, 1])
-        self._sample, self._drawn = np.empty((0, 0)), np.empty(0)
+        self._sample: list[NamedMatrix] = []
+        self._drawn = np.empty(0)
         self.names: tuple[str, ...] | None = None
         self.rows = 0
         self.ranked_apart = False  # whether a calibration table was given
@@ -67,25 +81,34 @@ class WindowBuilder:
         """Take in a block, all of it into the calibration window where the caller says so."""
         where = "the calibration window" if calibration else "the reference"
         self.ranked_apart |= calibration
-        X, names = as_matrix(block)
+        matrix = as_matrix(block)
         if self.names is None:
-            self._start(X.shape[1], names)
+            self._start(matrix)
         assert self.names is not None
-        X = align(X, names, self.names, named=self.named, where=where)
-        first = 0 if calibration else self.rows
+        matrix = align(matrix, self.names, named=self.named, where=where)
+        X, first = matrix.values, 0 if calibration else self.rows
         refuse_unusable(X, self.names, where=where, missing=self.missing, place_of=lambda row: f"row {first + row}")
+        refuse_labels(matrix, self.labels, where=where)
+        self.text |= matrix.text
+        for j, counter in self.labels.items():  # of both windows: their p-values need no split
+            codes, labels = matrix.coded(j)
+            known = codes[~np.isnan(codes)].astype(np.intp)
+            counts = np.bincount(known, minlength=len(labels)).tolist()
+            counter.update(dict(zip(labels, counts, strict=True)))
+            counter[None] += len(codes) - known.size
         aside = np.ones(len(X), dtype=bool) if calibration else self._deal(len(X))
         for window, chosen in ((0, ~aside), (1, aside)):
             if not chosen.any():
                 continue
             entries = X if chosen.all() else X[chosen]
-            for j in range(X.shape[1]):
+            self.dealt[window] += len(entries)
+            for j in self._numbers():
                 known = ~np.isnan(entries[:, j])
                 self.sketches[window][j].add(entries[known, j])
                 self.absent[window, j] += len(entries) - int(known.sum())
         if not calibration:
             self.rows += len(X)
-            self._draw(X)
+            self._draw(matrix)
 
     def windows(self) -> Windows:
         """What has been taken in."""
@@ -93,31 +116,33 @@ class WindowBuilder:
             raise InputError("the reference has no blocks")
         if self.rows < FEWEST_ROWS:
             raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
-        medians: list[float] = []
-        fit = self._columns(0, medians)
-        aside = self.sketches[1][0].size + int(self.absent[1, 0])
-        if (aside or self.split or self.ranked_apart) and min(aside, fit[0].size) < FEWEST_ROWS:
+        fitted, aside = self.dealt
+        if (aside or self.split or self.ranked_apart) and min(aside, fitted) < FEWEST_ROWS:
             raise InputError(
-                f"the split leaves {fit[0].size} rows to fit on and {aside} to rank among; "
+                f"the split leaves {fitted} rows to fit on and {aside} to rank among; "
                 f"each window needs at least {FEWEST_ROWS}"
             )
-        return Windows(
+        windows = windows_of(
+            {j: (self._column(0, j), self._column(1, j)) for j in self._numbers()},
+            {j: self._categories(j) for j in self.labels},
             names=self.names,
             named=self.named,
-            fit=fit,
-            calibration=self._columns(1, medians) if aside else fit,
-            filled=int(self.absent.sum()),
-            sample=self._sample,
+            missing=self.missing,
+            rows=self.dealt,
+            absent=self.absent,
         )
+        return replace(windows, sample=tuple(self._sample))
 
-    def _draw(self, X: NDArray[np.float64]) -> None:
-        """Keep the rows with the smallest lots, in the order of their lots: a sample without replacement."""
-        lots = self._lots.random(len(X))
-        least = np.argpartition(lots, SAMPLE - 1)[:SAMPLE] if len(X) > SAMPLE else np.arange(len(X))
-        drawn = np.append(self._drawn, lots[least])
-        order = np.argsort(drawn)[:SAMPLE]
-        rows = X[least] if self._drawn.size == 0 else np.vstack([self._sample, X[least]])
-        self._sample, self._drawn = rows[order], drawn[order]
+    def _draw(self, block: NamedMatrix) -> None:
+        """Keep the rows with the smallest lots: a sample without replacement, whatever the blocks."""
+        lots = np.append(self._drawn, self._lots.random(len(block)))
+        least = np.sort(np.argpartition(lots, SAMPLE - 1)[:SAMPLE]) if lots.size > SAMPLE else np.arange(lots.size)
+        starts = np.cumsum([0, *map(len, self._sample)])
+        kept = [
+            rows_of(part, least[(least >= start) & (least < start + len(part))] - start)
+            for part, start in zip([*self._sample, block], starts, strict=True)
+        ]
+        self._sample, self._drawn = [part for part in kept if len(part)], lots[least]
 
     def _deal(self, rows: int) -> NDArray[np.bool_]:
         """Which of the next rows go to the calibration window."""
@@ -127,31 +152,123 @@ class WindowBuilder:
         dealt, self._deck = self._deck[:rows], self._deck[rows:]
         return dealt
 
-    def _start(self, width: int, names: tuple[str, ...] | None) -> None:
+    def _start(self, block: NamedMatrix) -> None:
+        """The first block says which columns hold labels."""
+        width = len(block.names)
         if width == 0:
             raise InputError("the reference has no feature columns")
-        self.named = names is not None
-        self.names = names or tuple(str(j) for j in range(width))
+        self.named, self.names = block.named, block.names
+        self.labels: dict[int, Counter[str | None]] = {j: Counter() for j in block.labels}
+        self.text: frozenset[int] = frozenset()
         number = 2 * width if self.split else width
         entries = None if self.memory is None else self.memory // (8 * number)
         self.sketches = [[RankSketch(entries) for _ in range(width)] for _ in range(2)]
         self.absent = np.zeros((2, width), dtype=np.int64)
+        self.dealt = [0, 0]
 
-    def _columns(self, window: int, medians: list[float]) -> tuple[Column, ...]:
-        """The window's columns, missing entries filled by the fit window's medians; frees the sketches."""
-        columns: list[Column] = []
+    def _numbers(self) -> list[int]:
         assert self.names is not None
-        for j, name in enumerate(self.names):
-            sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
-            if sketch.size == 0:
-                raise InputError(f"column {name!r} of the reference holds no value at all")
-            column = sketch.column()
-            if not np.isfinite(column.deviation):
-                raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
-            if window == 0:
-                medians.append(column.quantile(0.5))
-            columns.append(column.with_entries(medians[j], int(self.absent[window, j])))
-        return tuple(columns)
+        return [j for j in range(len(self.names)) if j not in self.labels]
+
+    def _column(self, window: int, j: int) -> Column | None:
+        """A column of numbers, None where the window holds no value; frees the sketch."""
+        sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
+        if sketch.size == 0:
+            return None
+        column = sketch.column()
+        if not np.isfinite(column.deviation):
+            assert self.names is not None
+            raise InputError(f"column {self.names[j]!r} of the reference holds values too large to square; rescale it")
+        return column
+
+    def _categories(self, j: int) -> Categories:
+        """The labels of a column; free text is refused."""
+        found = Categories(self.labels[j])
+        texts, known = len(found.counts.keys() - {None}), found.rows - found.counts.get(None, 0)
+        if j in self.text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
+            assert self.names is not None
+            name = self.names[j]
+            raise InputError(
+                f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
+                f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
+                f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
+            )
+        return found
+
+
+def windows_of(
+    numbers: Mapping[int, tuple[Column | None, Column | None]],
+    labels: Mapping[int, Categories],
+    *,
+    names: tuple[str, ...],
+    named: bool,
+    missing: str,
+    rows: Sequence[int],
+    absent: NDArray[np.int64],
+) -> Windows:
+    """The windows of these columns: gaps filled if asked, and numbers that do not vary made categories.
+
+    Args:
+        numbers: by position the columns of both windows, None for one without a value.
+        labels: all other columns.
+        names: one per column.
+        named: whether they are the table's own.
+        missing: as for the calibrator.
+        rows: of each window.
+        absent: missing entries, windows × columns.
+    """
+    categories, medians = dict(labels), np.full(len(names), np.nan)
+    fit, calibration = {}, {}
+    for j, (column, ranked) in numbers.items():
+        if column is not None:
+            medians[j] = column.quantile(0.5)
+        gaps = absent[:, j].tolist()
+        if missing == "median":
+            if column is None:
+                raise InputError(f"column {names[j]!r} of the reference holds no value at all")
+            column = column.with_entries(medians[j], gaps[0])
+            ranked = None if ranked is None else ranked.with_entries(medians[j], gaps[1])
+            gaps = [0, 0]
+        if column is None or not column.varies:
+            categories[j] = _by_value([column, ranked], sum(gaps))
+        else:
+            fit[j], calibration[j] = column, column if ranked is None else ranked
+    weights = {j: found.column() for j, found in categories.items()}
+    columns = tuple((fit | weights)[j] for j in range(len(names)))
+    fitted, aside = rows
+    return Windows(
+        names=names,
+        named=named,
+        rows=fitted + aside,
+        ranked=aside or fitted,
+        fit=columns,
+        calibration=tuple((calibration | weights)[j] for j in range(len(names))) if aside else columns,
+        categories=categories,
+        medians=medians,
+        absent=absent.sum(axis=0),
+    )
+
+
+def _by_value(columns: Sequence[Column | None], absent: int) -> Categories:
+    """Numbers that do not vary, as categories."""
+    counts: Counter[str | None] = Counter({None: absent})
+    for column in columns:
+        if column is not None:
+            last = np.flatnonzero(np.append(column.values[1:] != column.values[:-1], True))
+            sizes = np.diff(column.counts[last], prepend=0).tolist()
+            counts.update(dict(zip([f"{value:.15g}" for value in column.values[last]], sizes, strict=True)))
+    return Categories(counts)
+
+
+def refuse_labels(matrix: NamedMatrix, labels: Mapping[int, Any], *, where: str) -> None:
+    """An error where a column holds labels that holds numbers in the reference; flags are numbers too."""
+    for j, known in matrix.labels.items():
+        if j not in labels and tuple(known) != FLAG:
+            shown = repr(known[0]) if known else "nothing"
+            raise InputError(
+                f"column {matrix.names[j]!r} holds labels in {where} ({shown}), but numbers in the reference; "
+                "convert either of them"
+            )
 
 
 def parquet_blocks(path: str | Path, columns: Sequence[str] | None = None) -> Iterator[Any]:

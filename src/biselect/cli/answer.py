@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable
+from biselect.cli.flags import in_flags
 
 if TYPE_CHECKING:
     from biselect.reviews import Review
 
 SHOWN_ROWS = 30
+ADVISED = {name: f"--{name}" for name in ("categories", "dates")}  # what a warning may advise
 
 
 def this_command() -> str:
@@ -32,7 +34,7 @@ def answer(review: Review, *, folder: Path | None, proof: bool = False, as_json:
     else:
         show(review.summary)
     for finding in review.warnings:
-        steps.say(finding.text, style="yellow")
+        steps.say(in_flags(finding.text, ADVISED), style="yellow")
     if "advice" in review.selection.info:
         steps.say(review.selection.info["advice"], style="yellow")
     for path in written:

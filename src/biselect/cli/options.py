@@ -72,7 +72,13 @@ Features = Annotated[list[str] | None, may_be(help="Columns to use; repeat or se
 Exclude = Annotated[list[str] | None, may_be(help="Columns to leave out; repeat or separate by commas.")]
 Cap = Annotated[float, typer.Option(help="Largest weight, w_max.")]
 CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")]
-Missing = Annotated[str, typer.Option(help="Missing values: error, or median to fill them.")]
+Missing = Annotated[str, typer.Option(help="Missing values: weigh how rare they are, fill with the median, or error.")]
+Categories = Annotated[
+    list[str] | None, may_be(help="Columns of numbers that name things, such as postcodes; repeat or use commas.")
+]
+Dates = Annotated[
+    list[str] | None, may_be(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
+]
 
 TARGETS = "boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json)."
 PATHS = (

@@ -15,6 +15,7 @@ from biselect.errors import InputError
 OF_SESSION = (  # options that a session of review takes
     *("pool", "reference", "k", "m", "kinds", "map", "missing", "drift", "seed", "time_limit", "reference_until"),
     *("id_column", "label_column", "time_column", "time_format", "features", "exclude", "show", "per"),
+    *("categories", "dates"),
 )
 
 
@@ -47,12 +48,14 @@ def select(
     must_columns: options.MustColumns = None,
     delimiter: options.Delimiter = None,
     na_values: options.NaValues = None,
+    categories: options.Categories = None,
+    dates: options.Dates = None,
     map: options.Map = "ecdf",
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
     cap: options.Cap = 10.0,
     marginals: options.Marginals = "bounded",
     coupling_weight: options.CouplingWeight = 1.0,
-    missing: options.Missing = "error",
+    missing: options.Missing = "weigh",
     split: Annotated[
         float | None, typer.Option(help="Share of the reference that ranks alone are taken among.", show_default=False)
     ] = None,
@@ -99,7 +102,7 @@ def select(
 
     for name in ("out", "proof", "as_json", "quiet", "reviewed"):
         del given[name]
-    for name in ("exclude", "show", "must", "never", "must_columns", "na_values"):
+    for name in ("exclude", "show", "must", "never", "must_columns", "na_values", "categories", "dates"):
         given[name] = given[name] or ()
     if proof and out is None:
         raise InputError("--proof writes into the folder of --out; give that too")

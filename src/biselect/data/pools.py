@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
+from biselect.calibrate.frames import NamedMatrix, as_matrix, parts_of_dates, refuse_unusable
 from biselect.data.splits import as_times, rows_until
-from biselect.data.tables import Place, flags, line_of_row, numeric, require_columns, texts
+from biselect.data.tables import Place, flags, is_number, is_text, line_of_row, require_columns, texts, usable
 from biselect.errors import InputError
 
 
@@ -23,7 +23,7 @@ class Pool:
     """What calibration and selection need, and nothing that could leak.
 
     Attributes:
-        reference: feature columns of the reference, float64.
+        reference: feature columns of the reference, numbers as float64.
         candidates: the same columns of the pool.
         sample_names: one name for each candidate.
         labels: which candidates are known positives; for evaluation only.
@@ -34,6 +34,9 @@ class Pool:
         times: first and last time of reference and pool, where they are known.
         reference_place: where a row of the reference stands in its file.
         place: where a candidate does.
+        categories: columns of numbers that name things.
+        dates: date columns and their parts to use.
+        unused_dates: date columns left out, as nobody asked for any part of them.
     """
 
     reference: pa.Table
@@ -47,12 +50,15 @@ class Pool:
     times: Mapping[str, tuple[str, str]]
     reference_place: Place
     place: Place
+    categories: Sequence[str] = ()
+    dates: Sequence[str] = ()
+    unused_dates: Sequence[str] = ()
 
     @cached_property
     def matrices(self) -> tuple[NamedMatrix, NamedMatrix]:
         """Reference and candidates as floats, converted once."""
         reference, candidates = (
-            NamedMatrix(values=as_matrix(table)[0], names=tuple(table.column_names))
+            as_matrix(table, categories=self.categories, dates=self.dates)
             for table in (self.reference, self.candidates)
         )
         return reference, candidates
@@ -77,6 +83,8 @@ class Roles:
         exclude: columns to leave out.
         show: columns of the pool to show beside the rows, never features.
         per: column of the pool whose values limit the choice, never a feature.
+        categories: columns of numbers that name things.
+        dates: date columns to use, with the parts of them, as `biselect.calibrate.frames.parts_of_dates` takes them.
     """
 
     id_column: str | None = None
@@ -87,24 +95,41 @@ class Roles:
     exclude: Sequence[str] = ()
     show: Sequence[str] = ()
     per: str | None = None
+    categories: Sequence[str] = ()
+    dates: Sequence[str] = ()
 
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
-        special = {self.id_column, self.label_column, self.time_column, self.per, *self.show}
-        require_columns(reference, self.features or (), "the reference")
+        dates = parts_of_dates(self.dates)
+        special = {self.id_column, self.label_column, self.time_column, self.per, *self.show} - dates.keys()
+        require_columns(reference, [*(self.features or ()), *self.categories, *dates], "the reference")
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
             if taken := [name for name in self.features if name == self.per or name in self.show]:
                 raise InputError(f"column {taken[0]!r} of show= or per= is never a feature; take it from features=")
             chosen = [name for name in self.features if name not in self.exclude]
+            chosen += [name for name in dates if name not in chosen]
         else:
-            chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
+            left = {*special, *self.exclude, *self.unused_dates(reference)}
+            chosen = [name for name in reference.column_names if name not in left]
         if not chosen:
             raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
             raise InputError("a feature is named more than once in features=")
         return chosen
+
+    def unused_dates(self, reference: pa.Table) -> list[str]:
+        """Date columns that nobody asked for: no feature unless features= or dates= names them."""
+        if self.features is not None:
+            return []
+        taken = {self.id_column, self.label_column, self.time_column, self.per, *self.show, *self.exclude}
+        taken |= parts_of_dates(self.dates).keys()
+        return [
+            name
+            for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
+            if pa.types.is_temporal(kind) and name not in taken
+        ]
 
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
@@ -146,10 +171,17 @@ class Part:
         self.rows = np.arange(table.num_rows) if rows is None else rows
         self.table = table if rows is None else table.take(rows)
 
-    def numbers(self, columns: Sequence[str], where: str) -> pa.Table:
+    def features(self, columns: Sequence[str], where: str, roles: Roles, numbers: Collection[str] = ()) -> pa.Table:
         """Feature columns; what makes one unusable is looked for in the whole file."""
-        numbers = numeric(self.file, columns, where if self.whole else "the table")
-        return numbers if self.whole else numbers.take(self.rows)
+        dates, table = parts_of_dates(roles.dates), self.file
+        for name in dates:
+            if is_text(table[name].type):
+                written = roles.time_format if name == roles.time_column else None
+                times = as_times(table[name], name, time_format=written, place_of=partial(line_of_row, table))
+                table = table.set_column(table.column_names.index(name), name, times)
+        told = {*roles.categories, *dates}
+        found = usable(table, columns, where if self.whole else "the table", told=told, numbers=numbers)
+        return found if self.whole else found.take(self.rows)
 
     def place(self, row: int) -> str:
         """Where a row of this part stands in the file."""
@@ -188,13 +220,17 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
     names = [str(row) for row in pool_part.rows.tolist()]
     as_text = {name: [_as_text(value) for value in pool[name].to_pylist()] for name in (roles.per, *roles.show) if name}
     times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
+    before = reference_part.features(features, "the reference", roles)
+    numbers = [name for name in features if is_number(before[name].type)]
     return Pool(
-        reference=reference_part.numbers(features, "the reference"),
-        candidates=pool_part.numbers(features, "the pool"),
+        reference=before,
+        candidates=pool_part.features(features, "the pool", roles, numbers),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
         ignored=tuple(
-            name for name in pool.column_names if name not in {*features, *roles.exclude, *named, roles.time_column}
+            name
+            for name in pool.column_names
+            if name not in {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
         ),
         excluded=tuple(roles.exclude),
         shown=as_text,
@@ -202,4 +238,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         times={name: ends for name, ends in times.items() if ends is not None},
         reference_place=reference_part.place,
         place=pool_part.place,
+        categories=[name for name in roles.categories if name in features],
+        dates=roles.dates,
+        unused_dates=roles.unused_dates(reference),
     )

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,8 @@ __all__ = ["CsvForm", "read_table"]
 Place = Callable[[int], str]  # where a row stands in its file
 CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
 SOURCE = b"biselect.csv"  # where a table remembers its file
+DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
+MOSTLY = 0.5  # a text column with at least this share of numbers was meant as one of numbers
 HEAD = 1 << 16  # bytes in which the first line is looked for
 
 
@@ -33,13 +35,16 @@ class CsvForm:
 
     Attributes:
         delimiter: between values; None for what the ending says.
-        na_values: what stands for a missing number, beside an empty entry, NA, NaN and their like.
-        text_columns: columns not taken for numbers (007 stays 007).
+        na_values: what stands for a missing entry: of a number beside NA, NaN and their like, of any but those of
+            `text_columns` beside an empty one. NA alone is a country.
+        text_columns: columns of text kept as it is written.
+        categories: columns of text although they look like numbers (007 stays 007).
     """
 
     delimiter: str | None = None
     na_values: Sequence[str] = ()
     text_columns: Sequence[str] = ()
+    categories: Sequence[str] = ()
 
 
 PLAIN = CsvForm()
@@ -88,10 +93,15 @@ def _read_csv(path: Path, form: CsvForm) -> pa.Table:
         path,
         parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=ConvertOptions(
-            column_types=dict.fromkeys(form.text_columns, pa.string()),
+            column_types=dict.fromkeys([*form.text_columns, *form.categories], pa.string()),
             null_values=[*ConvertOptions().null_values, *form.na_values],
         ),
     )
+    absent = pa.array(["", *form.na_values])
+    for position, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
+        if pa.types.is_string(column.type) and name not in form.text_columns:
+            there = pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column)
+            table = table.set_column(position, name, there)
     return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
 
 
@@ -180,26 +190,89 @@ def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:
     """These columns as float64, missing entries as NaN; what is not numeric is refused, all of it at once."""
-    reasons = {name: reason for name in names if (reason := _not_numeric(table[name], partial(line_of_row, table)))}
-    if reasons:
-        listed = "; ".join(f"column {name!r} {reason}" for name, reason in reasons.items())
+    reasons = {name: "is empty" for name in names if pa.types.is_null(table[name].type)}
+    return usable(table, names, where, numbers=names, reasons=reasons)
+
+
+def usable(
+    table: pa.Table,
+    names: Sequence[str],
+    where: str,
+    *,
+    told: Collection[str] = (),
+    numbers: Collection[str] = (),
+    reasons: Mapping[str, str] | None = None,
+) -> pa.Table:
+    """These columns, numbers as float64 with NaN for missing entries; what cannot be used is refused, all at once.
+
+    Args:
+        table: the columns are looked at as a whole.
+        names: which columns.
+        where: the table, in words.
+        told: columns of which it was said what they are.
+        numbers: columns that must hold numbers, such as those that do in the reference.
+        reasons: why some of them cannot be used, where that is known already.
+    """
+    place_of = partial(line_of_row, table)
+    found = {
+        name: reason
+        for name in names
+        if name not in told and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers))
+    }
+    if found := found | dict(reasons or {}):
+        listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
         raise InputError(
-            f"{where}: {listed}. Leave out with exclude={list(reasons)} (show= only shows them beside the rows), "
-            "or choose columns with features="
+            f"{where}: {listed}. Leave out with exclude={[name for name in names if name in found]} (show= only shows "
+            "them beside the rows), or choose columns with features="
         )
-    columns = {name: pc.cast(table[name], pa.float64(), safe=False) for name in names}
-    return pa.table({name: pc.fill_null(column, float("nan")) for name, column in columns.items()})
+    return pa.table(
+        {
+            name: _as_floats(table[name]) if name in numbers or is_number(table[name].type) else table[name]
+            for name in names
+        }
+    )
 
 
-def _not_numeric(column: pa.ChunkedArray, place_of: Place) -> str | None:
+def is_number(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds numbers."""
+    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds text."""
+    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)
+
+
+def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))
+
+
+def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool) -> str | None:
     """Why a column cannot be a feature."""
     kind = column.type
-    if pa.types.is_null(kind):
-        return "is empty"
     if pa.types.is_temporal(kind):
-        return f"holds times ({column[0]}); name it with time_column= if it orders the rows"
-    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
-    return None if any(test(kind) for test in is_number) else f"is not numeric ({_example(column, place_of)})"
+        first = next((value for value in column if value.is_valid), None)
+        return (
+            f"holds times ({first}); name it with time_column= if it orders the rows, or use parts of it with "
+            f"dates=['{name}:hour,weekday,gap']"
+        )
+    if is_number(kind) or pa.types.is_null(kind):
+        return None
+    if must_be_number and not pa.types.is_boolean(kind):
+        return f"is not numeric ({_example(column, place_of)})"
+    if is_text(kind) and _numbers_with_junk(column):
+        return f"is not numeric ({_example(column, place_of)}; if it names things: categories=['{name}'])"
+    if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
+        return None
+    return f"is neither numeric nor a category (it holds {kind})"
+
+
+def _numbers_with_junk(column: pa.ChunkedArray) -> bool:
+    """Whether most entries are numbers and some are not: a column of numbers that could not be read as one."""
+    texts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column.drop_null()).to_pylist()}
+    numbers = sum(count for text, count in texts.items() if _is_number(text) or DECIMAL_COMMA.fullmatch(text.strip()))
+    unread = any(not _is_number(text) for text in texts)
+    return unread and numbers >= MOSTLY * sum(texts.values())
 
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
@@ -233,7 +306,7 @@ def _example(column: pa.ChunkedArray, place_of: Place) -> str:
     value = values[strange[0]]
     text = repr(value)
     shown = f"{place_of(strange[0])} holds {text if len(text) <= 60 else text[:57] + '…'}"
-    if isinstance(value, str) and re.fullmatch(r"[+-]?\d+,\d+", value.strip()):
+    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
         return f"{shown}; write decimals with a point"
     if len(strange) < len(values) - column.null_count and all(values[row] == value for row in strange):
         return f"{shown}; if that means missing: na_values=[{text}]"

@@ -57,7 +57,7 @@ def _rows(kind: Kind, table: CalibratedPool | None) -> list[dict[str, Any]]:
             cell: dict[str, Any] = {"feature": name, "adds": float(why.cells[position, by_column[place]])}
             if evidence is not None:
                 seen = evidence[position][place]
-                cell |= {"value": seen.value, "filled": seen.absent, "words": seen.words, "direction": seen.direction}
+                cell |= {"value": seen.value, "filled": seen.filled, "words": seen.words, "direction": seen.direction}
             cells.append(cell)
         index = int(selection.samples[position])
         label = None if table is None or table.pool.labels is None else bool(table.pool.labels[index])

@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix, rows_of
+from biselect.calibrate.categories import Categories
+from biselect.calibrate.frames import NamedMatrix, align, as_matrix, rows_of
 from biselect.data.pools import Pool
 from biselect.reviews.recentre import MovedColumn
 
 BINS = 30  # of a reference histogram
+MOST_LABELS = 8  # of a column of categories
 TAIL = 0.005  # share of the reference beyond its bins, on either side
 
 
@@ -23,22 +25,32 @@ class Evidence:
     """One chosen cell, as the calibration sees it.
 
     Attributes:
-        value: the pool's own value.
-        below: reference rows strictly below it.
-        above: reference rows strictly above it.
-        rows: reference rows in all.
-        absent: whether the pool has no value here, so that the reference median stands in.
+        value: the pool's own number or label; None where it has none, or the median that stands in.
+        below: reference rows strictly below it; of a category those with a more common one.
+        above: reference rows strictly above it; of a category those with a rarer one.
+        rows: reference rows that have a value.
+        gaps: reference rows that have none.
+        seen: reference rows with the same category; None for a number.
+        absent: whether the pool has no value here.
+        filled: whether the reference median stands in for it.
     """
 
-    value: float
+    value: float | str | None
     below: int
     above: int
     rows: int
+    gaps: int = 0
+    seen: int | None = None
     absent: bool = False
+    filled: bool = False
 
     @property
     def direction(self) -> str:
-        """Which side of the reference the value lies on."""
+        """Which side of the reference the value lies on; empty where there is no value."""
+        if self.absent:
+            return ""
+        if self.seen is not None:
+            return "rare"
         if self.below == self.above:
             return "middle"
         return "high" if self.below > self.above else "low"
@@ -54,17 +66,29 @@ class Evidence:
 
         >>> Evidence(value=3.0, below=11998, above=1, rows=12000).words
         'higher than 99.98 % of 12,000 reference rows'
+        >>> Evidence(value="BT", below=8000, above=0, rows=8000, seen=0).words
+        'never seen in 8,000 reference rows'
+        >>> Evidence(value=None, below=0, above=0, rows=7968, gaps=32, absent=True).words
+        'missing, as in 0.40 % of 8,000 reference rows'
         """
-        if self.absent:
+        every = self.rows + self.gaps
+        if self.filled:
             return "missing; the reference median stands in"
+        if self.absent:
+            how_often = f"as in {_percent(self.gaps, every)} of" if self.gaps else "never so in"
+            return f"missing, {how_often} {every:,} reference rows"
+        if self.seen is not None:
+            return f"{f'in {self.seen:,} of' if self.seen else 'never seen in'} {every:,} reference rows"
         equal = self.rows - self.below - self.above
         also = f", equal to {_percent(equal, self.rows)}" if equal > 1 else ""
+        if self.gaps:
+            also = f" that have a value{also}" + f"; only {self.rows:,} of {every:,} do" * (self.gaps > self.rows)
         if self.direction == "middle":
             return f"in the middle of {self.rows:,} reference rows{also}"
         beyond = max(self.below, self.above)
         side = "higher" if self.direction == "high" else "lower"
         if beyond == self.rows:
-            return f"{side} than all {self.rows:,} reference rows"
+            return f"{side} than all {self.rows:,} reference rows{also}"
         return f"{side} than {_percent(beyond, self.rows)} of {self.rows:,} reference rows{also}"
 
 
@@ -81,31 +105,39 @@ def gather_evidence(
     weighed: Any = None,
 ) -> list[list[Evidence]]:
     """Evidence for each cell of a block of the pool; counts are of `weighed`, the pool with drifted columns moved."""
-    part, block = rows_of(pool, samples), np.ix_(np.arange(samples.size), features)
-    values, absent = calibrator.values(part), calibrator.absent(part)[block]
+    part = align(as_matrix(rows_of(pool, samples)), calibrator.feature_names, named=True, where="the pool")
+    values = calibrator.values(part)
     moved = values if weighed is None else calibrator.values(rows_of(weighed, samples))
-    counts = calibrator.reference_counts(calibrator.scale.residuals(moved))
-    below, above = (side[:, features] for side in counts)
-    values, rows = values[block], calibrator.facts.reference_rows
-    return [
-        [
-            Evidence(
-                value=float(values[i, j]),
-                below=int(below[i, j]),
-                above=int(above[i, j]),
-                rows=rows,
-                absent=bool(absent[i, j]),
+    below, above = calibrator.reference_counts(calibrator.scale.residuals(moved))
+    absent, present = np.isnan(part.values), calibrator.present
+    evidence: list[list[Evidence]] = [[] for _ in samples]
+    for j in features.tolist():
+        found = calibrator.categories.get(j)
+        codes, labels = (part.values[:, j], ()) if found is None else part.coded(j)
+        for i, row in enumerate(evidence):
+            filled = bool(absent[i, j]) and calibrator.missing == "median" and j not in part.labels
+            label = None if found is None or absent[i, j] else labels[int(codes[i])]
+            value = None if absent[i, j] else label if j in part.labels else float(part.values[i, j])
+            row.append(
+                Evidence(
+                    value=float(values[i, j]) if filled else value,
+                    below=int(below[i, j]),
+                    above=int(above[i, j]),
+                    rows=present[j],
+                    gaps=calibrator.facts.reference_rows - present[j],
+                    seen=None if found is None else found.counted([label])[0],
+                    absent=bool(absent[i, j]),
+                    filled=filled,
+                )
             )
-            for j in range(values.shape[1])
-        ]
-        for i in range(values.shape[0])
-    ]
+    return evidence
 
 
 def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict[str, Any]]:
-    """For each feature how the reference spreads: its bulk in bins of equal width, and what lies beyond on either side.
+    """For each feature how the reference spreads.
 
-    A bin holds its lower edge; the last one holds both.
+    Numbers: the bulk in bins of equal width, of which each holds its lower edge and the last one both, and what lies
+    beyond on either side. Categories: the most common ones, and how many rows hold others.
     """
     low, first, last, high = calibrator.reference_quantiles([0.0, TAIL, 1 - TAIL, 1.0])
     tied = first >= last  # most entries are equal: the bulk alone would have no width
@@ -113,9 +145,11 @@ def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict
     edges = first + (last - first) * np.linspace(0, 1, BINS + 1)[:, None]
     edges[-1] = last
     below, above = calibrator.reference_counts(calibrator.scale.residuals(edges))
-    below[-1] = calibrator.facts.reference_rows - above[-1]
+    below[-1] = calibrator.present - above[-1]
     return [
-        {
+        _common(calibrator.categories[j])
+        if j in calibrator.categories
+        else {
             "low": float(low[j]),
             "high": float(high[j]),
             "first": float(first[j]),
@@ -124,8 +158,17 @@ def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict
             "below": int(below[0, j]),
             "above": int(above[-1, j]),
         }
-        for j in features
+        for j in features.tolist()
     ]
+
+
+def _common(found: Categories) -> dict[str, Any]:
+    common = sorted(found.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_LABELS]
+    return {
+        "labels": ["(missing)" if label is None else label for label, _ in common],
+        "counts": [count for _, count in common],
+        "others": found.rows - sum(count for _, count in common),
+    }
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import rows_of
 from biselect.errors import InputError
 
 LEVEL = 0.1
 HELD_OUT = 0.5  # share of the reference that scores are ranked among
 
-Scorer = Callable[[NDArray[np.float64], NDArray[np.float64]], NDArray[np.float64]]
+Scores = Callable[[Any], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,17 +48,18 @@ def benjamini_hochberg(p_values: ArrayLike, level: float = LEVEL) -> NDArray[np.
     return np.asarray(false_discovery_control(np.asarray(p_values), method="bh") <= level)
 
 
-def sum_of_weights(reference: NDArray[np.float64], rows: NDArray[np.float64]) -> NDArray[np.float64]:
+def sum_of_weights(reference: Any) -> Scores:
     """All gaussian weights of a row added up: a score that no look at the pool went into."""
-    return Calibrator(map="gaussian", cap=1e6).fit(reference).weights(rows).sum(axis=1)
+    calibrator = Calibrator(map="gaussian", cap=1e6).fit(reference)
+    return lambda rows: calibrator.weights(rows).sum(axis=1)
 
 
 def false_share(
-    reference: NDArray[np.float64],
-    pool: NDArray[np.float64],
+    reference: Any,
+    pool: Any,
     *,
     level: float = LEVEL,
-    scorer: Scorer = sum_of_weights,
+    scorer: Callable[[Any], Scores] = sum_of_weights,
     seed: int = 0,
 ) -> FalseShare:
     """Rank the pool's rows among reference rows that the score was not fitted on.
@@ -66,10 +69,10 @@ def false_share(
     picked by looking. The scorer must not look at the pool as a whole.
 
     Args:
-        reference: rows × columns without missing cells.
+        reference: a table that `Calibrator.fit` takes.
         pool: the same columns.
         level: expected share of ordinary rows among those that hold.
-        scorer: fits on its first table and scores the rows of its second, higher for more unusual.
+        scorer: fits on a table and gives a function that scores the rows of another, higher for more unusual.
         seed: draws which half of the reference is held out.
     """
     if not 0 < level < 1:
@@ -78,7 +81,6 @@ def false_share(
         raise InputError("the reference has fewer than 4 rows: too few to hold some out")
     order = np.random.default_rng(seed).permutation(len(reference))
     cut = int(len(order) * HELD_OUT)
-    fitted, held_out = reference[order[cut:]], reference[order[:cut]]
-    scores = scorer(fitted, np.vstack([held_out, pool]))
-    p_values = conformal_p_values(scores[:cut], scores[cut:])
+    score = scorer(rows_of(reference, order[cut:]))
+    p_values = conformal_p_values(score(rows_of(reference, order[:cut])), score(pool))
     return FalseShare(level=level, p_values=p_values, holds=benjamini_hochberg(p_values, level))

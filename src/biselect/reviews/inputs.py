@@ -19,7 +19,16 @@ from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
 from biselect.data.splits import as_times
-from biselect.data.tables import CSV_ENDINGS, PLAIN, CsvForm, line_of_row, names_in, read_table, require_columns
+from biselect.data.tables import (
+    CSV_ENDINGS,
+    PLAIN,
+    CsvForm,
+    is_text,
+    line_of_row,
+    names_in,
+    read_table,
+    require_columns,
+)
 from biselect.errors import InputError
 
 
@@ -53,10 +62,10 @@ def open_pool(
     if roles.time_format is not None and roles.time_column is None:
         raise InputError("time_format= goes with time_column=")
     sources = [source for source in (pool, reference) if source is not None]
-    names = [path.name.lower() for path in paths_of(sources)]
-    if (delimiter or na_values) and not any(name.endswith(CSV_ENDINGS) for name in names):
+    if (delimiter or na_values) and not any(map(_is_csv, sources)):
         raise InputError("delimiter= and na_values= are for CSV files; other tables say it themselves")
     as_text = {roles.id_column, roles.per, *names_in(roles.show, roles.show), *names_in(roles.show, ())}
+    categories = {*names_in(roles.categories, roles.categories), *names_in(roles.categories, ())}
     as_text -= {roles.time_column, roles.label_column}
     if roles.time_format is not None:
         as_text.add(roles.time_column)
@@ -64,8 +73,14 @@ def open_pool(
         delimiter=delimiter,
         na_values=names_in(na_values, ()),
         text_columns=sorted(name for name in as_text if name is not None),
+        categories=sorted(categories),
     )
     tables = [as_table(source, form) for source in sources]
+    if reference is not None and (unlike := _text_in_one(*tables)):
+        form = replace(form, categories=sorted({*categories, *unlike} - as_text))
+        tables = [
+            as_table(source, form) if _is_csv(source) else table for source, table in zip(sources, tables, strict=True)
+        ]
     if roles.id_column is None and (ids := row_labels(pool)) is not None:
         name = getattr(pool.index, "name", None) or "index"
         while name in tables[0].column_names:
@@ -77,6 +92,7 @@ def open_pool(
         features=names_in(roles.features, known) or None,
         exclude=names_in(roles.exclude, known),
         show=names_in(roles.show, known),
+        categories=names_in(roles.categories, known),
     )
     if reference is not None:
         return from_two_tables(tables[1], tables[0], roles)
@@ -103,6 +119,21 @@ def read_weights(
     calibrator = Calibrator().fit(normal)
     made = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
     return made, calibrator.weights(normal)
+
+
+def _is_csv(source: Any) -> bool:
+    return any(path.name.lower().endswith(CSV_ENDINGS) for path in paths_of([source]))
+
+
+def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
+    """Columns that are text in the reference and something else in the pool, or text beside true and false."""
+    shared = [name for name in reference.column_names if name in pool.column_names]
+    kinds = {name: (reference[name].type, pool[name].type) for name in shared}
+    return {
+        name
+        for name, (before, now) in kinds.items()
+        if is_text(before) != is_text(now) and (is_text(before) or pa.types.is_boolean(before))
+    }
 
 
 def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:

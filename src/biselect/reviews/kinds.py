@@ -17,7 +17,7 @@ from biselect.solvers import solve
 
 APART = ("columns", "rows", "both")
 CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
-SIDES = ("low", "high")
+SIDES = ("low", "high", "rare", "missing")  # of numbers, of categories, and where there is no number
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -27,7 +27,7 @@ class Kind:
     Attributes:
         selection: the block, with its proof. Where sides are told apart its features are sides of columns.
         columns: positions of the m columns in the table, by what they add, strongest first.
-        sides: `low`, `high` or, where sides are not told apart, an empty text; one for each of `columns`.
+        sides: one of SIDES for each of `columns`; an empty text where they are not told apart.
         column_names: names of `columns`.
         chance: share of equally large draws from the reference that hold a block with at least this score, the real
             pool counted as one of them; None where it was not asked for.
@@ -120,32 +120,51 @@ class Kinds(Sequence[Kind]):
         return np.array([[len(one & other) for other in sets] for one in sets], dtype=np.int64)
 
 
-def by_side(problem: SelectionProblem, low: NDArray[np.bool_]) -> SelectionProblem:
-    """The problem in which low and high values of a column are two features, of which a block may hold one.
+def sides_of(calibrator: Calibrator, pool: Any) -> NDArray[np.int8]:
+    """For each cell the position in SIDES: low below the middle of the reference."""
+    values, absent = calibrator.read(pool)
+    low = values < calibrator.reference_quantiles([0.5])[0]
+    sides = np.where(low, SIDES.index("low"), SIDES.index("high")).astype(np.int8)
+    if absent is not None:
+        sides[absent] = SIDES.index("missing")
+    sides[:, [*calibrator.categories]] = SIDES.index("rare")
+    return sides
+
+
+def _sided_columns(sides: NDArray[np.int8]) -> list[tuple[int, int]]:
+    """A feature for every side of every column: low and high of numbers, and what else the pool holds."""
+    is_number = np.any(sides <= SIDES.index("high"), axis=0)
+    pairs = [(side, j) for side in range(len(SIDES)) for j in range(sides.shape[1])]
+    return [(j, side) for side, j in pairs if (is_number[j] if side < 2 else np.any(sides[:, j] == side))]
+
+
+def by_side(problem: SelectionProblem, sides: NDArray[np.int8]) -> SelectionProblem:
+    """The problem in which each side of a column is a feature of its own, of which a block may hold one.
 
     Args:
         problem: rows × columns. No column may be forced in, since either side would do.
-        low: of the same shape, whether a cell lies below the middle of the reference.
+        sides: of the same shape, positions in SIDES.
     """
     if problem.feature_rules.forced_in or problem.feature_rules.groups:
         raise InputError("columns that must be chosen, or exclude each other, cannot be told apart by side")
-    names = [problem.feature_name(j) for j in range(problem.n_features)]
-    width = problem.n_features
+    pairs = _sided_columns(sides)
+    members = [[at for at, (j, _) in enumerate(pairs) if j == column] for column in range(problem.n_features)]
+    columns = [j for j, _ in pairs]
     return replace(
         problem,
-        coupling=np.hstack([np.where(low, problem.coupling, 0), np.where(low, 0, problem.coupling)]),
-        feature_scores=np.concatenate([problem.feature_scores, problem.feature_scores]),
-        feature_names=tuple(f"{side} {name}" for side in SIDES for name in names),
+        coupling=np.where(sides[:, columns] == [side for _, side in pairs], problem.coupling[:, columns], 0),
+        feature_scores=problem.feature_scores[columns],
+        feature_names=tuple(f"{SIDES[side]} {problem.feature_name(j)}" for j, side in pairs),
         feature_rules=Rules(
-            forced_out=[j + side * width for j in problem.feature_rules.forced_out for side in (0, 1)],
-            groups=[Group(members=(j, j + width), at_most=1) for j in range(width)],
+            forced_out=[at for j in problem.feature_rules.forced_out for at in members[j]],
+            groups=[Group(members=tuple(both), at_most=1) for both in members if len(both) > 1],
         ),
     )
 
 
 def find_kinds(
     problem: SelectionProblem,
-    low: NDArray[np.bool_] | None = None,
+    sides: NDArray[np.int8] | None = None,
     *,
     kinds: int = 5,
     apart: str = "columns",
@@ -161,7 +180,7 @@ def find_kinds(
 
     Args:
         problem: rows × columns with budgets and rules.
-        low: which cells lie below the middle of the reference, to tell sides of a column apart; None not to.
+        sides: of each cell, from `sides_of`, to tell sides of a column apart; None not to.
         kinds: how many at most.
         apart: what no two kinds may share: `columns`, `rows` or `both`.
         solver: one of `biselect.solver_names()`.
@@ -173,14 +192,14 @@ def find_kinds(
         raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
     if kinds < 1:
         raise InputError(f"kinds must be 1 or more, got {kinds}")
-    width = problem.n_features
-    sided = problem if low is None else by_side(problem, low)
+    sided = problem if sides is None else by_side(problem, sides)
+    pairs = [(j, -1) for j in range(problem.n_features)] if sides is None else _sided_columns(sides)
     found: list[Kind] = []
     stopped = ""
     null = np.sort(null_scores) if null_scores is not None else np.empty(0)
     while len(found) < kinds:
         try:
-            asked = _without(sided, found, apart, width) if found else sided
+            asked = _without(sided, found, apart, pairs) if found else sided
             selection = solve(asked, solver, seed=seed, time_limit=time_limit)
         except InfeasibleError:
             if not found:
@@ -192,7 +211,7 @@ def find_kinds(
         if found and selection.score <= 0:
             stopped = f"after {len(found)} kinds nothing unusual is left"
             break
-        found.append(_kind(selection, problem, width, low is not None, null))
+        found.append(_kind(selection, problem, pairs, null))
     return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null)
 
 
@@ -211,22 +230,24 @@ def null_scores(
     the optimum nearly always; rules and row evidence play no part.
     """
     rng = np.random.default_rng(seed)
-    middle = calibrator.reference_quantiles([0.5])[0]
     size, rows = problem.n_samples, len(reference)
     scores = []
     for _ in range(draws):
         drawn = rows_of(reference, rng.choice(rows, size, replace=size > rows))
         plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
-        asked = by_side(plain, calibrator.values(drawn) < middle) if sided else plain
+        asked = by_side(plain, sides_of(calibrator, drawn)) if sided else plain
         scores.append(solve(asked, "coordinate-ascent", seed=seed).score)
     return np.array(scores)
 
 
-def _without(sided: SelectionProblem, found: Sequence[Kind], apart: str, width: int) -> SelectionProblem:
+def _without(
+    sided: SelectionProblem, found: Sequence[Kind], apart: str, pairs: Sequence[tuple[int, int]]
+) -> SelectionProblem:
     """The problem without the columns, or rows, of earlier kinds."""
     sample_rules, feature_rules = sided.sample_rules, sided.feature_rules
     if apart != "rows":
-        used = {j + side for kind in found for j in kind.columns for side in range(0, sided.n_features, width)}
+        taken = {j for kind in found for j in kind.columns}
+        used = {at for at, (j, _) in enumerate(pairs) if j in taken}
         feature_rules = _forbid(feature_rules, used)
     if apart != "columns":
         sample_rules = _forbid(sample_rules, {i for kind in found for i in kind.selection.samples.tolist()})
@@ -246,13 +267,15 @@ def _forbid(rules: Rules, never: set[int]) -> Rules:
     )
 
 
-def _kind(selection: Selection, problem: SelectionProblem, width: int, sided: bool, null: NDArray[np.float64]) -> Kind:
+def _kind(
+    selection: Selection, problem: SelectionProblem, pairs: Sequence[tuple[int, int]], null: NDArray[np.float64]
+) -> Kind:
     strongest = selection.features[np.argsort(-selection.explain().feature_values, kind="stable")]
-    columns = tuple(int(j) % width for j in strongest)
+    columns = tuple(pairs[at][0] for at in strongest)
     return Kind(
         selection=selection,
         columns=columns,
-        sides=tuple(SIDES[int(j) // width] if sided else "" for j in strongest),
+        sides=tuple(SIDES[pairs[at][1]] if pairs[at][1] >= 0 else "" for at in strongest),
         column_names=tuple(problem.feature_name(j) for j in columns),
         chance=float((1 + (null >= selection.score).sum()) / (1 + null.size)) if null.size else None,
     )

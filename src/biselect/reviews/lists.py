@@ -29,7 +29,7 @@ def overall_scores(
     """Scores of three plain detectors that err in different ways: all unusual weights added up, isolation, distance.
 
     Args:
-        reference: rows × columns without missing cells; every column varies.
+        reference: rows × columns without missing cells.
         pool: the same columns.
         seed: fixes every draw.
     """
@@ -38,6 +38,7 @@ def overall_scores(
 
     rng = np.random.default_rng(seed)
     center, scale = reference.mean(axis=0), reference.std(axis=0)
+    scale[scale == 0] = 1.0  # a value that is new there stands apart in its own units
     before, now = (reference - center) / scale, (pool - center) / scale
     some = before[rng.choice(len(before), min(len(before), MOST_NEIGHBOURS), replace=False)]
     near = NearestNeighbors(n_neighbors=min(NEIGHBOUR, len(some))).fit(some)

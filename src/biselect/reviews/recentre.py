@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,13 +81,16 @@ def recentred(
 
 
 def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
-    """The pool as it is to be weighed, and the columns that moved; `drift` is one of DRIFT."""
+    """The pool as it is to be weighed, and the columns of numbers that moved; `drift` is one of DRIFT."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
-    moved = tuple(moved_columns(reference.values, pool.values))
+    numbers = [j for j in range(len(pool.names)) if j not in reference.labels and j not in pool.labels]
+    every = len(numbers) == len(pool.names)
+    tables = [table.values if every else table.values[:, numbers] for table in (reference, pool)]
+    moved = tuple(replace(column, position=numbers[column.position]) for column in moved_columns(*tables))
     if not moved or drift == "keep":
         return pool, moved
-    return NamedMatrix(values=recentred(reference.values, pool.values, moved), names=pool.names), moved
+    return replace(pool, values=recentred(reference.values, pool.values, moved)), moved
 
 
 def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:

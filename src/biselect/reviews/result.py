@@ -77,11 +77,13 @@ class Review:
         return write_outputs(folder, self.selection, self.summary, proof=proof)
 
 
-def _value(cell: dict[str, Any]) -> float | None:
+def _value(cell: dict[str, Any]) -> float | str | None:
     return None if cell.get("filled") else cell.get("value", cell["adds"])
 
 
 def strongest_reason(row: dict[str, Any]) -> str:
     """The cell that adds most to a row of a summary, in words."""
     cell = row["cells"][0]
-    return f"{cell['feature']}: {cell.get('words', format(cell['adds'], '.4g'))}"
+    value = cell.get("value", "")
+    of_category = f" = {value if isinstance(value, str) else format(value, '.6g')}" * (cell.get("direction") == "rare")
+    return f"{cell['feature']}{of_category}: {cell.get('words', format(cell['adds'], '.4g'))}"

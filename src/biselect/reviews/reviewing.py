@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
+from biselect.calibrate.frames import NamedMatrix, varying
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
@@ -18,14 +18,14 @@ from biselect.errors import InputError
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
-from biselect.reviews.kinds import Kinds, find_kinds, null_scores
+from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.summary import summarise
 from biselect.reviews.view import explore
-from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings
+from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings, unused_dates
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.neighbouring import PATIENCE
@@ -58,10 +58,12 @@ def review(
     per: str | None = None,
     delimiter: str | None = None,
     na_values: Sequence[str] = (),
+    categories: Sequence[str] = (),
+    dates: Sequence[str] = (),
     map: str = "ecdf",
     center: str = "median",
     cap: float = 10.0,
-    missing: str = "error",
+    missing: str = "weigh",
     split: float | None = None,
     marginals: str = "bounded",
     coupling_weight: float = 1.0,
@@ -84,8 +86,9 @@ def review(
     """Choose the k rows and m columns of a pool that together stand out most against a reference.
 
     Tables may be pandas, polars or Arrow, NumPy arrays, or paths (.csv, .parquet, .arrow, .jsonl). Columns that have
-    no role are features and must hold numbers. The index of a pandas pool names the rows unless it just counts them.
-    Lists of names may hold names separated by commas.
+    no role are features: numbers, or categories (text, booleans, categoricals), which weigh by how rare they are in the
+    reference. The index of a pandas pool names the rows unless it just counts them. Lists of names may hold names
+    separated by commas.
 
     Args:
         pool: rows to choose from.
@@ -108,10 +111,14 @@ def review(
         per: the column that `at_most` is about; shown, never a feature.
         delimiter: between the values of a CSV file.
         na_values: what means missing in a CSV file, beside NA and its like.
+        categories: columns of numbers that name things, such as postcodes.
+        dates: date columns to use and their parts, such as `created:hour,weekday,gap`; just the name means hour and
+            weekday, `gap` is the number of seconds since the row before.
         map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or `auto`.
         center: residuals from `median` and MAD, or from `mean`.
         cap: the largest weight.
-        missing: `error`, or `median` to fill missing values.
+        missing: `weigh` a missing value by how rare missing ones are in its column, fill it with the `median`, or
+            `error`.
         split: see `biselect.Calibrator`.
         marginals: scores of rows and columns on their own: `bounded`, `paper` or `none`.
         coupling_weight: λ, the weight of the block against the marginals.
@@ -157,7 +164,7 @@ def review(
             delimiter=delimiter,
             na_values=na_values,
         )
-    before, now = rows.matrices
+    before, now, same = varying(*rows.matrices)
     with step(f"Calibrating on {len(before):,} reference rows"):
         rows.refuse_unusable(missing)
         weighed, moved = move_back(before, now, drift)
@@ -168,7 +175,7 @@ def review(
         problem = rules.applied(
             _with_row_evidence(problem, row_evidence, score_column, rows, calibrator, now), rows.per
         )
-        guarantee = _guarantee(calibrator, before, weighed, expected_false_share, seed)
+        guarantee = _guarantee(before, weighed, expected_false_share, seed)
     outside = score_column is not None or row_evidence is not None
     kinds_asked = None
     if kinds > 1 and not must_columns:
@@ -189,7 +196,7 @@ def review(
     found = [
         *_unused(rows, rules, problem),
         *drift_findings(moved, now.names, drift),
-        *table_findings(calibrator, problem, before, weighed),
+        *table_findings(calibrator, problem, before, weighed, same),
     ]
     return _answer(
         problem,
@@ -347,22 +354,20 @@ def _kinds(
     time_limit: float | None,
     seed: int,
 ) -> Kinds:
-    low = calibrator.values(pool) < calibrator.reference_quantiles([0.5])[0] if sides else None
+    told_apart = sides_of(calibrator, pool) if sides else None
     plain = not problem.sample_scores.any() and not problem.sample_rules
     draws = null_draws if plain else 0  # a draw from the reference has no rules and no evidence from outside
     null = null_scores(calibrator, reference, problem, draws=draws, sided=sides, seed=seed) if draws else None
     limit = KIND_SECONDS if time_limit is None else min(time_limit, KIND_SECONDS)
     return find_kinds(
-        problem, low, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
+        problem, told_apart, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
     )
 
 
-def _guarantee(
-    calibrator: Calibrator, reference: NamedMatrix, pool: NamedMatrix, level: float, seed: int
-) -> FalseShare | None:
+def _guarantee(reference: NamedMatrix, pool: NamedMatrix, level: float, seed: int) -> FalseShare | None:
     if len(reference) < FEWEST_HELD_OUT:
         return None
-    return false_share(calibrator.values(reference), calibrator.values(pool), level=level, seed=seed)
+    return false_share(reference, pool, level=level, seed=seed)
 
 
 def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Finding]:
@@ -371,6 +376,8 @@ def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Fi
     if pool.ignored:
         text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
         found.append(Finding(kind="not-in-reference", columns=pool.ignored, text=text))
+    if pool.unused_dates:
+        found.append(unused_dates(pool.unused_dates))
     if rules.per is not None and not problem.sample_rules.groups:
         text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
         found.append(Finding(kind="rule-idle", columns=(rules.per,), text=text))

@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import varying
 from biselect.core.files import read_json, write_file
 from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.reviews.inputs import open_pool
-from biselect.reviews.kinds import find_kinds
+from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.reviews.lists import learned_scores, log_ranks, overall_scores
 from biselect.reviews.policy import LEARNER, OVERALL, Reviewed, next_source
 from biselect.reviews.recentre import move_back
@@ -57,7 +58,7 @@ class ReviewSession:
         m: columns of a kind; None for 4, fewer in a narrow table.
         kinds: how many kinds to look for.
         map: calibration map of the kinds.
-        missing: `error`, or `median` to fill missing values.
+        missing: `weigh`, `median` or `error`, see `biselect.Calibrator`.
         drift: `recentre` to move drifted columns back to the reference, or `keep`.
         seed: fixes every draw.
         time_limit: seconds for each kind; what is not proven by then is still a good list.
@@ -85,7 +86,7 @@ class ReviewSession:
         m: int | None = None,
         kinds: int = 5,
         map: str = "ecdf",
-        missing: str = "error",
+        missing: str = "weigh",
         drift: str = "recentre",
         seed: int = 0,
         time_limit: float | None = LIST_SECONDS,
@@ -94,7 +95,7 @@ class ReviewSession:
     ) -> None:
         tables = open_pool(pool, reference, Roles(**roles), reference_until=reference_until)
         tables.refuse_unusable(missing)
-        before, now = tables.matrices
+        before, now, _ = varying(*tables.matrices)
         now, self.moved = move_back(before, now, drift)
         calibrator = Calibrator(map, missing=missing, seed=seed).fit(before)
         self._reference, self._pool = calibrator.values(before), calibrator.values(now)
@@ -105,8 +106,7 @@ class ReviewSession:
         m = m or max(1, min(COLUMNS, columns // COLUMN_SHARE))
         self._options = {"k": k, "m": m, "kinds": kinds, "map": map, "missing": missing, "drift": drift, "seed": seed}
         problem = calibrator.problem(now, k, m, marginals="none", sample_names=self.sample_names)
-        low = self._pool < np.median(self._reference, axis=0)
-        self.kinds = find_kinds(problem, low, kinds=kinds, seed=seed, time_limit=time_limit)
+        self.kinds = find_kinds(problem, sides_of(calibrator, now), kinds=kinds, seed=seed, time_limit=time_limit)
         self._seed = seed
         detectors = overall_scores(self._reference, self._pool, seed)
         overall = np.sum([log_ranks(scores) for scores in detectors.values()], axis=0)

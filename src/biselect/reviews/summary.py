@@ -99,8 +99,8 @@ def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) 
             cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
             if evidence is not None:
                 shown = evidence[position][j]
-                cell |= {"value": shown.value, "filled": shown.absent, "words": shown.words}
-                cell["direction"] = "" if shown.absent else shown.direction
+                cell |= {"value": shown.value, "filled": shown.filled, "words": shown.words}
+                cell["direction"] = shown.direction
             row_cells.append(cell)
         index = int(selection.samples[position])
         rows.append(
@@ -173,10 +173,12 @@ def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
     tied = sorted(facts.tied.items(), key=lambda item: -item[1])
     return {
         **asdict(facts),
+        "categories": list(facts.categories),
         "constant": list(facts.constant),
         "zero_mad": list(facts.zero_mad),
         "cap": calibrator.cap,
-        "filled_pool": int(calibrator.absent(table.pool.matrices[1]).sum()),
+        "missing": calibrator.missing,
+        "missing_pool": int(calibrator.absent(table.pool.matrices[1]).sum()),
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
         "clipped_block": float((chosen >= top).mean()),

@@ -83,7 +83,7 @@ def explore(selection: Selection, nearby: Sequence[Selection], table: Calibrated
         ],
         "adds": cells.tolist(),
         "values": each_cell("value"),
-        "filled": each_cell("absent"),
+        "filled": each_cell("filled"),
         "words": each_cell("words"),
         "below": each_cell("below"),
         "above": each_cell("above"),

@@ -17,7 +17,12 @@ LOOKS = {
     "clock": "it only ever rises, like a clock or a running number",
     "id": "whole numbers of which no two are equal, like an id",
     "mostly-beyond": "it has drifted, or it looks like an id or a clock",
+    "mostly-new": "it has drifted, or it names a time or a place of its own",
+    "mostly-missing": "it was hardly ever missing before",
 }
+LEAST_NEW = 1.0  # a new category that weighs less than this is nothing to warn of
+FEWEST_DIGITS, FEWEST_CODES, FEWEST_REPEATS = 3, 5, 5  # of a code, of different ones, and of rows for each
+APART = 4  # so many times as many steps lie between the least and the largest code as there are codes
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,8 +30,9 @@ class Finding:
     """One thing that a reader should know.
 
     Attributes:
-        kind: `clock`, `id`, `mostly-beyond`, `constant`, `changed-constant`, `not-in-reference`, `all-rows`,
-            `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or `interrupted`.
+        kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
+            `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or
+            `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
         share: of the pool's rows (or the chosen cells) that it is about, from 0 to 1; None where that means nothing.
@@ -41,14 +47,16 @@ class Finding:
 
 
 def table_findings(
-    calibrator: Calibrator, problem: SelectionProblem, reference: NamedMatrix, pool: NamedMatrix
+    calibrator: Calibrator,
+    problem: SelectionProblem,
+    reference: NamedMatrix,
+    pool: NamedMatrix,
+    same: Sequence[str] = (),
 ) -> Iterator[Finding]:
-    """What reference and pool show before anything is chosen."""
-    constant = [name for name in calibrator.facts.constant if name in reference.names]
-    changed = [found for name in constant if (found := _changed_constant(name, reference, pool))]
-    if still := [name for name in constant if not any(name in found.columns for found in changed)]:
-        text = f"Left out, constant in the reference: {', '.join(still)}."
-        yield Finding(kind="constant", columns=tuple(still), text=text)
+    """What reference and pool show before anything is chosen; `same` are columns left out as they never change."""
+    if same:
+        text = f"Left out, the same in every row of reference and pool: {', '.join(same)}."
+        yield Finding(kind="constant", columns=tuple(same), text=text)
     if calibrator.facts.why:
         yield Finding(kind="map-chosen", text=f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     yield from beyond_findings(calibrator, problem, reference, pool)
@@ -58,7 +66,8 @@ def table_findings(
     if problem.m == problem.n_features:
         text = "m equals the number of features: every column is chosen, only the rows were selected."
         yield Finding(kind="all-columns", text=text)
-    yield from changed
+    yield from changed_constants(calibrator, problem)
+    yield from code_findings(calibrator, reference)
 
 
 def drift_findings(moved: Sequence[MovedColumn], names: Sequence[str], drift: str) -> Iterator[Finding]:
@@ -86,20 +95,27 @@ def beyond_findings(
     pool: NamedMatrix | None = None,
 ) -> Iterator[Finding]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
-    beyond = (problem.coupling >= calibrator.facts.largest_weight).mean(axis=0)
-    for j in np.flatnonzero(beyond > MOSTLY):
-        name, share, kind = problem.feature_name(int(j)), float(beyond[j]), "mostly-beyond"
-        if reference is not None and pool is not None:
-            at = int(calibrator.kept[j])
-            kind = _looks_like(reference.values[:, at], pool.values[:, at])
+    tops = np.full(problem.n_features, calibrator.facts.largest_weight)
+    for j, found in calibrator.categories.items():
+        tops[j] = max(min(found.surprise(0), calibrator.cap), LEAST_NEW)
+    beyond = (problem.coupling >= tops).mean(axis=0)
+    for j in np.flatnonzero(beyond > MOSTLY).tolist():
+        name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"
+        if j in calibrator.categories:
+            kind = "mostly-new"
+        elif reference is not None and pool is not None:
+            kind = _looks_like(reference.values[:, j], pool.values[:, j])
+        lies = "is missing" if kind == "mostly-missing" else "lies beyond the reference"
         text = (
-            f"Column {name!r} lies beyond the reference in {100 * share:.0f} % of the pool: {LOOKS[kind]}; "
-            "leave it out unless that is what you look for."
+            f"Column {name!r} {'is new' if kind == 'mostly-new' else lies} in {100 * share:.0f} % of the pool: "
+            f"{LOOKS[kind]}; leave it out unless that is what you look for."
         )
         yield Finding(kind=kind, columns=(name,), share=share, text=text)
 
 
 def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
+    if np.isnan(now).mean() > MOSTLY:
+        return "mostly-missing"
     before, now = before[np.isfinite(before)], now[np.isfinite(now)]
     rises = all((np.diff(values) >= 0).all() for values in (before, now))
     whole = all((values == np.round(values)).all() for values in (before, now))
@@ -109,25 +125,51 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if counted else "mostly-beyond"
 
 
-def _changed_constant(name: str, reference: NamedMatrix, pool: NamedMatrix) -> Finding | None:
-    """A column that the reference knows one value of, and the pool others: nothing to calibrate, but worth a look."""
-    before, now = (table.values[:, table.names.index(name)] for table in (reference, pool))
-    known = before[~np.isnan(before)]
-    if known.size == 0 or (known != known[0]).any():  # a split reference may be constant in one part only
-        return None
-    differs = int((~np.isnan(now) & (now != known[0])).sum())
-    if not differs:
-        return None
-    text = (
-        f"{name}: constant ({known[0]:g}) in the reference, differs in {differs:,} pool row{'s' * (differs != 1)}; "
-        "it cannot be calibrated, so it was not used to choose: look at it yourself."
-    )
-    return Finding(kind="changed-constant", columns=(name,), share=differs / now.size, text=text, serious=True)
+def changed_constants(calibrator: Calibrator, problem: SelectionProblem) -> Iterator[Finding]:
+    """Columns that the reference knows one value of, and the pool others."""
+    for j, found in calibrator.categories.items():
+        differs = int((problem.coupling[:, j] > 0).sum())
+        if len(found.counts) > 1 or not differs:
+            continue
+        name, only = problem.feature_name(j), next(iter(found.counts))
+        text = (
+            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {differs:,} pool "
+            f"row{'s' * (differs != 1)}; what was never seen before weighs most."
+        )
+        yield Finding(kind="changed-constant", columns=(name,), share=differs / problem.n_samples, text=text)
+
+
+def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Finding]:
+    """Columns of numbers that look like codes: few whole ones of one length, far apart and each of them common."""
+    for j, name in enumerate(reference.names):
+        if j in calibrator.categories:
+            continue
+        values = reference.values[:, j]
+        known = values[~np.isnan(values)]
+        if (known < 10 ** (FEWEST_DIGITS - 1)).any() or (known != np.round(known)).any() or known.max() >= 1e12:
+            continue
+        codes = np.unique(known.astype(np.int64))
+        steps = np.diff(codes)
+        often = known.size >= FEWEST_REPEATS * codes.size
+        apart = codes.size >= FEWEST_CODES and steps.sum() >= APART * codes.size * np.gcd.reduce(steps)
+        of_one_length = len(str(codes[0])) == len(str(codes[-1]))
+        if often and apart and of_one_length:
+            text = (
+                f"Column {name!r} looks like a code: {codes.size:,} different whole numbers from {codes[0]} to "
+                f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}']."
+            )
+            yield Finding(kind="code", columns=(name,), text=text)
+
+
+def unused_dates(names: Sequence[str]) -> Finding:
+    """Date columns left out, and how to use them."""
+    text = f"Left out, dates: {', '.join(names)}. To use parts of one say dates=['{names[0]}:hour,weekday,gap']."
+    return Finding(kind="dates", columns=tuple(names), text=text)
 
 
 def filled_findings(cells: Sequence[Sequence[Any]]) -> Iterator[Finding]:
     """How much of the chosen block was never measured; `cells` is its evidence."""
-    absent = [cell.absent for row in cells for cell in row]
+    absent = [cell.filled for row in cells for cell in row]
     if filled := sum(absent):
         text = (
             f"{filled} of the {len(absent)} chosen cells {'is' if filled == 1 else 'are'} missing in the pool: the "

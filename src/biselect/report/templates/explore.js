@@ -20,7 +20,9 @@
     return element;
   };
   const number = (value) =>
-    Math.abs(value) >= 1e4 && Math.abs(value) < 1e12
+    value === null ? "missing"
+    : typeof value === "string" ? value
+    : Math.abs(value) >= 1e4 && Math.abs(value) < 1e12
       ? Math.round(value).toLocaleString("en")
       : String(Number((value + 0).toPrecision(4)));
 
@@ -50,7 +52,9 @@
     );
     const sign = state.descending ? -1 : 1;
     const compare = (a, b) =>
-      typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true }) : a - b;
+      a === null || b === null ? (a === null) - (b === null)
+      : typeof a === "string" ? a.localeCompare(b, undefined, { numeric: true })
+      : a - b;
     return rows.sort((a, b) => sign * compare(sortValue(a), sortValue(b)) || a - b);
   };
   const tableColumns = () => [
@@ -189,6 +193,7 @@
   };
   const showHistogram = (row, column) => {
     const { name, histogram } = view.columns[column];
+    if (histogram.labels) return showLabels(row, column);
     const { counts, first, last, low, high, below, above } = histogram;
     const most = Math.max(...counts, 1);
     const width = (WIDTH - 2 * TAIL) / counts.length;
@@ -208,21 +213,46 @@
       draw("text", { x: 0, y: BASE + 32, "text-anchor": "start" }, number(low)),
       draw("text", { x: WIDTH, y: BASE + 32, "text-anchor": "end" }, number(high))
     );
-    const x = Math.min(WIDTH - 2, Math.max(2, across(histogram, row, column)));
-    const anchor = x < 60 ? "start" : x > WIDTH - 60 ? "end" : "middle";
-    picture.append(
-      draw("line", { class: "axis", x1: 0, x2: WIDTH, y1: BASE, y2: BASE }),
-      draw("line", { class: "mark", x1: x, x2: x, y1: TOP - 6, y2: BASE }),
-      draw("text", { class: "mark", x, y: TOP - 10, "text-anchor": anchor }, text)
-    );
+    picture.append(draw("line", { class: "axis", x1: 0, x2: WIDTH, y1: BASE, y2: BASE }));
+    if (view.values[row][column] !== null) {
+      const x = Math.min(WIDTH - 2, Math.max(2, across(histogram, row, column)));
+      const anchor = x < 60 ? "start" : x > WIDTH - 60 ? "end" : "middle";
+      picture.append(
+        draw("line", { class: "mark", x1: x, x2: x, y1: TOP - 6, y2: BASE }),
+        draw("text", { class: "mark", x, y: TOP - 10, "text-anchor": anchor }, text)
+      );
+    }
+    const [lowest, highest] = [below, above].map((count) => count.toLocaleString("en"));
+    const key = "Bars: the reference; the line: this value. " +
+      `In the flat ends lie the ${lowest} lowest and the ${highest} highest reference values, by rank.`;
+    showCell(row, column, picture, key);
+  };
+  const showLabels = (row, column) => {
+    const { name, histogram: { labels, counts, others } } = view.columns[column];
+    const value = number(view.values[row][column]);
+    const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${20 * labels.length}`, role: "img" });
+    picture.setAttribute("aria-label", `The most common reference values of ${name}`);
+    labels.forEach((label, at) => {
+      const own = label === value ? " mark" : "";
+      const wide = ((WIDTH - 180) * counts[at]) / Math.max(...counts);
+      const told = label.length > 20 ? label.slice(0, 19) + "…" : label;
+      picture.append(
+        draw("text", { class: "name" + own, x: 120, y: 20 * at + 14, "text-anchor": "end" }, told),
+        draw("rect", { class: "bin", x: 126, y: 20 * at + 4, width: wide, height: 12 }),
+        draw("text", { x: 130 + wide, y: 20 * at + 14 }, counts[at].toLocaleString("en"))
+      );
+    });
+    showCell(row, column, picture, others
+      ? `Reference rows with the most common values; ${others.toLocaleString("en")} rows hold others.`
+      : "Reference rows with each value.");
+  };
+  const showCell = (row, column, picture, key) => {
     const equals = filled(row, column) ? "filled:" : "=";
-    at("cell-title").textContent = `${view.rows[row].name}: ${name} ${equals} ${text}`;
+    const text = number(view.values[row][column]);
+    at("cell-title").textContent = `${view.rows[row].name}: ${view.columns[column].name} ${equals} ${text}`;
     at("cell-words").textContent = `${view.words[row][column]}; adds ${number(view.adds[row][column])}`;
     at("cell-picture").replaceChildren(picture);
-    const [lowest, highest] = [below, above].map((count) => count.toLocaleString("en"));
-    at("cell-key").textContent =
-      "Bars: the reference; the line: this value. " +
-      `In the flat ends lie the ${lowest} lowest and the ${highest} highest reference values, by rank.`;
+    at("cell-key").textContent = key;
     at("cell").showModal();
   };
 
@@ -249,7 +279,7 @@
       view.rows[row].own,
       ...columns.flatMap((column) =>
         view.values
-          ? [filled(row, column) ? "" : view.values[row][column], view.adds[row][column]]
+          ? [filled(row, column) ? "" : view.values[row][column] ?? "", view.adds[row][column]]
           : [view.adds[row][column]]
       ),
     ]);
