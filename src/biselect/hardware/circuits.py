@@ -132,7 +132,8 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
     small = cut(circuit)
     if small.num_qubits > MOST_QUBITS:
         raise InputError(f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most")
-    gates, measured = small.copy_empty_like(), {}
+    gates = small.copy_empty_like()
+    measured: dict[int, int] = {}
     for step in small.data:
         if step.operation.name == "measure":
             measured[small.find_bit(step.clbits[0]).index] = small.find_bit(step.qubits[0]).index
