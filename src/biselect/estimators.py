@@ -32,7 +32,7 @@ class _Checked(BaseEstimator):
 
     map: str
     center: str
-    cap: float
+    cap: float | None
     missing: str
     split: float | None
     categories: Sequence[str]
@@ -107,9 +107,9 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     def __init__(
         self,
-        map: str = "ecdf",
+        map: str = "reach",
         center: str = "median",
-        cap: float = 10.0,
+        cap: float | None = None,
         missing: str = "weigh",
         split: float | None = None,
         categories: Sequence[str] = (),
@@ -166,6 +166,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         selection_: the choice made by `fit`.
         sample_support_: which rows of the pool (or reference) `fit` chose.
         offset_: `decision_function` is `score_samples` minus this.
+        near_weight_: how much the nearest reference row counts in a row's own score, see `Calibrator.near_weight`.
         calibrator_: the fitted `biselect.Calibrator`.
 
     >>> reference = np.random.default_rng(0).normal(size=(200, 4))
@@ -179,14 +180,14 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self,
         k: int = 1,
         m: int = 1,
-        map: str = "ecdf",
+        map: str = "reach",
         center: str = "median",
-        cap: float = 10.0,
+        cap: float | None = None,
         missing: str = "weigh",
         split: float | None = None,
         categories: Sequence[str] = (),
         dates: Sequence[str] = (),
-        marginals: str = "bounded",
+        marginals: str = "isolation",
         coupling_weight: float = 1.0,
         must: Sequence[int | str] = (),
         never: Sequence[int | str] = (),
@@ -230,6 +231,8 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self.selection_ = self._choose(candidates, row_labels(named), groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
+        if self.marginals == "isolation":
+            self.near_weight_ = self.calibrator_.near_weight(candidates, self.k)
         self.offset_ = self._offset(self._scores(candidates))
         return self
 
@@ -283,7 +286,10 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
 
     def _scores(self, X: Any) -> NDArray[np.float64]:
         W = self.calibrator_.weights(X)
-        alone = 0.0 if self.marginals == "none" else W.max(axis=1)
+        if self.marginals == "isolation":
+            alone = self.m * self.calibrator_.isolation(X, self.near_weight_)
+        else:
+            alone = np.zeros(len(W)) if self.marginals == "none" else W.max(axis=1)
         return -(alone + self.coupling_weight * W[:, self.selection_.features].sum(axis=1))
 
     def _offset(self, scores: NDArray[np.float64]) -> float:

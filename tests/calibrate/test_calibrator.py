@@ -20,7 +20,7 @@ def test_weights_do_not_change_under_increasing_affine_maps_of_a_feature(seed):
 
 
 def test_weights_grow_with_extremeness():
-    calibrator = Calibrator().fit(np.random.default_rng(0).normal(size=(500, 1)))
+    calibrator = Calibrator("ecdf").fit(np.random.default_rng(0).normal(size=(500, 1)))
     outwards = calibrator.weights(np.linspace(0, 6, 50)[:, None])[:, 0]
     assert (np.diff(outwards)[1:] >= 0).all()
     assert outwards[-1] == calibrator.facts.largest_weight == pytest.approx(np.log(501 / 2))
@@ -49,7 +49,7 @@ def test_reference_counts_are_strict():
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"map": "magic"}, "no calibration map 'magic'; choose one of: ecdf"),
+        ({"map": "magic"}, "no calibration map 'magic'; choose one of: reach"),
         ({"center": "mode"}, "center must be one of"),
         ({"cap": 0}, "cap"),
         ({"cap": np.nan}, "cap"),
@@ -109,6 +109,6 @@ def test_marginals_by_hand():
 @given(REFERENCES)
 def test_bounded_marginals_never_exceed_half_the_cap(reference):
     reference = varying(reference)
-    problem = Calibrator(cap=2.0).fit(reference).problem(reference, k=1, m=1)
+    problem = Calibrator(cap=2.0).fit(reference).problem(reference, k=1, m=1, marginals="bounded")
     assert problem.feature_scores.max() <= 1.0 + 1e-12
     assert problem.sample_scores.max() <= 2.0

@@ -7,7 +7,8 @@ from scipy import stats
 
 from biselect.calibrate import Calibrator, map_names
 from biselect.calibrate import maps as maps_module
-from biselect.calibrate.maps import DEGREES_OF_FREEDOM, Steps, apply_steps
+from biselect.calibrate.column import exact_column
+from biselect.calibrate.maps import DEGREES_OF_FREEDOM, Steps, apply_steps, nth_nearest
 from biselect.errors import InputError
 
 VALUES = st.one_of(st.integers(-3, 3).map(float), st.floats(-1e6, 1e6, allow_subnormal=False))
@@ -31,13 +32,15 @@ def test_weights_are_bounded_row_independent_and_grow_outwards(name, reference, 
     pool = np.sort(np.concatenate([pool, [-1e300, 1e300]]))[:, None]
     weights = calibrator.weights(pool)[:, 0]
     assert np.isfinite(weights).all() and weights.min() >= 0 and weights.max() <= cap
+    np.testing.assert_array_equal(calibrator.weights(pool[3:4])[:, 0], weights[3:4])
+    np.testing.assert_array_equal(calibrator.weights(pool[::-1])[::-1, 0], weights)
+    if name == "density":  # it may rise again in a gap
+        return
     steps = np.diff(weights)
     lowest = int(np.argmin(weights))
     tolerance = 1e-12 * (1 + cap)
     assert (steps[:lowest] <= tolerance).all() and (steps[lowest:] >= -tolerance).all(), "falls, then rises"
     assert weights.max() <= calibrator.facts.largest_weight + tolerance
-    np.testing.assert_array_equal(calibrator.weights(pool[3:4])[:, 0], weights[3:4])
-    np.testing.assert_array_equal(calibrator.weights(pool[::-1])[::-1, 0], weights)
 
 
 @EVERY_MAP
@@ -88,7 +91,7 @@ def ecdf_weight_in_words(reference, x, cap):
 
 def test_without_ties_the_weight_is_the_papers_to_the_letter():
     reference = np.random.default_rng(0).normal(size=(40, 1))
-    calibrator = Calibrator().fit(reference)
+    calibrator = Calibrator("ecdf").fit(reference)
     pool = np.concatenate([reference, np.linspace(-4, 4, 50)[:, None]])
     for x, weight in zip(pool[:, 0], calibrator.weights(pool)[:, 0], strict=True):
         cdf = np.clip((np.sum(reference <= x) + 0.5) / 41, 1 / 41, 40 / 41)
@@ -150,7 +153,7 @@ def test_conformal_p_values_are_super_uniform_with_and_without_ties():
 
 def test_pareto_keeps_the_body_and_reaches_beyond_the_reference():
     grid = stats.genpareto.ppf((np.arange(5000) + 0.5) / 5000, 0.4)[:, None]
-    ecdf, pareto = Calibrator(cap=100).fit(grid), Calibrator(map="pareto", cap=100).fit(grid)
+    ecdf, pareto = Calibrator("ecdf", cap=100).fit(grid), Calibrator(map="pareto", cap=100).fit(grid)
     body = np.quantile(grid, [0.06, 0.5, 0.9])[:, None]
     np.testing.assert_array_equal(pareto.weights(body), ecdf.weights(body))
     beyond = grid.max() * np.array([[2.0], [20.0]])
@@ -259,3 +262,60 @@ def test_large_pools_go_through_the_kernel_with_the_same_answer(monkeypatch):
     slow = apply_steps(steps, Z)
     monkeypatch.setattr(maps_module, "KERNEL_CELLS", 0)
     np.testing.assert_array_equal(apply_steps(steps, Z), slow)
+
+
+@given(REFERENCES, st.data())
+def test_reach_is_ecdf_inside_the_reference_and_tells_apart_what_lies_beyond(reference, data):
+    reference = varying(reference)
+    reach, ecdf = (Calibrator(name, cap=1e9).fit(reference) for name in ("reach", "ecdf"))
+    np.testing.assert_array_equal(reach.weights(reference), ecdf.weights(reference))
+    low, high = reference.min(axis=0), reference.max(axis=0)
+    further = data.draw(st.floats(1.0, 1e6))
+    for end, sign in ((high, 1), (low, -1)):
+        near, far = (reach.weights([end + sign * step * (high - low)])[0] for step in (further, 2 * further))
+        assert (far > near).all() and (near > ecdf.weights([end + sign * further * (high - low)])[0]).all()
+
+
+def test_reach_in_words():
+    reference = np.arange(101.0)[:, None]
+    weights = Calibrator("reach", cap=1e9).fit(reference).weights([[100.0], [105.0], [-10.0]])[:, 0]
+    last = np.log(102 / 2)  # the rank alone; the outer five per cent are five long
+    np.testing.assert_allclose(weights, [last, last + np.log(1 + 5 / 5), last + np.log(1 + 10 / 5)])
+
+
+def test_density_sees_a_gap_that_ranks_do_not():
+    rng = np.random.default_rng(0)
+    reference = np.concatenate([rng.normal(-5, 1, 500), rng.normal(5, 1, 500)])[:, None]
+    gap, mode = Calibrator("density").fit(reference).weights([[0.0], [5.0]])[:, 0]
+    assert gap > 5 and mode < 1
+    assert Calibrator("reach").fit(reference).weights([[0.0]])[0, 0] < 0.1
+
+
+@given(SAMPLES, arrays(np.float64, 7, elements=VALUES), st.integers(1, 24))
+def test_the_radius_is_the_distance_to_the_nth_nearest_entry(entries, x, number):
+    expected = np.sort(np.abs(x[:, None] - entries), axis=1)[:, number - 1]
+    np.testing.assert_allclose(nth_nearest(exact_column(entries), x, number), expected)
+
+
+def test_student_t_weighs_a_flag_by_its_share():
+    half = np.repeat([0.0, 1.0], 500)[:, None]
+    assert Calibrator("student-t").fit(half).weights(half).max() < 0.01
+    for share in (0.01, 0.1, 0.4):
+        flags = (np.arange(1000) < 1000 * share).astype(float)[:, None]
+        weight = Calibrator("student-t").fit(flags).weights([[1.0]])[0, 0]
+        assert weight <= -np.log(share) + 0.01 and weight > 0.8 * -np.log(share)
+
+
+def test_conformal_keeps_a_rare_flag_whatever_the_seed():
+    flag = np.append(np.zeros(999), 1.0)[:, None]
+    assert all(Calibrator("conformal", seed=seed).fit(flag).weights([[1.0]])[0, 0] > 5 for seed in range(20))
+
+
+def test_the_papers_rank_on_ties_and_its_gaussian_tail_are_there():
+    flags = np.repeat([0.0, 1.0], 20)[:, None]
+    assert Calibrator("ecdf-paper").fit(flags).weights([[1.0]])[0, 0] == pytest.approx(np.log(41 / 2))
+    assert Calibrator("ecdf").fit(flags).weights([[1.0]])[0, 0] < 0.06
+    table = np.random.default_rng(0).normal(size=(50, 1))
+    robust = Calibrator("gaussian-robust").fit(table)
+    expected = -np.log(2 * stats.norm.sf(np.abs(robust.residuals(table))))
+    np.testing.assert_allclose(robust.weights(table), expected, atol=1e-12)

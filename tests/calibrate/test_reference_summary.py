@@ -135,8 +135,8 @@ def test_a_calibrator_learns_the_same_from_a_summary_as_from_rows():
 def test_missing_cells_are_filled_only_where_asked():
     table = frame(500, 0, 6)[["x", "flag"]]
     summary = ReferenceSummary().add(table)
-    with pytest.raises(InputError, match="missing values in column 'x'; fill them with missing='median'"):
-        Calibrator().fit_summary(summary)
+    with pytest.raises(InputError, match="missing values in column 'x'; weigh them"):
+        Calibrator(missing="error").fit_summary(summary)
     from_rows = Calibrator(missing="median").fit(table)
     from_summary = Calibrator(missing="median").fit_summary(summary)
     np.testing.assert_allclose(from_summary.weights(table), from_rows.weights(table))
@@ -150,8 +150,15 @@ def test_maps_that_need_rows_say_so():
             Calibrator(map=name).fit_summary(summary)
     with pytest.raises(InputError, match="has 5 rows"):
         Calibrator().fit_summary(ReferenceSummary().add(np.ones((5, 1))))
-    with pytest.raises(InputError, match="no column of numbers"):
-        Calibrator().fit_summary(ReferenceSummary().add(pd.DataFrame({"x": ["a"] * 20})))
+    with pytest.raises(InputError, match="isolation needs rows of the reference"):
+        Calibrator().fit_summary(summary).problem(np.zeros((3, 2)), k=1, m=1)
+
+
+def test_categories_weigh_from_a_summary_as_from_rows():
+    table = pd.DataFrame({"x": np.arange(40.0), "colour": ["red"] * 30 + ["blue"] * 8 + [None] * 2})
+    pool = pd.DataFrame({"x": [99.0, np.nan, 3.0], "colour": ["green", "blue", None]})
+    from_summary = Calibrator().fit_summary(ReferenceSummary().add(table))
+    np.testing.assert_array_equal(from_summary.weights(pool), Calibrator().fit(table).weights(pool))
 
 
 def test_blocks_that_do_not_belong_together_are_refused():

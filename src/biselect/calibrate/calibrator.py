@@ -290,6 +290,12 @@ class Calibrator:
             feature_names=None if features is None else tuple(features),
         )
 
+    @property
+    def beyond_weights(self) -> NDArray[np.float64]:
+        """The least that a number beyond the whole reference weighs, by feature."""
+        ends = np.array([(column.values[0], column.values[-1]) for column in self._columns[-1]]).T
+        return self._weigh(np.nextafter(ends, [[-np.inf], [np.inf]])).min(axis=0)
+
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
         Z, looked_up = self._looked_up(pool)

@@ -333,7 +333,7 @@ class DensityMap(TailMap):
         self.neighbours = [int(np.sqrt(column.size)) for column in self.columns]
         self.sparse = []
         for column, number in zip(self.columns, self.neighbours, strict=True):
-            own = _radius(column, column.values, number + 1)
+            own = nth_nearest(column, column.values, number + 1)
             order = np.argsort(own, kind="stable")
             self.sparse.append(replace(column, values=own[order], counts=np.cumsum(column.weights[order])))
 
@@ -341,12 +341,12 @@ class DensityMap(TailMap):
         """-log of that share for each residual."""
         scores = np.empty(Z.shape)
         for j, (column, number, sparse) in enumerate(zip(self.columns, self.neighbours, self.sparse, strict=True)):
-            radius = _radius(column, np.clip(Z[:, j], -LARGEST_RESIDUAL, LARGEST_RESIDUAL), number)
-            scores[:, j] = upper_surprise(sparse, radius)
+            distance = nth_nearest(column, np.clip(Z[:, j], -LARGEST_RESIDUAL, LARGEST_RESIDUAL), number)
+            scores[:, j] = upper_surprise(sparse, distance)
         return scores
 
 
-def _radius(column: Column, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
+def nth_nearest(column: Column, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
     """How far from each x its number-th nearest entry lies: bisection on the rank of the lower end of the window."""
     first = np.maximum(column.below(x) - number, 0)  # of the entries, counted from 0, the window may begin here …
     last = np.minimum(column.at_most(x), column.size - number)  # … or here at the latest
@@ -386,8 +386,8 @@ class StudentTMap(TailMap):
             heaviness = np.nan_to_num(np.log(body / tail), nan=-np.inf)
         self.freedom = np.interp(heaviness, np.log(body_of_t / tail_of_t), DEGREES_OF_FREEDOM)
         self.spread = np.where(tail > 0, tail, deviation) / special.stdtrit(self.freedom, (1 + TAIL) / 2)
-        # of a flag most distances are equal: two quantiles say nothing of its tail, ranks do
-        self.ranked = {j: distances[j] for j in np.flatnonzero(body == tail)}
+        # two quantiles say nothing of the tail of a flag, whose distances are few; ranks do
+        self.ranked = {j: column for j, column in enumerate(distances) if column.tied_share > 0.5}
 
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """-log 2T(-|t|)."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import as_matrix
+from biselect.calibrate.frames import FLAG, as_matrix
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
 from biselect.core.files import write_file
 from biselect.errors import InputError
@@ -195,7 +195,7 @@ class ReferenceSummary:
         """One column of a block."""
         kind = column.dtype
         absent = int(column.is_null().sum())
-        if kind.is_numeric() or kind == nw.Boolean:
+        if kind.is_numeric():
             values = column.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
             known = values[~np.isnan(values)]
             absent = len(values) - known.size
@@ -203,9 +203,11 @@ class ReferenceSummary:
                 raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")
             self._same_kind(name, name in self.categories)
             self.numbers.setdefault(name, RankSketch(self.entries)).add(known)
-        elif kind in (nw.String, nw.Categorical, nw.Enum):
+        elif kind in (nw.Boolean, nw.String, nw.Categorical, nw.Enum):
             self._same_kind(name, name in self.numbers)
-            values_counted = Counter(column.drop_nulls().cast(nw.String).to_list())
+            known_labels = column.drop_nulls()
+            labels = [FLAG[flag] for flag in known_labels] if kind == nw.Boolean else known_labels.cast(nw.String)
+            values_counted = Counter(labels)
             if name not in self.left_out:
                 self._keep_counts(name, self.categories.get(name, Counter()) + values_counted)
         elif absent < len(column):  # a column without any value fits every kind

@@ -24,7 +24,7 @@ def certify(
     reference: options.Reference = None,
     id_column: options.IdColumn = None,
     exclude: options.Exclude = None,
-    marginals: options.Marginals = "bounded",
+    marginals: options.Bounded = "bounded",
     signal: Annotated[
         float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)
     ] = None,

@@ -14,8 +14,9 @@ TITLE = "Ten card transactions to review, and the four columns that show why"
 
 def demo(
     out: Annotated[Path, typer.Option(help="Folder for the report and the files.")] = Path("demo-report"),
-    marginals: options.Marginals = "bounded",
-    kinds: options.Kinds = 5,
+    preset: options.Preset = "default",
+    marginals: options.Marginals = None,
+    kinds: options.Kinds = None,
     seed: options.Seed = 0,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -35,6 +36,7 @@ def demo(
         k=10,
         m=4,
         **ROLES,
+        preset=preset,
         marginals=marginals,
         kinds=kinds,
         seed=seed,

@@ -25,12 +25,15 @@ KOfTable = Annotated[int | None, may_be("-k", help="How many samples to choose."
 MOfTable = Annotated[int | None, may_be("-m", help="How many features to choose.")]
 RowNames = Annotated[str | None, may_be("--id-column", help="Column of a weight table that names its rows.")]
 Reference = Annotated[Path | None, may_be("--reference", "-r", help="Table of normal rows.")]
-Marginals = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
+Marginals = Annotated[
+    str | None, may_be(help="Scores of rows and columns on their own: isolation, bounded, paper or none.")
+]
+Bounded = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
 Solver = Annotated[str, typer.Option(help="Who solves it: auto or exact for a proof, or another solver by name.")]
 TimeLimit = Annotated[float | None, may_be(help="Seconds after which the best found is returned, with a bound.")]
 Kinds = Annotated[
-    int,
-    typer.Option(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
+    int | None,
+    may_be(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[Path | None, may_be(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
@@ -63,14 +66,15 @@ Per = Annotated[str | None, may_be(help="Column that --at-most is about; shown, 
 Must = Annotated[list[str] | None, may_be(help="Rows that must be chosen, by id.")]
 Never = Annotated[list[str] | None, may_be(help="Rows that must not be chosen, by id.")]
 MustColumns = Annotated[list[str] | None, may_be("--must-column", help="Columns that must be chosen.")]
+Preset = Annotated[str, typer.Option(help="What map, marginals, kinds and drift are unless given: default or paper.")]
 Map = Annotated[
-    str, typer.Option(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
+    str | None, may_be(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
 ]
 IdColumn = Annotated[str | None, may_be(help="Column that names the rows; otherwise their position.")]
 LabelColumn = Annotated[str | None, may_be(help="Known positives (0/1): shown with the answer, never used.")]
 Features = Annotated[list[str] | None, may_be(help="Columns to use; repeat or separate by commas.")]
 Exclude = Annotated[list[str] | None, may_be(help="Columns to leave out; repeat or separate by commas.")]
-Cap = Annotated[float, typer.Option(help="Largest weight, w_max.")]
+Cap = Annotated[float | None, may_be(help="Largest weight, w_max; the map's own unless given.")]
 CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")]
 Missing = Annotated[str, typer.Option(help="Missing values: weigh how rare they are, fill with the median, or error.")]
 Categories = Annotated[

@@ -50,24 +50,26 @@ def select(
     na_values: options.NaValues = None,
     categories: options.Categories = None,
     dates: options.Dates = None,
-    map: options.Map = "ecdf",
+    preset: options.Preset = "default",
+    map: options.Map = None,
     center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
-    cap: options.Cap = 10.0,
-    marginals: options.Marginals = "bounded",
+    cap: options.Cap = None,
+    marginals: options.Marginals = None,
     coupling_weight: options.CouplingWeight = 1.0,
     missing: options.Missing = "weigh",
     split: Annotated[
         float | None, typer.Option(help="Share of the reference that ranks alone are taken among.", show_default=False)
     ] = None,
-    kinds: options.Kinds = 5,
+    kinds: options.Kinds = None,
     apart: Annotated[str, typer.Option(help="What no two kinds share: columns, rows or both.")] = "columns",
     sides: Annotated[bool, typer.Option(help="Tell low from high values of a column in kinds.")] = True,
     null_draws: Annotated[
         int, typer.Option(min=0, help="Draws from the reference that say what score chance alone gives.")
     ] = 19,
     drift: Annotated[
-        str, typer.Option(help="Columns that moved against the reference: recentre them, or keep them as they are.")
-    ] = "recentre",
+        str | None,
+        options.may_be(help="Columns that moved against the reference: recentre them, or keep them as they are."),
+    ] = None,
     score_column: Annotated[
         str | None,
         typer.Option(help="Column of POOL with your own score of each row, higher for odder.", show_default=False),
@@ -122,7 +124,8 @@ def _review_on(path: Path, given: dict[str, Any], *, folder: Path | None, as_jso
     """Print the k rows to review next, given a table of answers, and write next.csv and session.json."""
     from biselect.reviews.rounds import next_round
 
-    found = next_round(path, count=given["k"], progress=steps.step, **{name: given[name] for name in OF_SESSION})
+    asked = {name: given[name] for name in OF_SESSION if given[name] is not None}
+    found = next_round(path, count=given["k"], progress=steps.step, **asked)
     for place in [] if folder is None else found.save(folder):
         steps.say(f"wrote {place}")
     told = found.to_dict()

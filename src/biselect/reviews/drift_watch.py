@@ -48,8 +48,8 @@ def monitor_drift(
     id_column: str | None = None,
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
-    map: str = "ecdf",
-    cap: float = 10.0,
+    map: str = "reach",
+    cap: float | None = None,
     marginals: str = "bounded",
     coupling_weight: float = 1.0,
     solver: str = "auto",
@@ -83,7 +83,7 @@ def monitor_drift(
         features: columns to use; None for all without a role.
         exclude: columns to leave out.
         map: the map in use; the others that need no labels are measured beside it.
-        cap: the largest weight.
+        cap: the largest weight; None for the map's own.
         marginals: scores of rows and columns on their own.
         coupling_weight: λ.
         solver: one of `biselect.solver_names()`.

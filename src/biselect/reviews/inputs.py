@@ -116,7 +116,7 @@ def read_weights(
         raise InputError("a pool has no budgets; give both k= and m=")
     rows = open_pool(problem, reference, Roles(id_column=id_column, exclude=exclude))
     normal, pool = rows.matrices
-    calibrator = Calibrator().fit(normal)
+    calibrator = Calibrator(map="ecdf").fit(normal)
     made = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
     return made, calibrator.weights(normal)
 

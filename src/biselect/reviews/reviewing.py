@@ -20,6 +20,7 @@ from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
@@ -60,18 +61,19 @@ def review(
     na_values: Sequence[str] = (),
     categories: Sequence[str] = (),
     dates: Sequence[str] = (),
-    map: str = "ecdf",
+    preset: str = "default",
+    map: str | None = None,
     center: str = "median",
-    cap: float = 10.0,
+    cap: float | None = None,
     missing: str = "weigh",
     split: float | None = None,
-    marginals: str = "bounded",
+    marginals: str | None = None,
     coupling_weight: float = 1.0,
-    kinds: int = 5,
+    kinds: int | None = None,
     apart: str = "columns",
     sides: bool = True,
     null_draws: int = 19,
-    drift: str = "recentre",
+    drift: str | None = None,
     score_column: str | None = None,
     row_evidence: Any = None,
     expected_false_share: float = 0.1,
@@ -114,13 +116,17 @@ def review(
         categories: columns of numbers that name things, such as postcodes.
         dates: date columns to use and their parts, such as `created:hour,weekday,gap`; just the name means hour and
             weekday, `gap` is the number of seconds since the row before.
-        map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or `auto`.
+        preset: what the options `map`, `marginals`, `kinds` and `drift` are unless given: `default` (`reach`,
+            `isolation`, 5, `recentre`) or the paper's form, `paper` (`ecdf-paper`, `paper`, 1, `keep`).
+        map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or `auto`, which takes the
+            reference rows as ordered in time.
         center: residuals from `median` and MAD, or from `mean`.
-        cap: the largest weight.
+        cap: the largest weight; None for the map's own.
         missing: `weigh` a missing value by how rare missing ones are in its column, fill it with the `median`, or
             `error`.
         split: see `biselect.Calibrator`.
-        marginals: scores of rows and columns on their own: `bounded`, `paper` or `none`.
+        marginals: scores of rows and columns on their own: `isolation` (how far a row stands apart as a whole),
+            `bounded`, `paper` or `none`.
         coupling_weight: λ, the weight of the block against the marginals.
         kinds: how many kinds of unusual to look for beside the best block of all columns; 1 for that block alone,
             the paper's answer. A kind is a block of k rows and m columns too, each column in one direction.
@@ -150,6 +156,8 @@ def review(
     given = dict(locals())
     step: Steps = progress or (lambda name: nullcontext())
     rules = NamedRules(must=must, never=never, must_columns=must_columns, at_most=at_most, per=per)
+    chosen = with_preset(preset, map=map, marginals=marginals, kinds=kinds, drift=drift)
+    map, marginals, kinds, drift = chosen.values()
     calibrator = Calibrator(map, center, cap, missing, split, seed)
     _refuse_reach(neighbours)
     sources = [source for source in (pool, reference) if source is not None]
@@ -194,6 +202,7 @@ def review(
             seed=seed,
         )
     found = [
+        *_unordered(map, time_column),
         *_unused(rows, rules, problem),
         *drift_findings(moved, now.names, drift),
         *table_findings(calibrator, problem, before, weighed, same),
@@ -368,6 +377,13 @@ def _guarantee(reference: NamedMatrix, pool: NamedMatrix, level: float, seed: in
     if len(reference) < FEWEST_HELD_OUT:
         return None
     return false_share(reference, pool, level=level, seed=seed)
+
+
+def _unordered(map: str, time_column: str | None) -> list[Finding]:
+    if map != "auto" or time_column is not None:
+        return []
+    text = "map='auto' took the reference rows as ordered in time, which no time_column= says they are."
+    return [Finding(kind="auto-order", text=text)]
 
 
 def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Finding]:

@@ -95,9 +95,9 @@ def beyond_findings(
     pool: NamedMatrix | None = None,
 ) -> Iterator[Finding]:
     """Columns in which most of the pool lies beyond everything in the reference; the tables help to say why."""
-    tops = np.full(problem.n_features, calibrator.facts.largest_weight)
+    tops = np.where(calibrator.beyond_weights > 0, calibrator.beyond_weights, np.inf)
     for j, found in calibrator.categories.items():
-        tops[j] = max(min(found.surprise(0), calibrator.cap), LEAST_NEW)
+        tops[j] = max(min(float(found.surprise(0)), calibrator.cap), LEAST_NEW)
     beyond = (problem.coupling >= tops).mean(axis=0)
     for j in np.flatnonzero(beyond > MOSTLY).tolist():
         name, share, kind = problem.feature_name(j), float(beyond[j]), "mostly-beyond"

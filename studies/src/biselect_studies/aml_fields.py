@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, map_names
+from biselect.calibrate import Calibrator
 from biselect.data.aml.features import MEANINGS, causal_features
 from biselect.data.aml.generator import Market
 from biselect.data.aml.schema import PUBLISHED, find_transactions, is_published, laundering_groups, load_transactions
@@ -17,6 +17,7 @@ from biselect.data.splits import TimeSplit, refuse_label_copies, split_rows
 from biselect.errors import MissingDataError
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
 from biselect_studies.results import Entry, Findings
+from biselect_studies.studied_maps import LABEL_FREE
 from biselect_studies.triggers import LogisticTrigger, risk, robust_z, windows
 
 GENERATED = "generated"
@@ -191,7 +192,7 @@ def _detector(one: Scene, name: str) -> Scorer:
 
 @lru_cache(maxsize=2)
 def _scorer(one: Scene, map_name: str) -> Calibrator:
-    if map_name not in map_names(supervised=False):
+    if map_name not in LABEL_FREE:
         rows = np.arange(one.split.reference.stop)
         others = np.random.default_rng(0).permutation(rows[~one.labels[rows]])[:NORMALS]
         chosen = np.sort(np.concatenate([rows[one.labels[rows]], others]))

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import map_names
 from biselect_studies import creditcard_fields as table
 from biselect_studies.baselines import RANKERS
 from biselect_studies.figures import COLOURS, MARKERS, Figure, look, panels, whiskers
@@ -18,6 +17,7 @@ from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slice_tables import CREDIT_CARD
 from biselect_studies.slices import HEURISTICS, best_heuristic, both_ways, paired, slice_grid
+from biselect_studies.studied_maps import LABEL_FREE
 from biselect_studies.study import described
 
 UNBALANCED = "Unbalanced pools"
@@ -149,7 +149,7 @@ ROWS = {  # every row, and where its figures stand
 }
 FORMS = [
     {"reference": reference, "map": map_name, "D": features}
-    for reference, map_name, features in product(("first", "recent"), map_names(supervised=False), (table.D, 28))
+    for reference, map_name, features in product(("first", "recent"), LABEL_FREE, (table.D, 28))
 ]
 """Which rows calibrate, by which map, and how many features."""
 

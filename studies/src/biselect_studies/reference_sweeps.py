@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import map_names
 from biselect_studies.baselines import RANKERS
 from biselect_studies.creditcard_fields import PAPER_MAPS, PARTS, SIZES, absent, heading
 from biselect_studies.figures import Figure, bar_look, line, panels
@@ -17,12 +16,13 @@ from biselect_studies.inference import Comparison, Family, compare
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import SLICES, listed
+from biselect_studies.studied_maps import LABEL_FREE, STUDIED
 from biselect_studies.study import described
 from biselect_studies.task import Grid, Task
 
 FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05)
 BLOCKS = (0, 1, 2, 3, 4)
-MAPS = tuple(map_names())
+MAPS = STUDIED
 QUICK = 5
 PLAIN = {
     "sequential-max": "feature-first by max",
@@ -206,7 +206,6 @@ OLDEST = BLOCKS[-1]
 SWEEPS = ("smaller reference", "older reference")
 POOLED = "all sizes"
 NAMED = "gaussian"  # the map that the paper puts first under a stale reference
-LABEL_FREE = map_names(supervised=False)
 
 
 def summarise_mechanism(records: Records, quick: bool) -> Findings:

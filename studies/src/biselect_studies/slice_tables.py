@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import map_names
 from biselect.data.aml.features import MEANINGS
 from biselect_studies import aml_fields as aml
 from biselect_studies import creditcard_fields as creditcard
@@ -16,6 +15,7 @@ from biselect_studies.figures import COLOURS, Figure
 from biselect_studies.results import Findings
 from biselect_studies.runner import Records
 from biselect_studies.slices import FIRST, HEURISTICS, PLAIN, SEQUENTIAL, SliceTable, listed
+from biselect_studies.studied_maps import LABEL_FREE, STUDIED
 from biselect_studies.study import described
 
 CHOSEN_MAP = "under the map chosen on the buffer"
@@ -56,7 +56,7 @@ CREDIT_CARD = SliceTable(
         "kawasaki": (0.347, 0.304, 0.285),
     },
     cell=lambda size, quick, methods, **more: creditcard.cell(size, methods, **more),
-    maps=tuple(map_names(supervised=False)),
+    maps=LABEL_FREE,
     choice=(CHOICE, CHOICE),
     units="frauds",
     words=("map", "", ""),
@@ -139,7 +139,7 @@ AML = SliceTable(
         "tabu": (0.720, 0.328),
     },
     cell=_aml_cell,
-    maps=tuple(map_names()),
+    maps=STUDIED,
     choice=((*SEQUENTIAL, *HEURISTICS), (*SEQUENTIAL, "exact")),
     units="groups",
     words=("scorer", "scorer and rule ", "both "),

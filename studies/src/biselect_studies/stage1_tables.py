@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate import map_names
 from biselect_studies import aml_fields as aml
 from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.experiments.aml_pools import SIZE
@@ -16,6 +15,7 @@ from biselect_studies.inference import LEVEL, Comparison, compare, holm, smalles
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import PAPER_SLICES, SEQUENTIAL, choose, slice_grid
+from biselect_studies.studied_maps import LABEL_FREE
 from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
 from biselect_studies.triggers import MENUS, WINDOW, enrichment
@@ -99,7 +99,7 @@ PAPER: dict[tuple[str, int], tuple[float, float, None]] = {  # against COLUMNS
     ("high", 50): (1.52, -7.04, None),
 }
 COLUMNS = ("Δ feature-first", "Δ budget-aware trigger", "Δ chance")
-MAPS = tuple(map_names(supervised=False))
+MAPS = LABEL_FREE
 HEURISTIC = "greedy"
 WEIGHED = {**WEIGHING, HEURISTIC: "Greedy+LS", "exact": "exact joint optimum"}
 RANKED = {

@@ -43,7 +43,7 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     reference = rng.normal(size=(REFERENCE_ROWS, n_features))
     pool = rng.normal(size=(n_samples, n_features))
     pool[:k, :m] += NUDGE
-    return Calibrator().fit(reference).problem(pool, k, m)
+    return Calibrator("ecdf").fit(reference).problem(pool, k, m, marginals="bounded")
 
 
 def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:

@@ -63,8 +63,8 @@ def credit_card(n: int, d: int, k: int, m: int, seed: int) -> SelectionProblem:
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Calibrator().fit(pool.reference.select(names))
-    return calibrator.problem(pool.candidates.select(names).take(rows), k, m)
+    calibrator = Calibrator("ecdf").fit(pool.reference.select(names))
+    return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals="bounded")
 
 
 @cache

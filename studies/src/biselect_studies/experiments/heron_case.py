@@ -115,4 +115,4 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     kinds = ((labels, k), (~labels, n - k))
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
-    return Calibrator(map="ecdf").fit(pool.reference.select(names)).problem(candidates, k, m)
+    return Calibrator(map="ecdf").fit(pool.reference.select(names)).problem(candidates, k, m, marginals="bounded")
