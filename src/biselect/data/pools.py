@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.calibrate.frames import NamedMatrix, as_matrix, parts_of_dates, refuse_unusable
+from biselect.calibrate.dates import parts_of_dates
+from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
 from biselect.data.splits import as_times, rows_until
 from biselect.data.tables import Place, flags, is_number, is_text, line_of_row, require_columns, texts, usable
 from biselect.errors import InputError
@@ -84,7 +85,7 @@ class Roles:
         show: columns of the pool to show beside the rows, never features.
         per: column of the pool whose values limit the choice, never a feature.
         categories: columns of numbers that name things.
-        dates: date columns to use, with the parts of them, as `biselect.calibrate.frames.parts_of_dates` takes them.
+        dates: date columns to use, with the parts of them, as `biselect.calibrate.dates.parts_of_dates` takes them.
     """
 
     id_column: str | None = None
