@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import as_matrix, parts_of_dates
+from biselect.calibrate.dates import parts_of_dates
+from biselect.calibrate.frames import as_matrix
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError

@@ -62,6 +62,11 @@ def test_a_table_as_it_comes_goes_through_and_is_explained_in_words(run, mixed):
     assert answer["kinds"][0]["name"].startswith(("rare ", "missing "))
 
 
+def test_a_gap_can_be_the_strongest_reason(run, mixed):
+    outcome = run(*command(mixed, "--features", "amount,x", "-m", "1", "--marginals", "none"))
+    assert "amount: missing, as in " in " ".join(outcome.out.split())
+
+
 def test_parts_of_dates_and_codes_are_used_where_asked_for(run, mixed):
     more = ("--dates", "paid:hour,weekday,gap", "--categories", "shop", "--features", "paid,shop,x", "-m", "1")
     answer = json.loads(run(*command(mixed, *more, "--json")).out)

@@ -116,3 +116,16 @@ def test_shown_and_limiting_columns_are_text_and_no_features():
     assert pool.per == ["7", None]
     with pytest.raises(InputError, match="'day' of show= or per= is never a feature"):
         from_two_tables(table, table, Roles(show=["day"], features=["a", "day"]))
+
+
+def test_dates_that_nobody_asked_for_are_left_out_and_told():
+    days = [datetime.date(2024, 1, day) for day in range(1, 7)]
+    table = pa.table({"x": np.arange(6.0), "day": days})
+    pool = from_two_tables(table, table, Roles())
+    assert pool.reference.column_names == ["x"] and list(pool.unused_dates) == ["day"]
+    asked = from_two_tables(table, table, Roles(dates=["day:weekday"]))
+    assert asked.matrices[1].names == ("x", "day weekday") and not asked.unused_dates
+    with pytest.raises(InputError, match=r"only dates are left; .*dates=\['day:hour"):
+        from_two_tables(table.select(["day"]), table, Roles())
+    with pytest.raises(InputError, match="column 'day' holds times"):
+        from_two_tables(table, table, Roles(features=["x", "day"]))

@@ -153,3 +153,21 @@ def test_a_place_is_the_line_of_the_file(tmp_path, ending):
     path.unlink()
     assert line_of_row(table, 1) == "row 1"
     assert line_of_row(pa.table(ROWS), 1) == "row 1"
+
+
+def test_a_column_that_goes_on_with_words_far_down_is_text(tmp_path):
+    path = tmp_path / "t.csv"
+    numbers = 400_000  # more than the block that types are guessed from
+    path.write_text("x,y\n" + "1,2\n" * numbers + "1,two\n")
+    table = read_table(path)
+    assert table["x"].type == pa.int64() and table["y"][numbers].as_py() == "two"
+    with pytest.raises(InputError, match=f"'y' is not numeric .line {numbers + 2} holds 'two'"):
+        numeric(table, ["y"], "t")
+
+
+def test_empty_text_is_missing_but_namibia_is_not(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("country,note,x\nNA,,1\n,b,2\n-,-,3\nDE,,4\n")
+    table = read_table(path, CsvForm(na_values=["-"], text_columns=["note"]))
+    assert table["country"].to_pylist() == ["NA", None, None, "DE"]
+    assert table["note"].to_pylist() == ["", "b", "-", ""], "what is only shown stays as it is"

@@ -216,3 +216,33 @@ def test_the_policy_lets_no_other_script_run(tab, demo, tmp_path):
     assert any("Content Security Policy" in complaint for complaint in tab.complaints())
     tab.run("fetch('https://example.invalid/').catch(() => 0)")
     assert tab.requests() == [(tmp_path / "tampered.html").as_uri()]
+
+
+@pytest.mark.parametrize("width", [390, 1200])
+def test_categories_and_gaps_on_the_page(tab, tmp_path, width):
+    import pandas as pd
+
+    import biselect as bs
+
+    rng = np.random.default_rng(0)
+    tables = [
+        pd.DataFrame({"x": rng.normal(size=rows), "y": rng.normal(size=rows), "land": rng.choice(["DE", "FR"], rows)})
+        for rows in (200, 30)
+    ]
+    tables[1].loc[3, ["x", "land"]] = [np.nan, HOSTILE]
+    bs.review(tables[1], tables[0], k=2, m=2, must_columns=["x", "land"]).save(tmp_path / "out")
+    tab.open(tmp_path / "out" / "report.html", width=width)
+    scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert scroll <= shown <= width and tab.run("document.title").startswith("What stands out")
+    cells = texts(tab, "#rows tbody tr:first-child td.cell")
+    assert sorted(cells, key=len)[0] == "missing"
+    for at, words in ((cells.index("missing"), "missing, never so in 200 reference rows"), (None, "never seen in 200")):
+        place = at if at is not None else 1 - cells.index("missing")
+        tab.run(f"document.querySelectorAll('#rows tbody tr:first-child td.cell button')[{place}].click()")
+        assert words in texts(tab, "#cell-words")[0]
+        tab.run("document.getElementById('cell').close()")
+    assert {"DE", "FR"} <= set(
+        tab.run("[...document.querySelectorAll('#cell-picture text')].map((t) => t.textContent)")
+    )
+    tab.run("document.querySelector('[data-sort=\"0\"]').click()")
+    assert tab.complaints() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,13 +10,10 @@ import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate.dates import date_part, parts_of_dates
 from biselect.errors import InputError
 
 FLAG = ("false", "true")  # labels of a boolean column: their positions are its numbers
-DATE_PARTS = ("hour", "weekday", "gap")
-USUAL_PARTS = ("hour", "weekday")
-HOURS = tuple(f"{hour:02d}:00" for hour in range(24))
-WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -110,7 +107,7 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         name, kind = str(series.name), series.dtype
         made = {}
         if name in dates:
-            made = {f"{name} {part}": _date_part(series, name, part) for part in dates[name]}
+            made = {f"{name} {part}": date_part(series, name, part) for part in dates[name]}
         elif kind.is_numeric():
             made[name] = series.cast(nw.Float64).to_numpy(), None
         elif kind == nw.Boolean:
@@ -168,46 +165,6 @@ def _coded(series: nw.Series[Any], name: str) -> tuple[NDArray[np.float64], Sequ
         array = array.cast(pa.large_string()).dictionary_encode()
     codes = array.indices.to_numpy(zero_copy_only=False)
     return codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()]
-
-
-def parts_of_dates(dates: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """The parts asked for of each date column: hour and weekday unless named.
-
-    `hour` and `weekday` are categories; `gap` is the number of seconds since the row before, in the order of that date.
-
-    >>> parts_of_dates(["paid", "created:hour,gap"])
-    {'paid': ('hour', 'weekday'), 'created': ('hour', 'gap')}
-    """
-    asked = {}
-    for entry in [dates] if isinstance(dates, str) else dates:
-        name, colon, listed = entry.rpartition(":") if ":" in entry else (entry, "", "")
-        parts = tuple(part.strip() for part in listed.split(",") if part.strip()) if colon else USUAL_PARTS
-        if not parts or (unknown := [part for part in parts if part not in DATE_PARTS]):
-            named = repr(unknown[0]) if parts else "nothing"
-            raise InputError(f"dates={entry!r} asks for {named}; the parts of a date are {', '.join(DATE_PARTS)}")
-        asked[name] = parts
-    return asked
-
-
-def _date_part(series: nw.Series[Any], name: str, part: str) -> tuple[NDArray[np.float64], Sequence[str] | None]:
-    """One part of a date column, with its labels where it is a category."""
-    kind = series.dtype
-    if not kind.is_temporal() or kind == nw.Duration or (kind == nw.Date and part == "hour"):
-        raise InputError(f"dates=['{name}:{part}']: column {name!r} holds {kind}, which has no {part}")
-    if kind == nw.Time and part != "hour":
-        raise InputError(f"dates=['{name}:{part}']: column {name!r} holds times of day, which have no {part}")
-    if part == "hour":
-        return series.dt.hour().cast(nw.Float64).to_numpy(), HOURS
-    if part == "weekday":
-        return series.dt.weekday().cast(nw.Float64).to_numpy() - 1, WEEKDAYS
-    seconds = series.cast(nw.Datetime("us")).dt.timestamp("us").cast(nw.Float64).to_numpy() / 1e6
-    order = np.argsort(seconds, kind="stable")  # missing ones last
-    gaps = np.full(seconds.size, np.nan)
-    known = order[: int((~np.isnan(seconds)).sum())]
-    if known.size > 1:
-        between = np.diff(seconds[known])
-        gaps[known] = np.append(between[0], between)  # no row is before the first, which takes the next one's gap
-    return gaps, None
 
 
 def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:

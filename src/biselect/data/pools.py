@@ -12,7 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.calibrate.frames import NamedMatrix, as_matrix, parts_of_dates, refuse_unusable
+from biselect.calibrate.dates import parts_of_dates
+from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
 from biselect.data.splits import as_times, rows_until
 from biselect.data.tables import Place, flags, is_number, is_text, line_of_row, require_columns, texts, usable
 from biselect.errors import InputError
@@ -84,7 +85,7 @@ class Roles:
         show: columns of the pool to show beside the rows, never features.
         per: column of the pool whose values limit the choice, never a feature.
         categories: columns of numbers that name things.
-        dates: date columns to use, with the parts of them, as `biselect.calibrate.frames.parts_of_dates` takes them.
+        dates: date columns to use, with the parts of them, as `biselect.calibrate.dates.parts_of_dates` takes them.
     """
 
     id_column: str | None = None
@@ -111,8 +112,7 @@ class Roles:
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
-            left = {*special, *self.exclude, *self.unused_dates(reference)}
-            chosen = [name for name in reference.column_names if name not in left]
+            chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
         if not chosen:
             raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
@@ -208,7 +208,10 @@ def _as_text(value: Any) -> str:
 
 def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
     reference, pool = reference_part.table, pool_part.table
-    features = roles.feature_columns(reference)
+    unused = roles.unused_dates(reference)
+    features = [name for name in roles.feature_columns(reference) if name not in unused]
+    if not features:
+        raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday,gap']")
     either = set(reference.column_names) | set(pool.column_names)
     for name in (*roles.exclude, roles.time_column):
         if name is not None and name not in either:
@@ -240,5 +243,5 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         place=pool_part.place,
         categories=[name for name in roles.categories if name in features],
         dates=roles.dates,
-        unused_dates=roles.unused_dates(reference),
+        unused_dates=unused,
     )

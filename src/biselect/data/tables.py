@@ -88,15 +88,24 @@ def _read_csv(path: Path, form: CsvForm) -> pa.Table:
     delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
     if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
         raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
-    _refuse_semicolons(path, delimiter)
-    table = read_csv(
-        path,
-        parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=ConvertOptions(
-            column_types=dict.fromkeys([*form.text_columns, *form.categories], pa.string()),
-            null_values=[*ConvertOptions().null_values, *form.na_values],
-        ),
-    )
+    header = _header(path, delimiter)
+    text = [*form.text_columns, *form.categories]
+    while True:
+        try:
+            table = read_csv(
+                path,
+                parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
+                convert_options=ConvertOptions(
+                    column_types=dict.fromkeys(text, pa.string()),
+                    null_values=[*ConvertOptions().null_values, *form.na_values],
+                ),
+            )
+            break
+        except pa.ArrowInvalid as error:  # a column that began with numbers goes on with something else
+            unread = re.match(r"In CSV column #(\d+): CSV conversion error", str(error))
+            if unread is None or header[int(unread[1])] in text:
+                raise
+            text.append(header[int(unread[1])])
     absent = pa.array(["", *form.na_values])
     for position, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         if pa.types.is_string(column.type) and name not in form.text_columns:
@@ -105,14 +114,15 @@ def _read_csv(path: Path, form: CsvForm) -> pa.Table:
     return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
 
 
-def _refuse_semicolons(path: Path, delimiter: str) -> None:
-    """Read with commas such a file would be one column of text."""
+def _header(path: Path, delimiter: str) -> list[str]:
+    """The names in the first line; read with commas a file with semicolons would be one column of text."""
     with pa.input_stream(str(path)) as stream:
         header = stream.read(HEAD).split(b"\n")[0].decode(errors="replace")
     if ";" in header and delimiter not in header:
         raise InputError(
             f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give delimiter=';', or save it with commas"
         )
+    return next(csv.reader([header.strip("\ufeff\r")], delimiter=delimiter), [])
 
 
 def _read_parquet(path: Path, _: CsvForm) -> pa.Table:

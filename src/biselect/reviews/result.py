@@ -84,6 +84,7 @@ def _value(cell: dict[str, Any]) -> float | str | None:
 def strongest_reason(row: dict[str, Any]) -> str:
     """The cell that adds most to a row of a summary, in words."""
     cell = row["cells"][0]
-    value = cell.get("value", "")
-    of_category = f" = {value if isinstance(value, str) else format(value, '.6g')}" * (cell.get("direction") == "rare")
-    return f"{cell['feature']}{of_category}: {cell.get('words', format(cell['adds'], '.4g'))}"
+    value, named = cell.get("value"), cell["feature"]
+    if cell.get("direction") == "rare":
+        named += f" = {value if isinstance(value, str) else format(value, '.6g')}"
+    return f"{named}: {cell.get('words', format(cell['adds'], '.4g'))}"
