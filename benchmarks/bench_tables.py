@@ -103,8 +103,8 @@ def main() -> None:
         found = on_tables(args.tables, args.splits, args.clean)
     else:
         sys.exit(
-            f"There are no .npz files in {args.tables}. Name a folder of labelled tables with --tables, each file with an "
-            "array X (rows × columns) and an array y (1 for an anomaly), such as those of ADBench."
+            f"There are no .npz files in {args.tables}. Name a folder of labelled tables with --tables, each file with "
+            "an array X (rows × columns) and an array y (1 for an anomaly), such as those of ADBench."
         )
     kept = json.loads(args.results.read_text()) if args.results.exists() else {}
     args.results.write_text(json.dumps({**kept, part: found}, indent=1) + "\n")

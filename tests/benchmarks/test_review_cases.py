@@ -1,7 +1,6 @@
 """Cases drawn from labelled tables: how many anomalies are where, and that a clean reference changes nothing else."""
 
 import numpy as np
-
 from benchmarks.review_cases import table_cases
 
 
