@@ -38,8 +38,11 @@ def credit_card_cases(path: Path, draws: range) -> Iterator[tuple[str, int, Case
             yield name, draw, (reference, X[pool], y[pool])
 
 
-def table_cases(folder: Path, splits: range) -> Iterator[tuple[str, int, Case]]:
-    """For each table (.npz with X and y) and split: reference and pool, both with at most 5 % anomalies."""
+def table_cases(folder: Path, splits: range, *, clean: bool = False) -> Iterator[tuple[str, int, Case]]:
+    """For each table (.npz with X and y) and split: reference and pool, both with at most 5 % anomalies.
+
+    A clean reference has none. Pools without an anomaly are left out.
+    """
     for path in sorted(folder.glob("*.npz")):
         with np.load(path, allow_pickle=False) as stored:
             X, y = stored["X"].astype(float), stored["y"].astype(bool)
@@ -51,19 +54,22 @@ def table_cases(folder: Path, splits: range) -> Iterator[tuple[str, int, Case]]:
             rows = rng.permutation(np.concatenate([good[:size], bad]))
             cut = len(rows) * SPLIT_REFERENCE // (SPLIT_REFERENCE + SPLIT_POOL)
             reference, pool = rows[:cut], rows[cut:]
-            keep = X[reference].std(axis=0) > 0
-            if y[pool].sum() >= 2:
-                yield path.stem, split, (X[reference][:, keep], X[pool][:, keep], y[pool])
+            if clean:
+                reference = reference[~y[reference]]
+            if y[pool].any():
+                yield path.stem, split, (X[reference], X[pool], y[pool])
 
 
 def detector_scores(reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int) -> dict[str, NDArray]:
-    """Five plain detectors on standardised columns."""
+    """Five plain detectors on standardised columns; those that are constant in the reference say nothing to them."""
     from pyod.models.copod import COPOD
     from pyod.models.ecod import ECOD
     from pyod.models.hbos import HBOS
     from pyod.models.knn import KNN
     from sklearn.ensemble import IsolationForest
 
+    varies = reference.std(axis=0) > 0
+    reference, pool = reference[:, varies], pool[:, varies]
     center, scale = reference.mean(axis=0), reference.std(axis=0)
     r, p = (reference - center) / scale, (pool - center) / scale
     found = {}

@@ -1,65 +1,80 @@
-"""Draws docs/images/calibration-maps.png: what the maps make of a heavy tail, and of a feature full of ties."""
-
-from pathlib import Path
+"""Draws docs/images/map-NAME.svg for every map, and docs/images/calibration-maps.png, which compares some of them."""
 
 import numpy as np
+from canvas import BLACK, BLUE, GREEN, GREY, IMAGES, ORANGE, PALE, PINK, SKY
+from matplotlib import rc_context
 
 from biselect.calibrate import Calibrator, map_names
+from biselect.report.style import house_style, panels
 
-IMAGE = Path(__file__).parents[1] / "images" / "calibration-maps.png"
-STYLES = {  # colour and line, told apart without colour too
-    "ecdf": ("#0b6fa4", "-"),
-    "pareto": ("#0b6fa4", "--"),
-    "conformal": ("#1b7f4b", "-"),
-    "student-t": ("#9a5b00", "-"),
-    "gaussian": ("#b0303c", "-"),
-    "abs-z": ("#b0303c", ":"),
-    "mad-z": ("#6b4fa0", ":"),
-    "laplace": ("#6b4fa0", "-"),
+HIGHEST = 11.0  # shown; the cap of `reach` is further up
+COMPARED = {  # colour and line, told apart without colour too
+    "reach": (BLUE, "-"),
+    "ecdf": (BLUE, ":"),
+    "pareto": (GREEN, "-"),
+    "gaussian": (ORANGE, "-"),
+    "mad-z": (ORANGE, ":"),
+    "density": (PINK, "--"),
 }
+HEAVY = np.random.default_rng(5).standard_t(3, size=2000)
+MODES = np.random.default_rng(5).normal(np.repeat([-3.0, 3.0], [1400, 600]), 0.6)
+COUNT = np.repeat(np.arange(6.0), [900, 50, 25, 15, 8, 2])
 
 
-def heavy_tail(axes) -> None:
-    """Weights over values, far beyond the largest value of the reference."""
-    reference = np.random.default_rng(5).standard_t(3, size=(2000, 1))
-    values = np.linspace(0, 30, 600)[:, None]
-    for name in map_names(supervised=False):
-        weights = Calibrator(name).fit(reference).weights(values)[:, 0]
-        colour, line = STYLES[name]
-        axes.plot(values[:, 0], weights, color=colour, linestyle=line, label=name, linewidth=1.8)
-    reach = reference.max()
-    axes.axvline(reach, color="0.5", linewidth=1)
-    axes.text(reach + 0.3, -0.1, "largest value\nof the reference", color="0.35", fontsize=8)
-    axes.set(xlabel="value (2,000 reference rows, Student t with 3 degrees of freedom)", ylabel="weight")
-    axes.set_title("A heavy tail: who still tells 15 from 30?", loc="left", fontsize=11)
-    axes.legend(fontsize=8, ncols=2, loc=(0.63, 0.13), frameon=False)
+def weights(name, reference, values):
+    """What values of one column weigh; the logistic map is told that the 40 largest distances are anomalies."""
+    known = np.argsort(np.argsort(-np.abs(reference - np.median(reference)), kind="stable")) < 40
+    return Calibrator(name).fit(reference[:, None], labels=known).weights(values[:, None])[:, 0]
 
 
-def ties(axes) -> None:
-    """Weights of the values of a count, nine tenths of which are zero."""
-    counts = np.repeat(np.arange(6.0), [900, 50, 25, 15, 8, 2])[:, None]
-    names = ["ecdf", "conformal", "gaussian", "mad-z"]
-    for place, name in enumerate(names):
-        weights = Calibrator(name).fit(counts).weights(np.arange(6.0)[:, None])[:, 0]
-        axes.bar(np.arange(6) + 0.2 * (place - 1.5), weights, width=0.19, color=STYLES[name][0], label=name)
-    axes.set(xlabel="value (1,000 reference rows, 900 of them zero)", ylabel="weight")
-    axes.set_title("Ties: ranks give no weight to the commonest value", loc="left", fontsize=11)
-    axes.legend(fontsize=8, frameon=False, loc="upper left")
+def curve(axes, name, reference, values):
+    """The weight over values, `ecdf` behind it, and where the reference lies."""
+    axes.plot(values, weights("ecdf", reference, values), color=GREY, linestyle=":")
+    axes.plot(values, weights(name, reference, values), color=BLUE)
+    axes.axvspan(reference.min(), reference.max(), color=PALE, alpha=0.6, linewidth=0)
+
+
+def three_columns(name):
+    """One map on a heavy tail, on two modes, and on a count that is mostly zero."""
+    figure, [[heavy, modes, count]] = panels(1, 3, width=2.6, height=1.9, sharey=True)
+    curve(heavy, name, HEAVY, np.linspace(-40, 40, 321))
+    curve(modes, name, MODES, np.linspace(-10, 10, 321))
+    counts = np.arange(7.0)
+    count.bar(counts, weights(name, COUNT, counts), color=SKY, width=0.6)
+    count.plot(counts, weights("ecdf", COUNT, counts), color=BLACK, marker="_", linestyle="", markersize=10)
+    heavy.set(title="heavy tail", ylabel="weight", ylim=(0, HIGHEST), yticks=(0, 5, 10))
+    modes.set(title="two modes")
+    count.set(title="a count, 90 % zeros", xticks=counts)
+    figure.savefig(IMAGES / f"map-{name}.svg", metadata={"Date": None, "Creator": None})
+
+
+def compared():
+    """Who tells values apart beyond the reference, and what ties weigh."""
+    figure, [[tail, ties]] = panels(1, 2, width=5.0, height=3.6)
+    values = np.linspace(0, 40, 401)
+    for name, (colour, line) in COMPARED.items():
+        tail.plot(values, weights(name, HEAVY, values), color=colour, linestyle=line, label=name)
+    tail.axvspan(0, HEAVY.max(), color=PALE, alpha=0.6, linewidth=0)
+    tail.text(HEAVY.max() - 0.4, 0.15, "the reference ends here", color=GREY, size=8, ha="right")
+    tail.set(xlabel="value (2,000 reference rows, Student t with 3 degrees of freedom)", ylabel="weight")
+    tail.set(title="A heavy tail: who still tells 20 from 40?", ylim=(0, HIGHEST))
+    tail.legend(ncols=2, loc="lower right", bbox_to_anchor=(1, 0.08))
+    for place, name in enumerate(["reach", "gaussian", "mad-z"]):
+        found = weights(name, COUNT, np.arange(6.0))
+        ties.bar(np.arange(6) + 0.27 * (place - 1), found, width=0.25, color=[BLUE, ORANGE, PINK][place], label=name)
+    ties.set(xlabel="value (1,000 reference rows, 900 of them zero)", ylabel="weight")
+    ties.set(title="Ties: ranks give no weight to the commonest value")
+    ties.legend(loc="upper left")
+    figure.savefig(IMAGES / "calibration-maps.png", dpi=120, metadata={"Software": None})
 
 
 def main() -> None:
-    """Draw both."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.2), layout="constrained")
-    heavy_tail(left)
-    ties(right)
-    for axes in (left, right):
-        axes.spines[["top", "right"]].set_visible(False)
-    figure.savefig(IMAGE, dpi=120, metadata={"Software": None})
+    """Draw all of them."""
+    with house_style():
+        compared()
+        for name in map_names():
+            with rc_context({"svg.hashsalt": name, "svg.fonttype": "none", "path.simplify_threshold": 0.3}):
+                three_columns(name)
 
 
 if __name__ == "__main__":
