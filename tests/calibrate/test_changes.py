@@ -109,7 +109,7 @@ def test_what_changed_is_told_in_words_with_its_size():
     assert found["kind", "categories"].words.startswith(("c: 3", "new: 0 % → 2"))
     assert found["gone", "missing"].words.startswith("missing 0 % → ")
     assert found["gone", "missing"].effect == pytest.approx(0.1, abs=0.02)
-    assert found["flag", "categories"].words.startswith("1: ")
+    assert found["flag", "categories"].words.startswith("true: ")
     assert found["steady", "values"].p == 1
 
 

@@ -133,7 +133,7 @@ def test_a_pool_of_its_own_is_used_as_it_is(run, references, tables):
     [
         ((), "either --older, or --window to compare"),
         (("--window", "500"), "no older window of 500 rows"),
-        (("--window", "50", "--map", "logistic"), "needs a map without labels, one of ecdf"),
+        (("--window", "50", "--map", "logistic"), "needs a map without labels, one of reach"),
         (("--window", "50", "--false-alarms", "-1"), "--false-alarms must be a share from 0 to below 1"),
         (("--window", "50", "--features", "q"), "no column 'q'"),
         (("--window", "50", "--time-column", "t"), "same.parquet has no column 't'"),
