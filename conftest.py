@@ -116,7 +116,9 @@ def calibrated():
     pool.loc[[4, 9], "c"] = 9.0
     pool.index = ['"><script>alert(1)</script>\n=1+1' if i == 4 else f"row {i}" for i in range(30)]
     pool["label"] = np.isin(np.arange(30), [4, 11])
-    review = bs.review(pool, reference, k=2, m=2, label_column="label", title="Test", command="biselect <p>")
+    review = bs.review(
+        pool, reference, k=2, m=2, label_column="label", marginals="bounded", title="Test", command="biselect <p>"
+    )
     return review.selection, {**review.summary, "view": None}
 
 

@@ -25,12 +25,22 @@ def normal_scores_in_words(reference, rows):
     return np.array([[score(reference[:, j], x) for j, x in enumerate(row)] for row in rows])
 
 
+def log_scores_in_words(reference, rows):
+    z = (rows - reference.mean(axis=0)) / reference.std(axis=0)
+    return np.sign(z) * np.log(1 + np.abs(z))
+
+
+def distances_in_words(scores, reference, pool):
+    """Of the reference rows to each other and of the pool rows to them, ascending."""
+    there, here = scores(reference, reference), scores(reference, pool)
+    return [np.sort(np.linalg.norm(rows[:, None] - there, axis=2), axis=1) for rows in (there, here)]
+
+
 def isolation_in_words(reference, pool, w):
-    there, here = normal_scores_in_words(reference, reference), normal_scores_in_words(reference, pool)
-    far = int(np.ceil(0.05 * len(there)))
-    within = np.sort(np.linalg.norm(there[:, None] - there, axis=2), axis=1)
-    towards = np.sort(np.linalg.norm(here[:, None] - there, axis=2), axis=1)
+    far = int(np.ceil(0.05 * len(reference)))
+    within, towards = distances_in_words(normal_scores_in_words, reference, pool)
     near = [surprise_in_words(within[:, 1], x) for x in towards[:, 0]]
+    within, towards = distances_in_words(log_scores_in_words, reference, pool)
     away = [surprise_in_words(within[:, far], x) for x in towards[:, far - 1]]
     return w * np.array(near) + (1 - w) * np.array(away)
 

@@ -1,10 +1,13 @@
 """How far a row stands apart as a whole: from its neighbours in the reference, the nearest and a far one.
 
-A block of m columns sees what its rows share; this sees what is unusual about a row by itself. Neighbours are looked up
-in normal scores of the ranks, so that no unit or tail of a column matters. Near and far answer two questions. In
-a clean reference the nearest neighbour of an unusual row is far away. A reference that holds unusual rows itself offers
-them as neighbours; then a row stands apart if fewer reference rows lie around it than may be unusual themselves. Which
-of the two counts is read off the data: see `Neighbourhood.near_weight`.
+A block of m columns sees what its rows share; this sees what is unusual about a row by itself. In a clean reference the
+nearest neighbour of an unusual row is far away. A reference that holds unusual rows itself offers them as neighbours;
+then a row stands apart if fewer reference rows lie around it than may be unusual themselves. Which of the two counts is
+read off the data: see `Neighbourhood.near_weight`.
+
+The nearest row is looked for in normal scores of the ranks, in which all columns count alike. The
+far one is looked for on a scale that keeps how far out a value lies, sign · log(1 + |z|): a few unusual rows in the
+reference take its outermost ranks, but not the distance to them.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from biselect.calibrate.column import Column, exact_column
+from biselect.calibrate.column import LARGEST_RESIDUAL, Column, exact_column
 
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
@@ -59,8 +62,7 @@ class Neighbourhood:
         from sklearn.neighbors import NearestNeighbors
 
         self.columns = columns
-        scores = self._normal_scores(sample[:SAMPLE])
-        few = scores[:FAR_SAMPLE]
+        scores, few = self._normal_scores(sample[:SAMPLE]), self._log_scores(sample[:FAR_SAMPLE])
         self.position = int(np.ceil(FAR * len(few)))  # of the far neighbour
         self._near, self._far = NearestNeighbors().fit(scores), NearestNeighbors().fit(few)
         # a row of the sample finds itself first
@@ -91,21 +93,28 @@ class Neighbourhood:
             Z: residuals of the pool.
             near_weight: w.
         """
-        scores = self._normal_scores(Z)
         found = np.zeros(len(Z))
         if near_weight > 0:
-            found += near_weight * upper_surprise(self.near, _distance(self._near, scores, 1))
+            near = _distance(self._near, self._normal_scores(Z), 1)
+            found += near_weight * upper_surprise(self.near, near)
         if near_weight < 1:
-            found += (1 - near_weight) * upper_surprise(self.far, _distance(self._far, scores, self.position))
+            far = _distance(self._far, self._log_scores(Z), self.position)
+            found += (1 - near_weight) * upper_surprise(self.far, far)
         return found
 
     def _normal_scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Φ⁻¹ of the middle rank in the reference; a missing value stands at the median."""
+        """Φ⁻¹ of the middle rank in the reference."""
         out = np.empty(Z.shape)
         for j, column in enumerate(self.columns):
             middle = (column.below(Z[:, j]) + column.at_most(Z[:, j])) / 2
-            out[:, j] = np.where(np.isnan(Z[:, j]), 0.0, special.ndtri((middle + 0.5) / (column.size + 1)))
+            out[:, j] = special.ndtri((middle + 0.5) / (column.size + 1))
         return out
+
+    def _log_scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The sign times log(1 + |z|), z in standard deviations from the mean of the reference."""
+        means, deviations = np.array([(column.mean, column.deviation or 1.0) for column in self.columns]).T
+        z = (np.clip(Z, -LARGEST_RESIDUAL, LARGEST_RESIDUAL) - means) / deviations
+        return np.sign(z) * np.log1p(np.abs(z))
 
 
 def _distance(index: NearestNeighbors, rows: NDArray[np.float64], number: int) -> NDArray[np.float64]:
