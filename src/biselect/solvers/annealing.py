@@ -78,8 +78,8 @@ def anneal_lines(
     finished = 0
     with ThreadPool(workers) as pool:
         for found in pool.map(walk, range(restarts)):
-            if found is None:
-                continue
+            if found is None:  # no time is left, for the later ones neither
+                break
             for step, score in found.improved:
                 run.improved(finished * steps + step, -score)
             finished += 1
