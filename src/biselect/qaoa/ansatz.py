@@ -238,7 +238,7 @@ class Ansatz:
         """Probability of every choice of the sector."""
         state = self.state(angles)
         found = np.empty(state.shape)
-        for part in parts(*state.shape, self._stop):
+        for part in parts(len(state), state.shape[1], self._stop):
             found[part] = np.abs(state[part].astype(np.complex128)) ** 2
         return found
 

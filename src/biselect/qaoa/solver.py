@@ -154,7 +154,12 @@ def _by_sector(
         )
         coarse = train(ansatz, objective="cvar", **means(0, COARSE))
         note(coarse, ansatz.sample(coarse.angles, shots, drawn).best)
-        goal = {"strategy": "polish", "objective": "hit-rate", "threshold": found[0][2], "starts": [coarse.angles]}
+        goal: dict[str, Any] = {
+            "strategy": "polish",
+            "objective": "hit-rate",
+            "threshold": found[0][2],
+            "starts": [coarse.angles],
+        }
         fine = train(ansatz, **goal, **means(COARSE, 1))
         note(fine, ansatz.sample(fine.angles, shots, measured).best)
         energy = min(best[2] for best in found)

@@ -22,7 +22,7 @@ def measure(state: NDArray[Any], shots: int, seed: int | np.random.Generator | N
         raise InputError(f"shots must be at least 1, got {shots}")
     rng = np.random.default_rng(seed)
     by_row = np.empty(len(state))
-    for part in parts(*state.shape, stop):
+    for part in parts(len(state), state.shape[1], stop):
         by_row[part] = (np.abs(state[part]) ** 2).sum(axis=1, dtype=np.float64)
     per_row = rng.multinomial(shots, by_row / by_row.sum())
     found = []

@@ -53,8 +53,8 @@ def top(values: NDArray[np.floating[Any]], count: int) -> NDArray[np.int64]:
         return np.broadcast_to(np.arange(n), values.shape).astype(np.int64)
     if values.ndim == 1 and n > AT_ONCE:
         lowest = largest(values, count).min()
-        above = np.flatnonzero(values > lowest)
-        return np.sort(np.concatenate([above, np.flatnonzero(values == lowest)[: count - above.size]]))
+        larger = np.flatnonzero(values > lowest)
+        return np.sort(np.concatenate([larger, np.flatnonzero(values == lowest)[: count - larger.size]]))
     threshold = np.partition(values, n - count, axis=-1)[..., n - count, None]
     above = values > threshold
     tied = values == threshold

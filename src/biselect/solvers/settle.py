@@ -63,8 +63,10 @@ def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) 
         return (task.choose + 4) * (EPS * np.asarray(sizes) + 5e-324)
 
     def error(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        cells = task.scale * task.lines[subset[:, None], rows].astype(np.float64)
-        return rounding(np.abs(task.base[rows]) + np.abs(cells).sum(axis=0))
+        sizes = np.abs(task.base[rows])
+        for line in subset:
+            sizes += np.abs(task.scale * task.lines[line, rows].astype(np.float64))
+        return rounding(sizes)
 
     chosen = best_response(values, task.keep, task.base_limits)
     lowest = float((values[chosen] - error(chosen)).min())
