@@ -58,6 +58,9 @@ def qaoa(
       probability that as many shots reach the answer's energy, and how far above the optimum their best is expected;
     - `advice`: what a classical solver did in which time.
 
+    Where time is up on the way, the best choice measured until then is the answer, and `info` lacks the rest; with no
+    time for any circuit, the shots are those of the start.
+
     Beyond memory see `by_wide_sampler`: from the greedy choice (start `dicke` is none there) a few angles are tried and
     measured. `info` then has `method`, `start_energy`, `largest_bond`, `random_energy` (the best of as many uniform
     feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
