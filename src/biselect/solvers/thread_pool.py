@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -44,7 +45,7 @@ class ThreadPool:
         if len(items) < 2 or self._workers == 1:
             return map(function, items)
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._workers)
+            self._pool = ThreadPoolExecutor(self._workers or os.cpu_count())
         return self._in_order(self._pool, function, items)
 
     @staticmethod
