@@ -3,8 +3,9 @@
 import statistics
 from collections.abc import Iterator
 
+import biselect as bs
 from benchmarks.cases import Size, instance
-from benchmarks.peers import cp_sat, gurobi, highs, ours
+from benchmarks.peers import cp_sat, gurobi, gurobi_gap, highs, ours
 from benchmarks.record import Line, seconds
 
 PEERS = {"HiGHS": highs, "CP-SAT": cp_sat, "Gurobi": gurobi}
@@ -14,6 +15,7 @@ CASES: list[tuple[Size, str, dict[str, float | None]]] = [
     ((50, 38, 5, 4), "noise", {"HiGHS": 1000, "CP-SAT": 1000, "Gurobi": None}),
     ((2000, 60, 20, 6), "twice-wide", {"HiGHS": 50}),
 ]
+OPEN: list[tuple[Size, str, float]] = [((40, 40, 20, 20), "binary", 8)]
 
 
 def run(seeds: int, limit: float) -> Iterator[Line]:
@@ -49,3 +51,27 @@ def run(seeds: int, limit: float) -> Iterator[Line]:
             )
             print(line.what, line.case, line.ours, line.peer, line.ratio, flush=True)
             yield line
+    yield from gaps(seeds, limit)
+
+
+def gaps(seeds: int, limit: float) -> Iterator[Line]:
+    """What we and Gurobi leave open in the same time, on one thread each."""
+    for size, kind, given in OPEN:
+        given = min(limit, given)
+        problems = [instance(kind, size, seed) for seed in range(seeds)]
+        own = [bs.solve(problem, "exact", time_limit=given, workers=1).gap for problem in problems]
+        theirs = [gap for problem in problems if (gap := gurobi_gap(problem, given)) is not None]
+        if not theirs:
+            continue
+        line = Line(
+            what=f"gap after {given:.0f} s on one thread, against Gurobi",
+            case=f"{size} {kind}",
+            ours=f"{statistics.median(own):.1%}",
+            peer=f"{statistics.median(theirs):.1%}",
+            wanted="below Gurobi's",
+            met=statistics.median(own) < statistics.median(theirs),
+            seeds=seeds,
+            detail=[f"{mine:.4f}, Gurobi {other:.4f}" for mine, other in zip(own, theirs, strict=True)],
+        )
+        print(line.what, line.case, line.ours, line.peer, flush=True)
+        yield line

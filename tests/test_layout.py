@@ -29,7 +29,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
     "solvers/test_check_proof.py": "core/proof",
     "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "
-    "solvers/branch_kernel solvers/grid solvers/one_sided solvers/settle solvers/spectral solvers/thread_pool",
+    "solvers/branch_kernel solvers/grid solvers/memory solvers/one_sided solvers/settle solvers/spectral "
+    "solvers/thread_pool",
     "solvers/test_interop.py": "solvers/linear_text",
     "solvers/test_kernels.py": "solvers/annealing_kernel solvers/bounds_kernel solvers/kawasaki_kernel "
     "solvers/random_kernel solvers/response solvers/row_kernel solvers/row_response solvers/select_kernel "

@@ -5,9 +5,10 @@ import biselect as bs
 from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
-from biselect.qaoa.solver import _advice, _by_chance
+from biselect.qaoa.solver import _advice, _by_chance, qaoa
 from biselect.qaoa.training import backend_for
 from biselect.simulate.layers import energy_scale, rounding_slack
+from biselect.simulate.stopping import OutOfTimeError
 from biselect.solvers.registry import Run
 
 
@@ -40,8 +41,8 @@ def test_the_answer_says_how_it_came_about(answer):
 
 def test_advice_is_what_was_measured(answer):
     run, optimum = Run(), bs.solve(answer.problem).energy
-    assert "better than this one by 1, in" in _advice(answer.problem, run, optimum + 1, 1.0)
-    assert "nothing as good" in _advice(answer.problem, run, optimum - 1, 1.0)  # an energy that cannot be
+    assert "better than this one by 1, in" in _advice(answer.problem, run, optimum + 1, 1.0)["advice"]
+    assert "nothing as good" in _advice(answer.problem, run, optimum - 1, 1.0)["advice"]  # an energy that cannot be
 
 
 def test_what_chance_would_do_agrees_with_trying():
@@ -77,8 +78,8 @@ def test_facts_hold_in_any_unit_of_energy():
         energies = np.sort(Ansatz(problem, 1).energies, axis=None)
         slack = rounding_slack(energy_scale(problem), np.float64)
         assert _by_chance(energies, energies[2], 5, slack)["random_hit_rate"] == pytest.approx(3 / 60)
-        assert "better than this one" in _advice(problem, Run(), float(energies[1]), 1.0)
-        assert "better than this one" not in _advice(problem, Run(), float(energies[0]), 1.0)
+        assert "better than this one" in _advice(problem, Run(), float(energies[1]), 1.0)["advice"]
+        assert "better than this one" not in _advice(problem, Run(), float(energies[0]), 1.0)["advice"]
 
 
 @pytest.mark.parametrize(
@@ -106,3 +107,34 @@ def test_many_evaluations_of_large_sectors_are_compiled():
     small, large = planted_problem((5, 4, 2, 2), 1.0, seed=0), planted_problem((12, 8, 3, 5), 1.0, seed=0)
     assert backend_for(small, 3, 300) == "auto" == backend_for(large, 3, 300)
     assert backend_for(large, 3, 3000) == "compiled"
+
+
+def test_where_time_is_up_the_best_that_was_measured_is_the_answer(monkeypatch):
+    problem = planted_problem((6, 5, 2, 2), 2.0, seed=0)
+    late = qaoa(problem, Run(seed=0, deadline=0.0), shots=50)
+    assert late.info["shots"] == 50 and late.info["evaluations"] == 0 and "angles" not in late.info
+    assert "no time to train" in late.info["notes"][0] and problem.obeys(late.samples, late.features)
+    again = qaoa(problem, Run(seed=0, deadline=0.0), shots=50)
+    assert again.samples.tolist() == late.samples.tolist()
+    fixed = qaoa(problem, Run(seed=0, deadline=0.0), start="canonical")
+    assert fixed.samples.tolist() == [0, 1] and fixed.features.tolist() == [0, 1]
+
+    original, seen = Ansatz.sample, []
+
+    def once(self, *arguments):
+        if seen:
+            raise OutOfTimeError
+        seen.append(original(self, *arguments))
+        return seen[-1]
+
+    monkeypatch.setattr(Ansatz, "sample", once)
+    half = qaoa(problem, Run(seed=0), depth=1, evaluations=20, shots=64)
+    assert half.info["shots"] == 64 and half.info["notes"][-1] == "time was up before all was measured"
+    assert problem.energy(half.samples, half.features) == pytest.approx(seen[0].best[2])
+    assert len(half.info["angles"]) == 4 and "hit_rate" not in half.info
+
+
+def test_a_register_of_thousands_is_refused_at_once():
+    problem = bs.SelectionProblem(coupling=np.ones((6000, 2)), k=1, m=1)
+    with pytest.raises(InputError, match=r"6002 of them.*take solver 'auto'"):
+        bs.solve(problem, "qaoa")

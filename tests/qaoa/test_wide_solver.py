@@ -1,9 +1,12 @@
+import numpy as np
 import pytest
 
 import biselect as bs
 from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
-from biselect.qaoa.wide_solver import by_wide_sampler
+from biselect.qaoa.wide_solver import _chance, _heaviest_products, _sampled, by_wide_sampler
+from biselect.simulate.layers import energy_table
+from biselect.simulate.stopping import OutOfTimeError
 from biselect.solvers.registry import Run
 
 
@@ -35,8 +38,26 @@ def test_the_wide_way_keeps_the_best_shot_and_repeats():
     energy = problem.energy(first.samples, first.features)
     assert energy < first.info["start_energy"]
     assert first.info["shots"] == 12 * 384 + 200
+
+
+def test_wherever_time_is_up_the_best_choice_until_then_is_the_answer():
+    problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
+    whole = by_wide_sampler(problem, Run(seed=4), **HOW)
     late = by_wide_sampler(problem, Run(seed=4, deadline=0.0), **HOW)
-    assert late.info["evaluations"] == 1 and late.info["depth"] == 1
+    assert late.info["evaluations"] == late.info["shots"] == 0 and "time was up" in late.info["notes"][1]
+    tried = set()
+    for most in (1, 300, 1000, 1200, 1500, 10_000):
+        looks = iter(range(most))
+
+        def look(looks=looks):
+            if next(looks, None) is None:
+                raise OutOfTimeError
+
+        answer = _sampled(problem, Run(seed=4), look, **HOW)
+        assert whole.info["start_energy"] >= problem.energy(answer.samples, answer.features)
+        assert ("time was up before all was measured" in answer.info["notes"]) == ("random_energy" not in answer.info)
+        tried.add(answer.info["evaluations"])
+    assert min(tried) == 0 and max(tried) == 12 and len(tried) > 3
 
 
 def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypatch):
@@ -48,3 +69,24 @@ def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypa
     monkeypatch.setattr("biselect.qaoa.wide_solver.MAX_BOND", 1)
     with pytest.raises(InputError, match="solver 'auto'"):
         by_wide_sampler(problem, Run(seed=4), **HOW)
+
+
+def test_the_products_that_are_kept_are_the_largest_of_rows_and_columns_still_free():
+    rng = np.random.default_rng(0)
+    for shape in ((30, 7), (7, 30), (4, 3)):
+        problem = bs.SelectionProblem(coupling=rng.integers(-9, 10, size=shape) * 1.0, k=2, m=2)
+        left, slow = np.abs(problem.coupling), []
+        for _ in range(min(10, *shape)):
+            i, j = divmod(int(left.argmax()), shape[1])
+            slow.append((i, j))
+            left[i], left[:, j] = -1.0, -1.0
+        assert _heaviest_products(problem) == slow
+
+
+def test_chance_is_the_best_of_uniform_choices():
+    problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
+    rng = np.random.default_rng(0)
+    drawn = [_chance(problem, 20, rng) for _ in range(300)]
+    energies = energy_table(problem).ravel()
+    expected = rng.choice(energies, size=(20_000, 20)).min(axis=1)
+    assert np.mean(drawn) == pytest.approx(expected.mean(), abs=5 * expected.std() / 300**0.5)

@@ -1,4 +1,5 @@
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import Rules, SelectionProblem, groups_by
 from biselect.solvers import bounds, branch_and_bound, certified, enumeration, exact
+from biselect.solvers.memory import memory_in_words, most_memory
 from biselect.solvers.one_sided import by_features
 from biselect.solvers.registry import Run
+from biselect.solvers.response import largest, top
 from biselect.solvers.score_bound import score_bound
 from biselect.testing import all_selections, brute_force
 from biselect.testing.strategies import problems, ruled_problems
@@ -285,3 +288,20 @@ def test_too_many_ties_for_exact_arithmetic_leave_a_bound_and_no_proof(monkeypat
     with only_branching():
         best = bs.solve(problem, "exact")
     assert not best.proven_optimal and best.bound <= best.energy and best.gap < 1e-9
+
+
+def test_much_memory_is_announced_before_it_is_taken():
+    by_rows = SimpleNamespace(coupling=np.broadcast_to(np.float32(1), (10_000_000, 50)), k=100, m=8)  # holds one number
+    assert 4e9 + 2.4e8 < most_memory(by_rows) < 6e9  # the columns are copied
+    assert memory_in_words(by_rows, "exact") == f" in up to {most_memory(by_rows) / 2**30:.1f} GiB"
+    small = SelectionProblem(coupling=np.ones((10, 5)), k=2, m=2)
+    assert memory_in_words(small, "exact") == memory_in_words(by_rows, "greedy") == ""
+
+
+def test_long_rows_are_answered_without_a_copy(monkeypatch):
+    monkeypatch.setattr("biselect.solvers.response.AT_ONCE", 8)
+    rng = np.random.default_rng(0)
+    for count in (1, 5, 30):
+        for values in (rng.normal(size=50), rng.integers(0, 4, 50) * 1.0, np.zeros(50)):
+            assert np.sort(largest(values, count)).tolist() == np.sort(values)[50 - count :].tolist()
+            assert top(values, count).tolist() == sorted(np.argsort(-values, kind="stable")[:count].tolist())

@@ -53,3 +53,12 @@ def test_a_penalty_does_not_drown_the_witness():
     witness, exact = bs.solve(problem, "milp"), bs.solve(problem, "exact")
     assert witness.energy == pytest.approx(exact.energy, abs=1e-4)
     assert witness.proven_optimal
+
+
+def test_where_there_is_no_time_to_state_the_problem_highs_is_not_asked(monkeypatch):
+    problem = SelectionProblem(coupling=np.random.default_rng(0).normal(size=(60, 12)), k=6, m=3)
+    monkeypatch.setattr("biselect.solvers.milp.CELLS_A_SECOND", 1e-9)
+    found, best = bs.solve(problem, "milp", time_limit=60), bs.solve(problem, "exact")
+    assert "not asked" in found.info["status"] and not found.proven_optimal and found.proof is None
+    assert found.bound <= best.energy <= found.energy
+    assert bs.solve(problem, "milp").proven_optimal  # without a limit there is always time

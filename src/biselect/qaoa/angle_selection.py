@@ -20,6 +20,7 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Choice
 from biselect.simulate.program import Program
+from biselect.simulate.stopping import Look, go_on
 from biselect.simulate.wide import WideSampler
 from biselect.solvers import solve
 
@@ -95,13 +96,14 @@ class WideShots:
     Args:
         spec: the circuit of the dense problem, in placed order, with a sparse cost (see `surrogate`).
         max_bond: see WideSampler.
+        look: see WideSampler.
 
     Attributes:
         largest_bond: the most bond states that any circuit so far needed.
     """
 
-    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096) -> None:
-        self.spec, self.max_bond, self.largest_bond = spec, max_bond, 0
+    def __init__(self, spec: AnsatzSpec, *, max_bond: int = 4096, look: Look = go_on) -> None:
+        self.spec, self.max_bond, self.largest_bond, self._look = spec, max_bond, 0, look
         self._known: dict[tuple[int, ...], tuple[Program, tuple[int, ...] | None]] = {}
 
     def __call__(self, start: Choice, angles: NDArray[np.float64], shots: int, seed: int) -> Samples:
@@ -110,7 +112,8 @@ class WideShots:
         if key not in self._known:
             self._known[key] = self.spec.changed(start=start).program(), None
         program, order = self._known[key]
-        sampler = WideSampler(self.spec.problem, program.bind(angles), order=order, max_bond=self.max_bond)
+        bound = program.bind(angles)
+        sampler = WideSampler(self.spec.problem, bound, order=order, max_bond=self.max_bond, look=self._look)
         self._known[key] = program, sampler.report.order
         self.largest_bond = max(self.largest_bond, sampler.report.largest_bond)
         return sampler.sample(shots, seed)

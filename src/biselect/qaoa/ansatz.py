@@ -20,7 +20,8 @@ from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
-from biselect.simulate.measure import embed, measure
+from biselect.simulate.measure import embed, measure, quantile
+from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
@@ -37,6 +38,7 @@ class Ansatz:
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         progress: called with the done share of a long evaluation, 0 to 1 (compiled backend).
+        stop: a byte that another thread may turn to 1 to end all work in progress (`simulate.stopping`).
 
     Attributes:
         spec: the circuit itself, which the compiler and the wide sampler take too.
@@ -61,6 +63,7 @@ class Ansatz:
         dtype: Any = np.complex128,
         threads: int = 1,
         progress: Callable[[float], None] | None = None,
+        stop: Stop = NEVER,
     ) -> None:
         self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
@@ -75,6 +78,7 @@ class Ansatz:
         self.features = Register(n=problem.n_features, chosen=problem.m, classes=spec.mixer[1])
         self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
+        self._stop = how["stop"] = stop
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator = self._make_simulator()
         self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
@@ -133,7 +137,7 @@ class Ansatz:
     def energies(self) -> NDArray[np.float64]:
         """The energy of every choice of the sector, C(N, k) × C(D, m)."""
         if "energies" not in self._tables:
-            self._tables["energies"] = energy_table(self.problem)
+            self._tables["energies"] = energy_table(self.problem, self._stop)
         return self._tables["energies"]
 
     def layers(self, angles: ArrayLike) -> Layers:
@@ -150,6 +154,7 @@ class Ansatz:
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
         """Expectation value of the energy, or of another observable."""
         self._check(observable)
+        look(self._stop)
         return self._simulator.expectation(self.layers(angles), self._start, observable)
 
     def value_and_gradient(
@@ -157,6 +162,7 @@ class Ansatz:
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
         self._check(observable)
+        look(self._stop)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
         by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
         return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
@@ -212,6 +218,7 @@ class Ansatz:
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
+        look(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 
     def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
@@ -223,11 +230,15 @@ class Ansatz:
 
     def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Probability of every choice of the sector."""
-        return np.abs(self.state(angles).astype(np.complex128)) ** 2
+        state = self.state(angles)
+        found = np.empty(state.shape)
+        for part in parts(len(state), state.shape[1], self._stop):
+            found[part] = np.abs(state[part].astype(np.complex128)) ** 2
+        return found
 
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""
-        rows, columns, counts = measure(self.state(angles), shots, seed)
+        rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
         samples = unrank(rows, self.samples.n, self.samples.chosen)
         features = unrank(columns, self.features.n, self.features.chosen)
         energies = self.problem.energies(samples, features)
@@ -263,11 +274,6 @@ class Ansatz:
         """
         if not 0 < share <= 1:
             raise InputError(f"share must lie in (0, 1], got {share}")
-        if "order" not in self._tables:
-            self._tables["order"] = np.argsort(self.energies, axis=None, kind="stable")
-        order = self._tables["order"]
-        mass = np.cumsum(self.probabilities(angles).ravel()[order])
-        position = min(int(np.searchsorted(mass, share * mass[-1])), mass.size - 1)
-        quantile = float(self.energies.ravel()[order[position]])
-        excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=quantile))
-        return quantile + excess / share, gradient / share
+        lowest = quantile(self.energies, self.probabilities(angles), share, self._stop)
+        excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
+        return lowest + excess / share, gradient / share

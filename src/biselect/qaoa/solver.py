@@ -10,19 +10,28 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
+from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.training import backend_for, train
+from biselect.qaoa.starts import Choice, start_choice
+from biselect.qaoa.training import Training, backend_for, train
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
+from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, parts
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
+from biselect.solvers.thread_pool import stop_flag
 
 TRAINING = 0.8  # share of the time limit
 COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate
 CLASSICAL = 2.0  # seconds that the classical solver gets to show what it can do
 STATES = 3  # what training and its figures need at a time: state, adjoint, energies
+MOST_QUBITS = 5000  # beyond this a circuit takes seconds to write down, and far longer to run
+CERTAIN = 40  # e to the power of minus this is no chance at all
+
+Best = tuple[NDArray[np.int64], NDArray[np.int64], float]
+"""Samples, features and energy of the best of some shots."""
 
 
 def qaoa(
@@ -49,6 +58,9 @@ def qaoa(
       probability that as many shots reach the answer's energy, and how far above the optimum their best is expected;
     - `advice`: what a classical solver did in which time.
 
+    Where time is up on the way, the best choice measured until then is the answer, and `info` lacks the rest; with no
+    time for any circuit, the shots are those of the start.
+
     Beyond memory see `by_wide_sampler`: from the greedy choice (start `dicke` is none there) a few angles are tried and
     measured. `info` then has `method`, `start_energy`, `largest_bond`, `random_energy` (the best of as many uniform
     feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
@@ -68,6 +80,11 @@ def qaoa(
         whole(name, value)
         for name, value in (("depth", depth), ("shots", shots), ("evaluations", evaluations), ("workers", workers))
     )
+    if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
+        raise InputError(
+            f"solver 'qaoa' runs a circuit of one qubit for each sample and feature; {qubits} of them are more than "
+            f"the {MOST_QUBITS} that can be simulated; take solver 'auto'"
+        )
     begin = Run.now()
     try:
         check_memory(problem.sector.size, np.complex64, states=2 * STATES)
@@ -83,72 +100,126 @@ def qaoa(
             evaluations=evaluations,
         )
         energy = problem.energy(answer.samples, answer.features)
-        return replace(answer, info={**answer.info, "advice": _advice(problem, run, energy, Run.now() - begin)})
-    ansatz = Ansatz(
-        problem,
-        depth,
-        schedule,
-        mixer,
-        start,
-        backend=backend_for(problem, depth, evaluations),
-        seed=run.rng() if start == "random" else None,
-    )
+        return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
+    with stop_flag(run) as stop:
+        return _by_sector(problem, run, begin, stop, depth, schedule, mixer, start, shots, evaluations, workers)
+
+
+def _by_sector(
+    problem: SelectionProblem,
+    run: Run,
+    begin: float,
+    stop: Stop,
+    depth: int,
+    schedule: str,
+    mixer: str,
+    start: str,
+    shots: int,
+    evaluations: int,
+    workers: int,
+) -> Answer:
+    """Train and measure; where time is up on the way, what was measured until then."""
+    origin = None if start == "dicke" else start_choice(problem, start, run.rng())
     seed, drawn, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
+    found: list[Best] = []
+    info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": []}
+
+    def note(training: Training, best: Best) -> None:
+        """Keep what a training gave and its shots found."""
+        found.append(best)
+        info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
+        info["evaluations"] += training.evaluations
+        info["notes"] = list(training.notes)
+        run.improved(info["evaluations"], problem.energy(*best[:2]))
 
     def means(first: float, last: float) -> dict[str, Any]:
         """Budget of a part of the training."""
         limit = run.deadline - begin
         left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
+        reached = min((best[2] for best in found), default=_mean_energy(problem))
         return {
             "evaluations": max(1, round((last - first) * evaluations)),
             "seconds": left,
-            "progress": lambda done, value: run.report(TRAINING * (first + done * (last - first)), lowest[0]),
+            "progress": lambda done, value: run.report(TRAINING * (first + done * (last - first)), reached),
             "seed": seed,
             "workers": workers,
         }
 
-    lowest = [float(ansatz.energies.mean())]
-    coarse = train(ansatz, objective="cvar", **means(0, COARSE))
-    first = ansatz.sample(coarse.angles, shots, drawn).best
-    lowest[0] = first[2]
-    fine = train(
-        ansatz,
-        strategy="polish",
-        objective="hit-rate",
-        threshold=first[2],
-        starts=[coarse.angles],
-        **means(COARSE, 1),
-    )
-    last = ansatz.sample(fine.angles, shots, measured).best
-    samples, features, energy = min(first, last, key=lambda found: found[2])
-    run.improved(coarse.evaluations + fine.evaluations, problem.energy(samples, features))
+    try:
+        ansatz = Ansatz(
+            problem,
+            depth,
+            schedule,
+            mixer,
+            "dicke" if origin is None else origin,
+            backend=backend_for(problem, depth, evaluations),
+            stop=stop,
+        )
+        coarse = train(ansatz, objective="cvar", **means(0, COARSE))
+        note(coarse, ansatz.sample(coarse.angles, shots, drawn).best)
+        goal: dict[str, Any] = {
+            "strategy": "polish",
+            "objective": "hit-rate",
+            "threshold": found[0][2],
+            "starts": [coarse.angles],
+        }
+        fine = train(ansatz, **goal, **means(COARSE, 1))
+        note(fine, ansatz.sample(fine.angles, shots, measured).best)
+        energy = min(best[2] for best in found)
+        info["hit_rate"] = ansatz.hit_rate(fine.angles, energy)
+        slack = rounding_slack(energy_scale(problem), np.float64)
+        info |= _by_chance(ansatz.energies, energy, 2 * shots, slack, stop)
+    except OutOfTimeError:
+        if not found:
+            found.append(_of_the_start(problem, origin, shots, drawn))
+            info["notes"] = [f"there was no time to train a circuit: these are {shots} shots of its start"]
+        else:
+            info["notes"] += ["time was up before all was measured"]
+    samples, features, energy = min(found, key=lambda best: best[2])
     seconds = Run.now() - begin
     run.report(1.0, energy)
-    info = {
-        "depth": depth,
-        "schedule": schedule,
-        "angles": dict(zip(fine.angle_names, fine.angles.tolist(), strict=True)),
-        "evaluations": coarse.evaluations + fine.evaluations,
-        "shots": 2 * shots,
-        "hit_rate": ansatz.hit_rate(fine.angles, energy),
-        **_by_chance(ansatz.energies, energy, 2 * shots, rounding_slack(energy_scale(problem), np.float64)),
-        "notes": list(fine.notes),
-        "advice": _advice(problem, run, energy, seconds),
-    }
+    info |= {"shots": len(found) * shots, **_advice(problem, run, energy, seconds)}
     return Answer(samples=samples, features=features, info=info)
+
+
+def _mean_energy(problem: SelectionProblem) -> float:
+    """What a uniform feasible choice is expected to have."""
+    scores = problem.k * float(problem.sample_scores.mean()) + problem.m * float(problem.feature_scores.mean())
+    return -scores - problem.k * problem.m * problem.coupling_weight * float(problem.coupling.mean(dtype=np.float64))
+
+
+def _of_the_start(problem: SelectionProblem, origin: Choice | None, shots: int, seed: int) -> Best:
+    """The best of so many shots of the start: a uniform feasible choice each, or always the same one."""
+    if origin is not None:
+        return np.array(origin[0]), np.array(origin[1]), problem.energy(*origin)
+    rng, sector = np.random.default_rng(seed), problem.sector
+    samples = unrank(rng.integers(sector.sample_subsets, size=shots), problem.n_samples, problem.k)
+    features = unrank(rng.integers(sector.feature_subsets, size=shots), problem.n_features, problem.m)
+    energies = problem.energies(samples, features)
+    best = int(energies.argmin())
+    return samples[best], features[best], float(energies[best])
 
 
 def _number(run: Run) -> int:
     return run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
 
 
-def _by_chance(energies: NDArray[np.float64], energy: float, shots: int, slack: float) -> dict[str, float]:
+def _by_chance(
+    energies: NDArray[np.float64], energy: float, shots: int, slack: float, stop: Stop = NEVER
+) -> dict[str, float]:
     """What uniform feasible choices would have given; energies within the slack are one."""
-    levels = np.sort(energies, axis=None)
-    size = len(levels)
-    rate = float(np.searchsorted(levels, energy + slack, side="right")) / size
-    # the best of the shots is among the lowest i with probability 1 - (1 - i/|Ω|)^shots
-    missed = (1 - np.arange(size + 1) / size) ** shots
+    flat = energies.ravel()
+    size = flat.size
+    count = min(size, 1 + CERTAIN * size // shots)  # the best of the shots is among so many of the lowest
+    hits, levels = 0, np.empty(0)
+    for part in parts(size, 1, stop):
+        hits += int(np.count_nonzero(flat[part] <= energy + slack))
+        levels = np.concatenate([levels, flat[part]])
+        levels = np.partition(levels, count - 1)[:count] if levels.size > count else levels
+    levels = np.sort(levels)
+    rate = hits / size
+    # it is among the lowest i with probability 1 - (1 - i/|Ω|)^shots
+    missed = (1 - np.arange(count + 1) / size) ** shots
     expected = float(levels @ (missed[:-1] - missed[1:]))
     return {
         "above_optimum": max(0.0, energy - float(levels[0])),
@@ -158,17 +229,19 @@ def _by_chance(energies: NDArray[np.float64], energy: float, shots: int, slack: 
     }
 
 
-def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) -> str:
-    """What a classical solver does with the same problem, measured here and now."""
+def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) -> dict[str, str]:
+    """What a classical solver does with the same problem, measured here and now; nothing where time is up."""
+    if run.expired():
+        return {}
     begin = Run.now()
     answer = exact(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
     took = 1e3 * (Run.now() - begin)
     gained = energy - problem.energy(answer.samples, answer.features)
     small = rounding_slack(energy_scale(problem), np.float64)
     if gained < -small:
-        return f"`exact` found nothing as good in {took:.3g} ms; give it longer before you trust this one."
+        words = f"`exact` found nothing as good in {took:.3g} ms; give it longer before you trust this one."
+        return {"advice": words}
     did = "proved the optimum" if answer.proven else "gave an answer with a bound"
     better = f", better than this one by {gained:.6g}," if gained > small else ""
-    return (
-        f"A classical solver is the better choice: `exact` {did}{better} in {took:.3g} ms; this took {seconds:.3g} s."
-    )
+    words = f"A classical solver is the better choice: `exact` {did}{better} in {took:.3g} ms"
+    return {"advice": f"{words}; this took {seconds:.3g} s."}

@@ -7,6 +7,7 @@ does most of the work, and `info` says how much was added to it.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,9 +21,12 @@ from biselect.qaoa.cost_groups import surrogate
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Choice, start_choice
 from biselect.qaoa.training.initial_angles import ramp, units
+from biselect.simulate.stopping import PART, Look, OutOfTimeError, go_on, look
 from biselect.simulate.wide.chain import BondLimitError
 from biselect.solvers.greedy import greedy
 from biselect.solvers.registry import Answer, Run
+from biselect.solvers.response import top
+from biselect.solvers.thread_pool import stop_flag
 
 COUPLINGS = 10  # products kept in the cost, none at the same sample or feature
 MAX_BOND = 128  # bond states; at (60, 40, 10, 8) a circuit of these takes a fraction of a second
@@ -31,6 +35,7 @@ FEW = 384  # shots of each: the paper's
 TAIL = 0.05
 HEIGHTS = (0.5, 0.25)
 STEP, SHORTER = 0.3, 0.8
+LAST = 0.2  # share of the time limit for the last measurement
 
 
 def by_wide_sampler(
@@ -46,72 +51,88 @@ def by_wide_sampler(
 ) -> Answer:
     """Try a few angles, measure with the best, keep the best choice of all shots; see `solver.qaoa` for arguments.
 
-    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken. A deadline
-    is looked at between circuits, each of which may take seconds.
+    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken. Where time
+    is up, the best choice until then is the answer.
     """
+    with stop_flag(run) as stop:
+        return _sampled(problem, run, partial(look, stop), depth, schedule, mixer, start, shots, evaluations)
+
+
+def _sampled(
+    problem: SelectionProblem,
+    run: Run,
+    look: Look,
+    depth: int,
+    schedule: str,
+    mixer: str,
+    start: str,
+    shots: int,
+    evaluations: int,
+) -> Answer:
     seed = run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
     rng = np.random.default_rng(seed)
     begin = _begin(problem, run, start, rng)
-    draw, layers = _deepest(problem, run, depth, schedule, mixer, begin)
-    best, seen = (begin, problem.energy(*begin)), [0]
-
-    def measured(angles: NDArray[np.float64], count: int) -> Samples:
-        nonlocal best
-        found = draw(begin, angles, count, int(rng.integers(1 << 31)))
-        seen[0] += count
-        samples, features, energy = found.best
-        if energy < best[1]:
-            best = (samples.tolist(), features.tolist()), energy
-            run.improved(seen[0], energy)
-        return found
-
+    best, seen = (begin, problem.energy(*begin)), 0
     run.improved(0, best[1])
-    tries = min(evaluations, EVALUATIONS)
-    leader, value, step = ramp(draw.spec, HEIGHTS[0], 1), np.inf, STEP
-    first = [ramp(draw.spec, height, sign) for height in HEIGHTS for sign in (1, -1)]
-    done = 0
-    while done < tries and not (done and run.expired()):
-        angles = first[done] if done < len(first) else leader + step * rng.normal(size=len(leader)) * units(draw.spec)
-        try:
-            found = _tail(measured(angles, FEW), begin)
-        except BondLimitError:  # angles near zero need fewer bond states than others
-            found = np.inf
-        if found < value:
-            leader, value = angles, found
-        else:
-            step *= SHORTER
-        done += 1
-        run.report(0.9 * done / tries, best[1])
-    last = measured(leader, shots)
-    (samples, features), energy = best
-    run.report(1.0, energy)
     kept = min(COUPLINGS, *problem.coupling.shape)
     origin = "the greedy choice" if start == "dicke" else f"a {start} choice"
     notes = [
         f"the sector does not fit into memory: this is a sparse circuit from {origin}, not the whole ansatz; "
         f"its cost keeps {kept} of {problem.coupling.size} products"
     ]
-    if layers < depth:
-        notes.append(f"p = {layers}: more layers need more than {MAX_BOND} bond states, or there was no time to try")
-    if energy >= problem.energy(*begin):
-        notes.append("no shot was better than the start: the answer is the start")
-    by_chance = _chance(problem, seen[0], rng)
-    if by_chance < energy:
-        notes.append("as many uniform feasible choices found a better one")
     info: dict[str, Any] = {
         "method": "wide sampler",
-        "depth": layers,
         "schedule": schedule,
-        "angles": dict(zip(draw.spec.schedule.angle_names, leader.tolist(), strict=True)),
-        "evaluations": done,
-        "shots": seen[0],
-        "largest_bond": draw.largest_bond,
-        "start_energy": problem.energy(*begin),
-        "hit_rate": last.hit_rate(energy),
-        "random_energy": by_chance,
+        "evaluations": 0,
+        "start_energy": best[1],
         "notes": notes,
     }
-    return Answer(samples=np.array(samples), features=np.array(features), info=info)
+
+    def measured(angles: NDArray[np.float64], count: int) -> Samples:
+        nonlocal best, seen
+        found = draw(begin, angles, count, int(rng.integers(1 << 31)))
+        seen += count
+        samples, features, energy = found.best
+        if energy < best[1]:
+            best = (samples.tolist(), features.tolist()), energy
+            run.improved(seen, energy)
+        return found
+
+    try:
+        draw, info["depth"] = _deepest(problem, look, depth, schedule, mixer, begin)
+        if info["depth"] < depth:
+            notes.append(f"p = {info['depth']}: more layers need more than {MAX_BOND} bond states")
+        leader, value, step = ramp(draw.spec, HEIGHTS[0], 1), np.inf, STEP
+        first = [ramp(draw.spec, height, sign) for height in HEIGHTS for sign in (1, -1)]
+        tries, last_part = min(evaluations, EVALUATIONS), run.deadline - LAST * (run.deadline - run.now())
+        while (done := info["evaluations"]) < tries and not (done and run.now() >= last_part):
+            angles = (
+                first[done] if done < len(first) else leader + step * rng.normal(size=leader.size) * units(draw.spec)
+            )
+            try:
+                found = _tail(measured(angles, FEW), begin)
+            except BondLimitError:  # angles near zero need fewer bond states than others
+                found = np.inf
+            if found < value:
+                leader, value = angles, found
+            else:
+                step *= SHORTER
+            info["evaluations"] += 1
+            info["angles"] = dict(zip(draw.spec.schedule.angle_names, leader.tolist(), strict=True))
+            info["largest_bond"] = draw.largest_bond
+            run.report(0.9 * info["evaluations"] / tries, best[1])
+        last = measured(leader, shots)
+        info["hit_rate"] = last.hit_rate(best[1])
+        info["random_energy"] = _chance(problem, seen, rng, look)
+        if info["random_energy"] < best[1]:
+            notes.append("as many uniform feasible choices found a better one")
+    except OutOfTimeError:
+        notes.append("time was up before all was measured")
+    (samples, features), energy = best
+    run.report(1.0, energy)
+    if energy >= info["start_energy"]:
+        notes.append("no shot was better than the start: the answer is the start")
+    return Answer(samples=np.array(samples), features=np.array(features), info={**info, "shots": seen})
 
 
 def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Generator) -> Choice:
@@ -123,15 +144,14 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
 
 
 def _deepest(
-    problem: SelectionProblem, run: Run, depth: int, schedule: str, mixer: str, begin: Choice
+    problem: SelectionProblem, look: Look, depth: int, schedule: str, mixer: str, begin: Choice
 ) -> tuple[WideShots, int]:
-    """Shots of the deepest circuit, up to `depth`, that has few enough bond states; of one layer when time is up."""
-    groups = surrogate(problem, _heaviest_products(problem.coupling))
+    """Shots of the deepest circuit, up to `depth`, that has few enough bond states."""
+    groups = surrogate(problem, _heaviest_products(problem, look))
     for layers in range(depth, 0, -1):
-        if layers > 1 and run.expired():
-            continue
+        look()
         spec = AnsatzSpec(problem, layers, schedule, mixer, begin, groups=groups)
-        draw = WideShots(spec, max_bond=MAX_BOND)
+        draw = WideShots(spec, max_bond=MAX_BOND, look=look)
         try:
             draw(begin, ramp(draw.spec, HEIGHTS[0], 1), 1, 0)
         except BondLimitError:
@@ -143,14 +163,21 @@ def _deepest(
     )
 
 
-def _heaviest_products(coupling: NDArray[np.floating[Any]]) -> list[tuple[int, int]]:
-    """Pairs of the largest weights by size, no two with the same sample or feature."""
-    left = np.abs(coupling).astype(np.float64)
-    kept = []
-    for _ in range(min(COUPLINGS, *left.shape)):
-        i, j = divmod(int(left.argmax()), left.shape[1])
-        kept.append((i, j))
-        left[i], left[:, j] = -1.0, -1.0
+def _heaviest_products(problem: SelectionProblem, look: Look = go_on) -> list[tuple[int, int]]:
+    """Pairs of the largest weights by size, no two with the same sample or feature; the first in order on a tie.
+
+    Whatever was taken before, one of the heaviest few of a column is still free.
+    """
+    count = min(COUPLINGS, *problem.coupling.shape)
+    found: list[tuple[float, int, int]] = []
+    for j, column in enumerate(problem.columns):
+        look()
+        sizes = np.abs(column)
+        found += [(-float(sizes[i]), int(i), j) for i in top(sizes, count)]
+    kept: list[tuple[int, int]] = []
+    for _, i, j in sorted(found):
+        if len(kept) < count and all(i != row and j != line for row, line in kept):
+            kept.append((i, j))
     return kept
 
 
@@ -161,10 +188,14 @@ def _tail(found: Samples, begin: Choice) -> float:
     return float(energies[: max(1, round(TAIL * len(energies)))].mean()) if len(energies) else np.inf
 
 
-def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator) -> float:
+def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, look: Look = go_on) -> float:
     """The best of as many uniform feasible choices."""
-    samples, features = (
-        np.argsort(rng.random((shots, n)), axis=1)[:, :count]
-        for n, count in ((problem.n_samples, problem.k), (problem.n_features, problem.m))
-    )
-    return float(problem.energies(samples, features).min())
+    lowest, at_once = np.inf, max(1, PART // (problem.n_samples + problem.n_features + problem.k * problem.m))
+    for begin in range(0, shots, at_once):
+        look()
+        samples, features = (
+            np.argpartition(rng.random((min(at_once, shots - begin), n)), count - 1, axis=1)[:, :count]
+            for n, count in ((problem.n_samples, problem.k), (problem.n_features, problem.m))
+        )
+        lowest = min(lowest, float(problem.energies(samples, features).min()))
+    return lowest

@@ -29,6 +29,7 @@ from biselect.reviews.view import explore
 from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings, unused_dates
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
+from biselect.solvers.memory import memory_in_words
 from biselect.solvers.neighbouring import PATIENCE
 from biselect.solvers.registry import Progress
 
@@ -287,7 +288,7 @@ def _answer(
     guarantee: FalseShare | None = None,
 ) -> Review:
     """Solve the problem and its neighbours, and say everything about them as plain data."""
-    with step(f"Solving with {solver}") as told:
+    with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
         selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
     nearby = [selection]
     findings = list(found)

@@ -12,6 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
+from biselect.simulate.stopping import NEVER, Stop
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
@@ -54,6 +55,7 @@ def make_simulator(
     dtype: Any = np.complex128,
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
+    stop: Stop = NEVER,
 ) -> Simulator:
     """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
     if backend not in BACKENDS:
@@ -75,7 +77,7 @@ def make_simulator(
         return ContinuousSimulator(problem, samples, features, dtype)
     from biselect.simulate.compiled import CompiledSimulator  # loads numba
 
-    return CompiledSimulator(problem, samples, features, dtype, threads, progress)
+    return CompiledSimulator(problem, samples, features, dtype, threads, progress, stop)
 
 
 def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:

@@ -15,13 +15,17 @@ from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, differentiate, evaluate
 from biselect.simulate.simd import BYTES
+from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
 
 
 class CompiledSimulator:
-    """One problem's sector, ready to be run many times; `progress` is told the done share of a run now and then."""
+    """One problem's sector, ready to be run many times.
+
+    `progress` is told the done share of a run now and then; a run ends without a result where `stop` turns to 1.
+    """
 
     def __init__(
         self,
@@ -31,8 +35,9 @@ class CompiledSimulator:
         dtype: Any,
         threads: int,
         progress: Callable[[float], None] | None = None,
+        stop: Stop = NEVER,
     ) -> None:
-        self.progress = progress
+        self.progress, self.stop = progress, stop
         self._lock = RLock()  # one run at a time: they share the state
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
         self.lanes = BYTES // np.dtype(self.real).itemsize
@@ -129,9 +134,10 @@ class CompiledSimulator:
     def _share(self, work: Callable[[int, Team], None], passes: int) -> None:
         """Run the work on all threads; tell whoever watches how many passes are done."""
         counter = np.zeros(1, dtype=np.int64)
-        teams = [Team(thread, self.threads, counter) for thread in range(self.threads)]
+        teams = [Team(thread, self.threads, counter, self.stop) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
             work(0, teams[0])
+            look(self.stop)
             return
         with ThreadPoolExecutor(self.threads) as pool:
             running = [pool.submit(work, team.thread, team) for team in teams]
@@ -140,6 +146,7 @@ class CompiledSimulator:
                     self.progress(min(1.0, int(counter[0]) / (self.threads * passes)))
             for done in running:
                 done.result()  # an error in a thread is an error here
+        look(self.stop)
 
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
@@ -164,7 +171,9 @@ class CompiledSimulator:
         rows, columns = self.shape
         tiles = self._tiles(lines)[:, :rows]
         matrix = np.empty((rows, self.grid.blocks, self.lanes), dtype=np.result_type(self.real, np.complex64))
-        matrix.real, matrix.imag = tiles[:, :, 0].transpose(1, 0, 2), tiles[:, :, 1].transpose(1, 0, 2)
+        for part in parts(rows, columns, self.stop):
+            for turned, tile in ((matrix.real, tiles[:, part, 0]), (matrix.imag, tiles[:, part, 1])):
+                turned[part] = tile.transpose(1, 0, 2)
         return matrix.reshape(rows, -1)[:, :columns]
 
     def _side(

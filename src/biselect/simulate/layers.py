@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.sector import subsets
 from biselect.errors import InputError
+from biselect.simulate.stopping import NEVER, Stop, parts
 
 Edges = Sequence[tuple[int, int]]
 """Disjoint pairs of qubits of one register, which therefore act at once."""
@@ -182,12 +183,15 @@ def cos_and_tan(beta: Any, real: type[np.floating[Any]]) -> tuple[Any, Any]:
     return cosine, np.sin(beta) / cosine
 
 
-def energy_table(problem: SelectionProblem) -> NDArray[np.float64]:
+def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.float64]:
     """The energy of every choice, C(N, k) × C(D, m)."""
     rows = subsets(problem.n_samples, problem.k)
     columns = subsets(problem.n_features, problem.m)
     by_sample = problem.coupling_weight * problem.coupling[:, columns].sum(axis=2, dtype=np.float64)
-    scores = by_sample[rows].sum(axis=1)
-    scores += problem.sample_scores[rows].sum(axis=1)[:, None]
-    scores += problem.feature_scores[columns].sum(axis=1)
-    return -scores
+    energies = np.empty((len(rows), len(columns)))
+    for part in parts(len(rows), len(columns) * problem.k, stop):
+        scores = by_sample[rows[part]].sum(axis=1)
+        scores += problem.sample_scores[rows[part]].sum(axis=1)[:, None]
+        scores += problem.feature_scores[columns].sum(axis=1)
+        np.negative(scores, out=energies[part])
+    return energies

@@ -74,11 +74,12 @@ class Circuit(NamedTuple):
 
 
 class Team(NamedTuple):
-    """Which thread this is, of how many, and where they wait for each other."""
+    """Which thread this is, of how many, where they wait for each other, and the byte that ends their work."""
 
     thread: int
     threads: int
     counter: NDArray[Any]
+    stop: NDArray[np.uint8]
 
 
 @njit(**INNER)
@@ -166,6 +167,8 @@ def forward_pass(
     lanes = 64 // state.itemsize
     item_factors(side.factors, *phases, side.basis, side.kept, 1.0, begin * lanes, end * lanes)
     for tile in range(begin, end):
+        if team.stop[0]:
+            break
         base = 0 if side.turned else 2 * tile * grid.rows
         if start:
             fill(x, base, side.tables.dimension, side.amplitude, tile)
@@ -195,6 +198,8 @@ def final_pass(
     x, y = (work.x, work.y) if side.turned else (state, adjoint)
     n = side.values.size // (64 // side.values.itemsize) // side.tiles - 1
     for tile in range(begin, end):
+        if team.stop[0]:
+            break
         base = 0 if side.turned else 2 * tile * grid.rows
         if side.turned:
             _turn(state, grid, tile, work.x, False)
@@ -239,6 +244,8 @@ def backward_pass(
     n, chosen = pair.shape[0], side.basis.shape[1]
     item_factors(side.factors, *phases, side.basis, side.kept, -1.0, begin * lanes, end * lanes)
     for tile in range(begin, end):
+        if team.stop[0]:
+            break
         base = 0 if side.turned else 2 * tile * grid.rows
         if side.turned:
             _turn(state, grid, tile, work.x, False)

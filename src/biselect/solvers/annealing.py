@@ -22,7 +22,7 @@ from biselect.solvers.response import has_room
 from biselect.solvers.thread_pool import ThreadPool
 
 HOT, COLD = 1.0, 0.2  # first and last temperature, in spreads of what a swap changes
-SLICE_CELLS = 20_000_000  # cells between two looks at the clock
+SLICE_CELLS, FEWEST = 2_000_000, 20  # cells and at least so many steps between two looks at the clock
 MOST_NOTED = 1024  # improvements noted in one slice
 
 
@@ -96,8 +96,8 @@ def restarted(
     best = -np.inf
     with ThreadPool(workers) as pool:
         for found in pool.map(in_time, range(len(seeds))):
-            if found is None:
-                continue
+            if found is None:  # no time is left, for the later ones neither
+                break
             for step, score in found.improved:
                 run.improved(len(walks) * steps + step, -score)
             walks.append(found)
@@ -114,7 +114,7 @@ def _walk(task: OneSided, run: Run, temperatures: NDArray[np.float64], seed: int
     best, best_lines = -np.inf, order[: task.choose].copy()
     noted = np.empty((MOST_NOTED, 2))
     improved: list[tuple[int, float]] = []
-    part = max(1, SLICE_CELLS // task.base.size)
+    part = max(FEWEST, SLICE_CELLS // task.base.size)
     for begin in range(0, temperatures.size, part):
         best, count = anneal(
             task.lines,

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from biselect.solvers.grid import lowest_useful
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
-from biselect.solvers.response import top
+from biselect.solvers.response import largest, top
 from biselect.solvers.thread_pool import ThreadPool
 
 PATIENCE = 6  # steps without progress before the step length is halved
@@ -90,14 +90,14 @@ def root_bound(task: OneSided, run: Run, *, floor: float, rounds: int = ROUNDS, 
 def certify(task: OneSided, beta: NDArray[np.float64], workers: int | None) -> Root:
     """The bound at β over all rows."""
     row_values = row_bounds(task, beta, workers)
-    largest = np.partition(row_values, row_values.size - task.keep)[row_values.size - task.keep :]
+    heaviest = largest(row_values, task.keep)
     prices = _prices(task, beta)
-    terms = [*largest.tolist(), *prices[top(prices, task.choose)].tolist()]
+    terms = [*heaviest.tolist(), *prices[top(prices, task.choose)].tolist()]
     try:
         score = math.nextafter(math.fsum(terms), math.inf)
     except OverflowError:
         score = math.inf
-    return Root(score=score, beta=beta, row_values=row_values, threshold=float(largest.min()), iterations=0)
+    return Root(score=score, beta=beta, row_values=row_values, threshold=float(heaviest.min()), iterations=0)
 
 
 def _prices(task: OneSided, beta: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -153,10 +153,6 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
     priced = sample.scale * sample.lines - beta[:, None]
     theta = float(np.partition(priced, priced.shape[0] - m, axis=0)[priced.shape[0] - m].mean())
     bounds = _row_reaches(task, beta, theta, workers)
-    bounds += task.base + m * theta
-    # only terms above θ were added, and none of their weights is larger than this
-    lines, size = task.lines.shape[0], max(abs(task.highest[0]), abs(theta) + float(np.abs(beta).max()))
-    bounds += 2 * EPS * (lines * (lines + 8) * size + np.abs(task.base)) + 5e-324
     first = top(bounds, working)
     bounds[first] = _row_tops(_over(task, first), beta)[0]
     kth = np.partition(bounds[first], working - k)[working - k]
@@ -167,13 +163,18 @@ def row_bounds(task: OneSided, beta: NDArray[np.float64], workers: int | None = 
 
 
 def _row_reaches(task: OneSided, beta: NDArray[np.float64], theta: float, workers: int | None) -> NDArray[np.float64]:
-    """Σ max(priced weight - θ, 0) of each row, blocks of rows side by side."""
+    """For each row at least base + mθ + Σ max(priced weight - θ, 0); blocks of rows side by side."""
     from biselect.solvers.bounds_kernel import row_reaches  # loads numba, and compiles on first use
 
     reaches = np.empty(task.base.size)
+    # only terms above θ are added, and none of their weights is larger than this
+    lines, size = task.lines.shape[0], max(abs(task.highest[0]), abs(theta) + float(np.abs(beta).max()))
 
     def block(begin: int) -> None:
-        row_reaches(task.lines, task.scale, -beta, theta, begin, min(begin + BLOCK, reaches.size), reaches)
+        own = slice(begin, min(begin + BLOCK, reaches.size))
+        row_reaches(task.lines, task.scale, -beta, theta, own.start, own.stop, reaches)
+        reaches[own] += task.base[own] + task.choose * theta
+        reaches[own] += 2 * EPS * (lines * (lines + 8) * size + np.abs(task.base[own])) + 5e-324
 
     with ThreadPool(workers) as pool:
         list(pool.map(block, range(0, reaches.size, BLOCK)))

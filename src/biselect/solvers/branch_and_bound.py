@@ -23,6 +23,7 @@ from biselect.solvers.bounds import EPS, Root, certify
 from biselect.solvers.grid import Grid, grid_for
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
+from biselect.solvers.response import largest
 from biselect.solvers.settle import Incumbent
 from biselect.solvers.thread_pool import ThreadPool, stop_flag
 
@@ -95,8 +96,10 @@ def eliminate(task: OneSided, root: Root, grid: Grid, best: Incumbent) -> Rest |
     """
     subset, score = best.subset, best.floor
     beta = np.ldexp(root.beta, -grid.exponent)
-    values = task.values(subset) - root.beta[subset].sum()
-    tau = float(np.partition(values, values.size - task.keep)[values.size - task.keep])
+    values = task.values(subset)
+    values -= root.beta[subset].sum()
+    tau = float(largest(values, task.keep).min())
+    del values
     lowest = root.threshold - (root.score - score)
     lowest -= 8 * EPS * (abs(root.threshold) + abs(root.score) + abs(score))
     rows = np.flatnonzero(~((root.row_values <= tau) | (root.row_values < lowest)))

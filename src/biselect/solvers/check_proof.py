@@ -14,6 +14,7 @@ import sys
 import zipfile
 from array import array
 from collections.abc import Callable
+from operator import add, itemgetter
 from typing import Any
 
 
@@ -123,7 +124,7 @@ def whole(value: float, bits: int) -> int:
     return (numerator << bits) // denominator
 
 
-def filled(values: list[int], keep: int, tau: int) -> tuple[int, int]:
+def filled(values: Any, keep: int, tau: int) -> tuple[int, int]:
     """Sum of the `keep` largest values, with any number of τ beside them, and the smallest of those counted."""
     above = [x for x in values if x > tau]
     if len(above) <= keep:
@@ -195,7 +196,9 @@ class Checker:
         self._drop_lines(table, place, falling)
         self.weights = [[row[place[j]] for row in table] for j in self.order]  # one list per column, in search order
         self.column_prices = [self.prices[j] for j in self.order]
-        self.reach = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
+        self.times = [[[left * x for x in column] for column in self.weights] for left in range(choose + 1)]
+        own = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
+        self.reach = [[[of[left][j] for of in own] for j in range(len(self.order))] for left in range(choose + 1)]
         self.price_reach = self._reach(self.column_prices)
         if len(self.order) >= choose:
             self._open([], list(range(len(table))), [self.base[i] for i in self.names], 0)
@@ -229,15 +232,15 @@ class Checker:
         self.opened += 1
         depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
         left, taken = self.choose - len(path), [self.order[column] for column in path]
-        means = self._averages(left, first, rows, sums, paid) if left > 1 else {}
+        pick: Any = itemgetter(*rows) if len(rows) > 1 else lambda column: [column[i] for i in rows]
+        means = self._averages(left, first, pick, sums, paid) if left > 1 else {}
         for j in range(first, len(self.order) - left + 1):
             listed = self.nodes is not None and self.nodes[self.position : self.position + 1] == [[depth, j]]
             self.position += listed
             closed = means.get(j, target + 1) <= target or not self.lines.fits(self.order[j], taken)
-            total = smallest = 0
-            values: list[int] = []
+            total, smallest, values = 0, 0, list[int]()
             if not closed:
-                values = [s + self.reach[i][left][j] for i, s in zip(rows, sums)]
+                values = list(map(add, sums, pick(self.reach[left][j])))
                 price = paid + self.price_reach[left][j]
                 total, smallest = filled(values, self.keep, self.tau)
                 total += price
@@ -259,15 +262,13 @@ class Checker:
             kept = [(i, s + column[i]) for i, s, x in zip(rows, sums, values) if x > lowest]
             self._open([*path, j], [i for i, _ in kept], [s for _, s in kept], paid + self.column_prices[j])
 
-    def _averages(self, left: int, first: int, rows: list[int], sums: list[int], paid: int) -> dict[int, int]:
+    def _averages(self, left: int, first: int, pick: Any, sums: list[int], paid: int) -> dict[int, int]:
         """For each child the mean of its own value and the largest values beyond it, rounded down."""
-        means, held = dict[int, int](), list[int]()
+        means, held, times = dict[int, int](), list[int](), self.times[left]
         for j in range(len(self.order) - 1, first - 1, -1):
-            column = self.weights[j]
-            value = filled([s + left * column[i] for i, s in zip(rows, sums)], self.keep, self.tau)[0]
-            value += paid + left * self.column_prices[j]
+            value = left * self.column_prices[j] + filled(map(add, sums, pick(times[j])), self.keep, self.tau)[0]
             if len(held) >= left - 1:
-                means[j] = (value + sum(held)) // left
+                means[j] = paid + (value + sum(held)) // left
             held = sorted([*held, value], reverse=True)[: left - 1]
         return means
 

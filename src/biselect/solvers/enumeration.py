@@ -1,18 +1,20 @@
 """One-sided enumeration: for every subset of the cheaper side, the best response on the other.
 
-Subsets are visited in lexicographic order, in NumPy blocks: this is for problems that are done before a compiled
-kernel would have loaded. All numbers are whole units of a `Grid`, so nothing is rounded.
+Subsets are visited in NumPy blocks: this is for problems that are done before a compiled kernel would have loaded.
+All numbers are whole units of a `Grid`, so nothing is rounded.
 
 With a threshold τ, no subset scores more than keep · τ plus what its values rise above τ, plus its line scores. Few
 rows can rise above the smallest value in a good choice, so most subsets are screened out by those few rows alone.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import unrank
+from biselect.core.sector import subsets
 from biselect.solvers.grid import Grid
 from biselect.solvers.one_sided import OneSided
 from biselect.solvers.registry import Run
@@ -99,57 +101,92 @@ def visit(task: OneSided, run: Run, sieve: Screen, *, floor: float) -> Visit:
         sieve: the task in whole units, and the rows that most subsets are judged by.
         floor: a score known to be reachable, in units; subsets that cannot reach it are screened out.
     """
-    total, n, width = task.subsets, task.lines.shape[0], max(1, sieve.rows.size)
-    screened_base, screened_lines = sieve.base[sieve.rows], np.ascontiguousarray(sieve.lines[:, sieve.rows])
-    block, whole = (max(1, BLOCK_CELLS // cells) for cells in (max(width, task.choose), task.base.size))
-    best, highest, evaluated = floor, floor, 0  # a score that is reached, and one that is not exceeded
+    at_once = max(1, BLOCK_CELLS // task.base.size)
+    best, highest, evaluated, visited = floor, floor, 0, 0  # a score that is reached, and one that is not exceeded
     candidates: list[tuple[float, NDArray[np.int64]]] = []
     settled = True
 
-    def seen(visited: int, complete: bool) -> Visit:
-        left = [subset for score, subset in candidates if score >= best]
+    def seen(complete: bool) -> Visit:
+        left = sorted((subset for score, subset in candidates if score >= best), key=tuple)
         return Visit(candidates=left, highest=highest, visited=visited, complete=complete, settled=settled)
 
-    for begin in range(0, total, block):
-        if begin and run.expired():
-            return seen(begin, False)
-        positions = np.arange(begin, min(begin + block, total))
-        chosen = n - 1 - unrank(total - 1 - positions, n, task.choose)[:, ::-1]  # mirrored: lexicographic
-        extra = sieve.line_scores[chosen].sum(axis=1)
-        above = np.maximum(_values(screened_base, screened_lines, chosen) - sieve.threshold, 0.0).sum(axis=1)
-        chosen = chosen[above + task.keep * sieve.threshold + extra >= best]
+    for first, last, reached in _screened(task, sieve):
+        if visited and run.expired():
+            return seen(False)
+        here, there = np.nonzero(reached >= best)
+        chosen = np.concatenate([first[here], last[there]], axis=1)
         if task.line_limits:
             chosen = chosen[[task.line_limits.allow(subset) for subset in chosen]]
-        for part in range(0, len(chosen), whole):
+        for part in range(0, len(chosen), at_once):
             if evaluated > MOST_CELLS or (part and run.expired()):
-                return seen(begin, False)
-            subsets = chosen[part : part + whole]
-            evaluated += len(subsets) * task.base.size
-            scores = _largest(_values(sieve.base, sieve.lines, subsets), task).sum(axis=1)
-            scores += sieve.line_scores[subsets].sum(axis=1)
+                return seen(False)
+            passed = chosen[part : part + at_once]
+            evaluated += passed.shape[0] * task.base.size
+            scores = _largest(_values(sieve.base, sieve.lines, passed), task).sum(axis=1)
+            scores += sieve.line_scores[passed].sum(axis=1)
             if scores.max() > highest:
                 highest = float(scores.max())
                 if highest - sieve.loss > best:
                     best = highest - sieve.loss
-                    run.improved(int(positions[0]), -float(np.ldexp(best, sieve.grid.exponent)))
+                    run.improved(visited, -float(np.ldexp(best, sieve.grid.exponent)))
             if sieve.loss:
-                candidates += [(float(scores[q]), subsets[q]) for q in np.flatnonzero(scores >= best)]
-            elif not candidates or scores.max() > candidates[0][0]:  # scores are true ones: the first of the best wins
-                first = int(np.argmax(scores))
-                candidates = [(float(scores[first]), subsets[first])] if scores[first] >= best else candidates
+                candidates += [(float(scores[q]), passed[q]) for q in np.flatnonzero(scores >= best)]
+            elif scores.max() >= best:  # scores are true ones: the first of the best wins
+                new = (float(scores.max()), passed[int(np.argmax(scores))])
+                candidates = [min([*candidates, new], key=lambda one: (-one[0], tuple(one[1])))]
             if len(candidates) > MOST_CANDIDATES:
                 candidates = [candidate for candidate in candidates if candidate[0] >= best]
                 settled = settled and len(candidates) <= MOST_CANDIDATES
                 del candidates[MOST_CANDIDATES:]
-        run.report((begin + positions.size) / total, -float(np.ldexp(best, sieve.grid.exponent)))
-    return seen(total, True)
+        visited += reached.size
+        run.report(visited / task.subsets, -float(np.ldexp(best, sieve.grid.exponent)))
+    return seen(True)
 
 
-def _values(base: NDArray[np.float64], lines: NDArray[np.float64], subsets: NDArray[np.int64]) -> NDArray[np.float64]:
-    """What each row adds, given each subset; added in index order."""
-    values = base + lines[subsets[:, 0]]
-    for position in range(1, subsets.shape[1]):
-        values += lines[subsets[:, position]]
+def _screened(
+    task: OneSided, sieve: Screen
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float64]]]:
+    """Blocks of subsets: their first lines, their last ones, and [p, q] what the two together reach at most.
+
+    The values of both halves are added up once for each half, not for each subset. A block is in lexicographic order.
+    """
+    d, width = task.lines.shape[0], sieve.rows.size
+    begun = task.choose // 2
+    ended = task.choose - begun
+    first, last = _in_order(d - ended, begun), begun + _in_order(d - begun, ended)
+    lines = np.ascontiguousarray(sieve.lines[:, sieve.rows])
+    above = _values(sieve.base[sieve.rows] - sieve.threshold, lines, first)
+    added = _values(np.zeros(width), lines, last)
+    paid = sieve.line_scores[first].sum(axis=1) + task.keep * sieve.threshold
+    further = sieve.line_scores[last].sum(axis=1)
+    at_once = max(1, BLOCK_CELLS // max(1, width))
+    space, ones = np.empty((at_once, width)), np.ones(width)
+    following = first[:, -1] + 1 if begun else np.zeros(1, dtype=np.int64)
+    for line in range(begun, d - ended + 1):
+        own = np.flatnonzero(following == line)  # these end right before the line, and go with all that begin there
+        fitting = slice(len(last) - comb(d - line, ended), None)
+        step = max(1, at_once // (len(last) - fitting.start))
+        for p in range(0, own.size, step):
+            part = own[p : p + step]
+            for begin in range(fitting.start, len(last), at_once):
+                rest = slice(begin, min(begin + at_once, len(last)))
+                count = rest.stop - begin
+                values = space[: part.size * count].reshape(part.size, count, width)
+                np.add(above[part, None], added[rest], out=values)
+                np.maximum(values, 0.0, out=values)
+                yield first[part], last[rest], values @ ones + paid[part, None] + further[rest]
+
+
+def _in_order(n: int, size: int) -> NDArray[np.int64]:
+    """All subsets of so many of the first n, in lexicographic order."""
+    return n - 1 - subsets(n, size)[::-1, ::-1]  # mirrored
+
+
+def _values(base: NDArray[np.float64], lines: NDArray[np.float64], chosen: NDArray[np.int64]) -> NDArray[np.float64]:
+    """What each row adds, given each subset."""
+    values = np.tile(base, (len(chosen), 1))
+    for position in range(chosen.shape[1]):
+        values += lines[chosen[:, position]]
     return values
 
 

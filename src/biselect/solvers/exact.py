@@ -117,12 +117,14 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
     root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
     info["bound_iterations"] = root.iterations
+    root = on_grid(root, task, best.units, workers)[0]  # once, and not in every step that needs it so
     run.report(0.1, -best.floor)
     met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
     if not met and not run.expired():
-        if best.offer(_walk(best, root, run, workers)):
-            run.improved(1, -best.floor)
-        info["steps"].append("annealing")
+        if (walked := _walk(best, root, run, workers)) is not None:
+            info["steps"].append("annealing")
+            if best.offer(walked):
+                run.improved(1, -best.floor)
         run.report(0.2, -best.floor)
     now, limit = Run.now(), run.deadline
     if run.expired():
@@ -154,17 +156,21 @@ def _unproven(
     return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
-def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64]:
-    """A good choice to start the search from: annealing over the lines that a better choice can use."""
+def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64] | None:
+    """A good choice to start the search from: annealing over the lines that a better choice can use.
+
+    None where it would have to end before it has tried half of all swaps.
+    """
     task = best.task
     rest = eliminate(task, *on_grid(root, task, best.units, workers), best)
     lines = np.arange(task.lines.shape[0]) if rest is None else np.sort(rest.columns)
     width = task.base.size
     search_cells = comb(lines.size, task.choose) * (width if rest is None else rest.rows.size)
     cells = min(WALK_CELLS, search_cells // WALK_PART)
-    steps = min(40 * task.choose * (lines.size - task.choose), cells // width)
-    if steps < 1 or _most_lines(task, lines) < task.choose:
-        return best.subset
+    swaps = task.choose * (lines.size - task.choose)
+    steps = min(40 * swaps, cells // width)
+    if steps < max(1, swaps // 2) or _most_lines(task, lines) < task.choose:
+        return None
     restarts = min(8, cells // (steps * width))
     task = clamp_penalties(task, best.floor)
     smaller = replace(
@@ -194,14 +200,12 @@ def _answer(best: Incumbent, **rest: Any) -> Answer:
 
 def _proof(best: Incumbent, rest: Rest, found: Search | None) -> Proof:
     """What was searched, in positions of the problem as asked."""
-    reduced = best.reduced
-    free = reduced.free_features if best.task.lines_are == "features" else reduced.free_samples
     return Proof(
         lines=best.task.lines_are,
         exponent=rest.grid.exponent,
         prices=[int(price) for price in rest.beta],
         tau=int(rest.tau),
-        order=free[rest.columns].tolist(),
+        order=best.reduced.places(best.task.lines_are, rest.columns).tolist(),
         closed=rest.grid.floor(best.units),
         dives=None if found is None else found.listed,
     )

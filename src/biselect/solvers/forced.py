@@ -29,8 +29,8 @@ class Reduced:
 
     Attributes:
         whole: the problem as asked.
-        free_samples: samples still open, ascending.
-        free_features: features still open, ascending.
+        free_samples: samples still open, ascending; empty where all are, of which there may be very many.
+        free_features: features still open, in the same way.
         rest: the problem over what is open; None where a budget is used up, or all of `whole` where nothing is forced.
             Its marginals are rounded up, so that bounds on it hold for the whole.
         exact: whether none of them had to be.
@@ -65,24 +65,30 @@ class Reduced:
         problem, weight = self.whole, number_units(self.whole.coupling_weight)
         if given_are == "features":
             others, scores = self.restore(nothing, given)[1], problem.sample_scores
-            own = self.free_samples[items]
+            own = self.places("samples", items)
             cells = problem.coupling[np.ix_(own, others)]
         else:
             others, scores = self.restore(given, nothing)[0], problem.feature_scores
-            own = self.free_features[items]
+            own = self.places("features", items)
             cells = problem.coupling[np.ix_(others, own)].T
         return [
             (number_units(score) << NUMBER_BITS) + weight * sum_units(row)
             for score, row in zip(scores[own].tolist(), cells, strict=True)
         ]
 
+    def places(self, side: str, items: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Where items of `rest` stand in the whole."""
+        if self.rest is self.whole:
+            return items
+        return (self.free_samples if side == "samples" else self.free_features)[items]
+
     def restore(
         self, samples: NDArray[np.int64], features: NDArray[np.int64]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """A choice of `rest` as a choice of the whole, ascending."""
         forced_samples, forced_features = self.whole.sample_rules.forced_in, self.whole.feature_rules.forced_in
-        whole_samples = np.concatenate([self.free_samples[samples], np.array(forced_samples, dtype=np.int64)])
-        whole_features = np.concatenate([self.free_features[features], np.array(forced_features, dtype=np.int64)])
+        whole_samples = np.concatenate([self.places("samples", samples), np.array(forced_samples, dtype=np.int64)])
+        whole_features = np.concatenate([self.places("features", features), np.array(forced_features, dtype=np.int64)])
         return np.sort(whole_samples), np.sort(whole_features)
 
     def only_choice(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -115,6 +121,9 @@ class Reduced:
 def without_forced(problem: SelectionProblem) -> Reduced:
     """Fold the forced choices of a problem away."""
     rules = (problem.sample_rules, problem.feature_rules)
+    if not any(rules):
+        none = np.empty(0, dtype=np.int64)
+        return Reduced(whole=problem, free_samples=none, free_features=none, rest=problem)
     samples, features = _free(rules[0], problem.n_samples), _free(rules[1], problem.n_features)
     if samples.size == problem.n_samples and features.size == problem.n_features:
         return Reduced(whole=problem, free_samples=samples, free_features=features, rest=problem)

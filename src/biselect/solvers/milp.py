@@ -30,10 +30,12 @@ from biselect.solvers.one_sided import by_features
 from biselect.solvers.registry import Answer, Run
 
 if TYPE_CHECKING:
+    import scipy.optimize
     from scipy.sparse import csr_array
 
 INFEASIBLE = 2  # status of SciPy
 CUT_OFF_CELLS = 10_000  # beyond this the one dense row of the cut-off holds up HiGHS's presolve for minutes
+CELLS_A_SECOND = 25_000  # stated and presolved; HiGHS does not look at the clock meanwhile
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
@@ -46,12 +48,45 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
         problem: what to solve.
         run: seed of the heuristic, deadline; HiGHS reports no progress on the way.
     """
-    import scipy.optimize
-
     start = coordinate_ascent(problem, replace(run, progress=None, trajectory=None))
-    score = problem.score(start.samples, start.features)
+    samples, features, score = start.samples, start.features, problem.score(start.samples, start.features)
     run.improved(0, -score)
     run.report(0.0, -score)
+    n, d = problem.n_samples, problem.n_features
+    info: dict[str, Any] = {"status": "not asked: it takes longer than the time limit to state the problem to HiGHS"}
+    info |= {"nodes": None, "highs_bound": None}
+    solved = False
+    if run.deadline - Run.now() > n * d / CELLS_A_SECOND:
+        found, unit = _asked(problem, run, start, score)
+        solved = found.status == 0
+        nodes, dual = found.get("mip_node_count"), found.get("mip_dual_bound")
+        info["status"], info["nodes"] = str(found.message), None if nodes is None else int(nodes)
+        info["highs_bound"] = None if dual is None else unit * float(dual)
+        if found.x is not None:
+            theirs = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
+            if problem.score(*theirs) > score:
+                samples, features = theirs
+                run.improved(1, problem.energy(samples, features))
+    ours = exact(problem, replace(run, progress=None, trajectory=None), search=solved)
+    if problem.score_units(ours.samples, ours.features) > problem.score_units(samples, features):
+        samples, features = ours.samples, ours.features
+    agreed = solved and ours.proven
+    return Answer(
+        samples=samples,
+        features=features,
+        bound=ours.bound if not ours.proven else problem.energy(ours.samples, ours.features),
+        proven=agreed,
+        info=info,
+        proof=ours.proof if agreed else None,
+    )
+
+
+def _asked(
+    problem: SelectionProblem, run: Run, start: Answer, score: float
+) -> tuple[scipy.optimize.OptimizeResult, float]:
+    """What HiGHS says, and the unit of its numbers."""
+    import scipy.optimize
+
     n, d = problem.n_samples, problem.n_features
     objective = -np.concatenate(
         [
@@ -70,7 +105,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     def solved(*further: scipy.optimize.LinearConstraint) -> scipy.optimize.OptimizeResult:
         options = {"mip_rel_gap": 0.0}
         if run.deadline < np.inf:
-            options["time_limit"] = max(0.0, run.deadline - Run.now())
+            options["time_limit"] = max(0.0, run.deadline - Run.now() - n * d / CELLS_A_SECOND)
         return scipy.optimize.milp(
             objective,
             integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
@@ -82,28 +117,7 @@ def milp(problem: SelectionProblem, run: Run) -> Answer:
     found = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
     if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
         found = solved()
-    nodes = found.get("mip_node_count")
-    info: dict[str, Any] = {"status": str(found.message), "nodes": None if nodes is None else int(nodes)}
-    samples, features = start.samples, start.features
-    if found.x is not None:
-        their_samples, their_features = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
-        if problem.score(their_samples, their_features) > score:
-            samples, features = their_samples, their_features
-            run.improved(1, problem.energy(samples, features))
-    dual = found.get("mip_dual_bound")
-    info["highs_bound"] = None if dual is None else unit * float(dual)
-    ours = exact(problem, replace(run, progress=None, trajectory=None), search=found.status == 0)
-    if problem.score_units(ours.samples, ours.features) > problem.score_units(samples, features):
-        samples, features = ours.samples, ours.features
-    agreed = found.status == 0 and ours.proven
-    return Answer(
-        samples=samples,
-        features=features,
-        bound=ours.bound if not ours.proven else problem.energy(ours.samples, ours.features),
-        proven=agreed,
-        info=info,
-        proof=ours.proof if agreed else None,
-    )
+    return found, unit
 
 
 def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:

@@ -82,7 +82,9 @@ class OneSided:
         sums = self.lines[subset[0]].astype(np.float64)
         for line in subset[1:]:
             sums += self.lines[line]
-        return self.base + self.scale * sums
+        sums *= self.scale
+        sums += self.base
+        return sums
 
     def line_values(self, chosen: NDArray[np.int64]) -> NDArray[np.float64]:
         """What each line adds, given these items of the other side."""

@@ -6,7 +6,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.registry import Answer, Run
 
-BATCH = 1024
+BATCH, BATCH_CELLS = 1024, 2_000_000  # choices between two looks at the clock, and cells of them
 
 
 def random_choice(problem: SelectionProblem, run: Run, *, draws: int = 1000) -> Answer:
@@ -15,9 +15,9 @@ def random_choice(problem: SelectionProblem, run: Run, *, draws: int = 1000) -> 
         raise InputError(f"draws must be at least 1, got {draws}")
     rng = run.rng()
     best_energy, best = np.inf, None
-    drawn = 0
+    drawn, at_once = 0, min(BATCH, max(1, BATCH_CELLS // (problem.k * problem.m)))
     while drawn < draws and not (best is not None and run.expired()):
-        count = min(BATCH, draws - drawn)
+        count = min(at_once, draws - drawn)
         samples = _subsets(rng, count, problem.n_samples, problem.k)
         features = _subsets(rng, count, problem.n_features, problem.m)
         energies = problem.energies(samples, features)

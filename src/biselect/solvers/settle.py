@@ -58,13 +58,21 @@ def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) 
     Items whose rounded value is far from that of the weakest chosen one are settled; the others are summed exactly.
     """
     values = task.values(subset)
-    sizes = np.abs(task.base)
-    for line in subset:
-        sizes = sizes + np.abs(task.scale * task.lines[line].astype(np.float64))
-    error = (task.choose + 4) * (EPS * sizes + 5e-324)
+
+    def rounding(sizes: NDArray[np.float64] | float) -> NDArray[np.float64]:
+        return (task.choose + 4) * (EPS * np.asarray(sizes) + 5e-324)
+
+    def error(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        sizes = np.abs(task.base[rows])
+        for line in subset:
+            sizes += np.abs(task.scale * task.lines[line, rows].astype(np.float64))
+        return rounding(sizes)
+
     chosen = best_response(values, task.keep, task.base_limits)
-    lowest = float((values[chosen] - error[chosen]).min())
-    close = np.flatnonzero(values + error >= lowest)
+    lowest = float((values[chosen] - error(chosen)).min())
+    most = 2 * float(rounding(task.largest_base + task.choose * task.largest))  # rows further away cannot be chosen
+    close = np.flatnonzero(values >= lowest - most)
+    close = close[values[close] + error(close) >= lowest]
     if close.size == task.keep:
         return close
     numbers = np.vstack([task.base[close][None], task.lines[subset][:, close]]).T

@@ -80,7 +80,6 @@ def _walk(
     if start == "greedy":
         samples, features = greedy_start(problem)
         order_s, order_f = _first(samples, problem.n_samples), _first(features, problem.n_features)
-    weights = np.ascontiguousarray(problem.coupling)
     state = np.array([seed], dtype=np.uint64)
     best, best_s, best_f = -np.inf, order_s[:k].copy(), order_f[:m].copy()
     noted = np.empty((MOST_NOTED, 2))
@@ -92,7 +91,7 @@ def _walk(
             samples, features = _refine(problem, np.sort(order_f[:m]))
             order_s, order_f = _first(samples, problem.n_samples), _first(features, problem.n_features)
         best, count, swaps = swap_walk(
-            weights,
+            problem.coupling,  # by rows or by columns: a copy would take longer than many a walk
             problem.coupling_weight,
             problem.sample_scores,
             problem.feature_scores,

@@ -1,7 +1,9 @@
 """Threads on demand: starting them costs more than many a small task."""
 
+import os
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Timer
 from typing import Self, TypeVar
@@ -10,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.solvers.registry import Run
+
+AHEAD = 128  # items begun before their turn, enough for any number of threads
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -35,19 +39,31 @@ class ThreadPool:
             self._pool.shutdown()
 
     def map(self, function: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[Result]:
-        """Results in the order of the items."""
+        """Results in the order of the items; few are begun ahead, so that whoever has enough can stop asking."""
         if len(items) < 2 or self._workers == 1:
             return map(function, items)
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(self._workers)
-        return self._pool.map(function, items)
+            self._pool = ThreadPoolExecutor(self._workers or os.cpu_count())
+        return self._in_order(self._pool, function, items)
+
+    @staticmethod
+    def _in_order(
+        pool: ThreadPoolExecutor, function: Callable[[Item], Result], items: Sequence[Item]
+    ) -> Iterator[Result]:
+        begun: deque[Future[Result]] = deque()
+        for item in items:
+            begun.append(pool.submit(function, item))
+            if len(begun) > AHEAD:
+                yield begun.popleft().result()
+        while begun:
+            yield begun.popleft().result()
 
 
 @contextmanager
 def stop_flag(run: Run) -> Iterator[NDArray[np.uint8]]:
     """One byte that turns to 1 at the run's deadline, for compiled kernels to look at while they work."""
-    stop = np.zeros(1, dtype=np.uint8)
-    if not np.isfinite(run.deadline):
+    stop = np.full(1, run.expired(), dtype=np.uint8)
+    if stop[0] or not np.isfinite(run.deadline):
         yield stop
         return
     timer = Timer(max(0.0, run.deadline - run.now()), stop.fill, (1,))

@@ -16,6 +16,7 @@ from scipy.linalg.lapack import zgeqp3, zungqr
 
 from biselect.errors import InputError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
+from biselect.simulate.stopping import Look, go_on
 from biselect.simulate.wide.order import basis_start, commuting_levels, effective_ops
 
 Matrix = NDArray[np.complex128]
@@ -73,11 +74,12 @@ class Chain:
             return charge[0] + bit, charge[1]
         return charge[0], charge[1] + bit
 
-    def run(self) -> None:
-        """Apply all gates and leave the norm in the first place, ready for shots."""
+    def run(self, look: Look = go_on) -> None:
+        """Apply all gates, with a look before each, and leave the norm in the first place, ready for shots."""
         for gates in commuting_levels(effective_ops(self.program), self.program.qubits):
             from_right = self.centre > len(self.sites) // 2
             for gate in sorted(gates, key=self._first_place, reverse=from_right):
+                look()
                 self.apply(gate)
         self._move(0)
 

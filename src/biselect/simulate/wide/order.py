@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from biselect.errors import InputError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
+from biselect.simulate.stopping import Look, go_on
 
 BITS = {RZZ: 1, XY: 2}  # log2 of the operator-Schmidt rank: what a gate can add to a bond that it crosses
 WALKERS, STEPS_PER_QUBIT = 32, 40
@@ -48,13 +49,13 @@ def commuting_levels(gates: Sequence[Op], qubits: int) -> list[list[Op]]:
     return levels
 
 
-def candidate_orders(program: Program) -> dict[str, Order]:
+def candidate_orders(program: Program, look: Look = go_on) -> dict[str, Order]:
     """Orders worth trying, by name, the one that wins more often first."""
     label = tuple(range(program.qubits))
     load = _load(program)
     if not load:
         return {"label": label}
-    return {"annealed": annealed_order(program.qubits, tuple(load), tuple(load.values())), "label": label}
+    return {"annealed": annealed_order(program.qubits, tuple(load), tuple(load.values()), look), "label": label}
 
 
 def _load(program: Program) -> dict[tuple[int, int], int]:
@@ -76,7 +77,7 @@ def _load(program: Program) -> dict[tuple[int, int], int]:
 
 
 @lru_cache(maxsize=64)
-def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...]) -> Order:
+def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[int, ...], look: Look = go_on) -> Order:
     """The order in which the bonds are crossed least, by annealing from the label and the reverse Cuthill–McKee order.
 
     The cost is that of the widest bonds: log2 Σ 2^(1.5·bits across a bond). Many walkers move at once, each by taking a
@@ -90,6 +91,7 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
     best_cost, best = costs.min(), orders[costs.argmin()]
     steps = STEPS_PER_QUBIT * qubits
     for step in range(steps):
+        look()
         temperature = HOTTEST * (COLDEST / HOTTEST) ** (step / steps)
         moved = _moved(orders, rng)
         moved_costs = _costs(moved, ends, weights)

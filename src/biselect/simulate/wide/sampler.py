@@ -18,6 +18,7 @@ from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
 from biselect.simulate.program import Program
+from biselect.simulate.stopping import Look, go_on
 from biselect.simulate.wide.chain import BondLimitError, Chain, Charge, TooMuchWorkError
 from biselect.simulate.wide.order import Order, candidate_orders
 
@@ -60,6 +61,7 @@ class WideSampler:
             second only as long as it needs less work than the first, and the cheaper is kept.
         max_bond: bond states beyond which it fails rather than truncate.
         device: `cpu`, or `gpu` to draw shots there (CuPy); the evolution stays on the CPU.
+        look: called now and then while it works; what it raises ends the work.
 
     >>> from biselect.simulate.program import Op
     >>> problem = SelectionProblem(coupling=np.ones((3, 2)), k=1, m=1)
@@ -81,6 +83,7 @@ class WideSampler:
         order: Order | None = None,
         max_bond: int = 4096,
         device: str = "cpu",
+        look: Look = go_on,
     ) -> None:
         sizes = [(one.n_samples, one.n_features, one.k, one.m) for one in (problem, program)]
         if sizes[0] != sizes[1]:
@@ -96,6 +99,7 @@ class WideSampler:
             raise InputError(f"order must name each of the qubits 0..{program.qubits - 1} once, got {order!r}")
         self.problem = problem
         self.program = program
+        self._look = look
         self._xp: Any = np
         if device == "gpu":
             from biselect.simulate.gpu import require_cupy
@@ -103,7 +107,7 @@ class WideSampler:
             self._xp = require_cupy()
         begin = perf_counter()
         with _one_thread():
-            name, self._chain = _evolved(program, order, max_bond)
+            name, self._chain = _evolved(program, order, max_bond, look)
         blocks = max((len({charge for charge, _ in site}) for site in self._chain.sites), default=1)
         self.report = WideReport(
             largest_bond=self._chain.largest_bond,
@@ -123,7 +127,7 @@ class WideSampler:
         if not isinstance(shots, int | np.integer) or shots < 1:
             raise InputError(f"shots must be at least 1, and whole; got {shots!r}")
         with _one_thread():
-            return _drawn(self._chain, shots, np.random.default_rng(seed), self._xp)
+            return _drawn(self._chain, shots, np.random.default_rng(seed), self._xp, self._look)
 
     def sample(self, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices, with their energies."""
@@ -148,20 +152,20 @@ class WideSampler:
         return np.abs(self.amplitudes(bits).astype(np.complex128)) ** 2
 
 
-def _evolved(program: Program, order: Order | None, max_bond: int) -> tuple[str, Chain]:
+def _evolved(program: Program, order: Order | None, max_bond: int, look: Look) -> tuple[str, Chain]:
     """The circuit run in the given order, or in the one that takes least work."""
     if order is not None:
         chain = Chain(program, order, max_bond)
-        chain.run()
+        chain.run(look)
         return "given", chain
-    orders = candidate_orders(program)
+    orders = candidate_orders(program, look)
     limit = FIRST_WORK
     while True:
         best: tuple[str, Chain] | None = None
         for name, candidate in list(orders.items()):
             chain = Chain(program, candidate, max_bond, max_work=best[1].work if best else limit)
             try:
-                chain.run()
+                chain.run(look)
                 best = name, chain
             except TooMuchWorkError:
                 continue
@@ -179,7 +183,7 @@ def _one_thread() -> Any:
     return threadpool_limits(limits=1, user_api="blas")
 
 
-def _drawn(chain: Chain, shots: int, rng: np.random.Generator, xp: Any) -> tuple[Bits, NDArray[np.int64]]:
+def _drawn(chain: Chain, shots: int, rng: np.random.Generator, xp: Any, look: Look) -> tuple[Bits, NDArray[np.int64]]:
     """Distinct bit strings and how often each was drawn; the chain's centre is its first place.
 
     With everything to the right an isometry, the squared length of a prefix's vector is its probability. The shots of a
@@ -190,6 +194,7 @@ def _drawn(chain: Chain, shots: int, rng: np.random.Generator, xp: Any) -> tuple
         (0, 0): _Prefixes(xp.ones((1, 1), dtype=chain.dtype), np.array([shots]), np.zeros((1, n), dtype=np.int8))
     }
     for place in range(n):
+        look()
         parts: dict[Charge, list[_Prefixes]] = {}
         for charge in sorted(heads):
             for bit, part in heads[charge].parted(chain.sites[place], charge, place, rng, xp):
