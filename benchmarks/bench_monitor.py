@@ -21,7 +21,7 @@ from biselect.data.tables import read_table
 from biselect.reviews import monitor_drift
 
 LEVEL = 0.05
-SIZES = ((100, 100, 1000), (100, 20_000, 500), (1000, 1000, 500), (10_000, 10_000, 150), (100_000, 100_000, 40))
+SIZES = ((100, 100, 1000), (100, 20_000, 500), (1000, 1000, 500), (10_000, 10_000, 150), (100_000, 100_000, 120))
 
 
 def quiet_table(rng: np.random.Generator, rows: int) -> pa.Table:
