@@ -21,7 +21,7 @@ from biselect.data.tables import read_table
 from biselect.reviews import monitor_drift
 
 LEVEL = 0.05
-SIZES = ((100, 100, 500), (1000, 1000, 200), (100, 20_000, 150), (10_000, 10_000, 50), (100_000, 100_000, 15))
+SIZES = ((100, 100, 500), (1000, 1000, 200), (100, 20_000, 150), (10_000, 10_000, 50), (100_000, 100_000, 40))
 
 
 def quiet_table(rng: np.random.Generator, rows: int) -> pa.Table:
