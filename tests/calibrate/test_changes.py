@@ -27,7 +27,7 @@ def changes(older, newer):
 @given(SAMPLES, SAMPLES)
 def test_the_distance_is_that_of_kolmogorov_and_smirnov(first, second):
     found = ks_distance(*(exact_column(np.array(side)) for side in (first, second)))
-    assert found == pytest.approx(ks_2samp(first, second).statistic, abs=1e-12)
+    assert found == pytest.approx(ks_2samp(first, second, method="asymp").statistic, abs=1e-12)
 
 
 @pytest.mark.parametrize(("first", "second"), [(100, 100), (100, 150), (40, 1000), (37, 53)])
