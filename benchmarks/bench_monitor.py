@@ -1,7 +1,7 @@
 """Does `monitor` alarm when it should, and only then? Beside two-sample Kolmogorov–Smirnov with Bonferroni.
 
     python benchmarks/bench_monitor.py                  # all of it; the Credit Card part needs BISELECT_DATA
-    python benchmarks/bench_monitor.py quiet            # one part: quiet, windows, power or card
+    python benchmarks/bench_monitor.py quiet            # one part: quiet, windows, power, categories or card
 
 Quiet tables mix 20 columns of numbers (normal, heavy-tailed, rounded, mostly zero), 4 flags, 4 columns of categories
 (5 and 200 values) and 2 with missing cells. A run is a false alarm if any column alarms. The peer tests number columns
@@ -14,14 +14,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import binomtest, ks_2samp
+from scipy.stats import binomtest, chi2_contingency, ks_2samp
 
 from biselect.data.creditcard import find_credit_card
 from biselect.data.tables import read_table
 from biselect.reviews import monitor_drift
 
 LEVEL = 0.05
-SIZES = ((100, 100, 1000), (100, 20_000, 500), (1000, 1000, 500), (10_000, 10_000, 150), (100_000, 100_000, 40))
+SIZES = ((100, 100, 500), (1000, 1000, 200), (100, 20_000, 150), (10_000, 10_000, 50), (100_000, 100_000, 40))
 
 
 def quiet_table(rng: np.random.Generator, rows: int) -> pa.Table:
@@ -73,9 +73,24 @@ def windows() -> None:
     print("false alarms, 20 older windows of 200 rows against the newest")
     alarms = [
         monitor_drift(quiet_table(np.random.default_rng([seed, 7]), 21 * 200), window=200)["crossed"]
-        for seed in range(200)
+        for seed in range(60)
     ]
     print(f"  monitor {share(alarms)}")
+
+
+def categories() -> None:
+    """Ten equal shares, 1,000 rows a table: one share grows, one takes from another, or all move a little."""
+    print("power: categories, at a thirtieth of 5 %, beside the chi-square test of scipy.stats")
+    names, rng = [f"c{j}" for j in range(10)], np.random.default_rng(0)
+    signs = {"one grows by .06": [0.06] + [-0.06 / 9] * 9, "one takes .05": [0.05, -0.05] + [0] * 8}
+    for words, moves in {**signs, "all move by .025": [0.025, -0.025] * 5}.items():
+        ours, peers = [], []
+        for _ in range(200):
+            before, after = rng.multinomial(1000, np.full(10, 0.1)), rng.multinomial(1000, 0.1 + np.array(moves))
+            older, newer = (pa.table({"x": np.repeat(names, counts)}) for counts in (before, after))
+            ours.append(monitor_drift(newer, older, false_alarms=LEVEL / 30)["crossed"])
+            peers.append(chi2_contingency([before, after]).pvalue <= LEVEL / 30)
+        print(f"  {words}: monitor {share(ours)}, chi-square {share(peers)}")
 
 
 def power() -> None:
@@ -113,7 +128,7 @@ def card() -> None:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ["quiet", "windows", "power", "card"]:
+    for name in sys.argv[1:] or ["quiet", "windows", "power", "categories", "card"]:
         start = time.perf_counter()
-        {"quiet": quiet, "windows": windows, "power": power, "card": card}[name]()
+        {"quiet": quiet, "windows": windows, "power": power, "categories": categories, "card": card}[name]()
         print(f"  ({Path(__file__).name} {name}: {time.perf_counter() - start:.0f} s)")

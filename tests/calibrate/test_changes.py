@@ -1,3 +1,4 @@
+from itertools import combinations
 from math import comb
 
 import numpy as np
@@ -5,10 +6,10 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.stats import ks_2samp
+from scipy.stats import chi2_contingency, ks_2samp
 
 from biselect.calibrate import ReferenceSummary
-from biselect.calibrate.changes import OTHERS, Change, column_changes, holm, ks_distance, ks_p, share_p
+from biselect.calibrate.changes import OTHERS, Change, chi_square_p, column_changes, holm, ks_distance, ks_p, share_p
 from biselect.calibrate.column import exact_column
 from biselect.errors import InputError
 
@@ -26,7 +27,8 @@ def changes(older, newer):
 @given(SAMPLES, SAMPLES)
 def test_the_distance_is_that_of_kolmogorov_and_smirnov(first, second):
     found = ks_distance(*(exact_column(np.array(side)) for side in (first, second)))
-    assert found == pytest.approx(ks_2samp(first, second).statistic, abs=1e-12)
+    apart = [abs(np.mean(np.array(first) <= x) - np.mean(np.array(second) <= x)) for x in first + second]
+    assert found == pytest.approx(max(apart), abs=1e-12)
 
 
 @pytest.mark.parametrize(("first", "second"), [(100, 100), (100, 150), (40, 1000), (37, 53)])
@@ -121,6 +123,35 @@ def test_rare_categories_count_as_one_and_a_new_one_is_seen_in_few_rows():
     assert found.words == "new: 0 % → 4 %" and found.p < 1e-6
     (others,) = changes({"x": ["a"] * 600}, {"x": ["a"] * 300 + names})
     assert OTHERS in others.words or others.words.startswith("a:")
+
+
+def test_a_small_move_of_every_share_is_seen_by_all_of_them_together():
+    """No single share moves enough; the textbook's chi-square is the peer, where counts are large."""
+    rng = np.random.default_rng(0)
+    before = rng.multinomial(1000, np.full(10, 0.1))
+    after = rng.multinomial(1000, np.where(np.arange(10) % 2, 0.13, 0.07))
+    peer = chi2_contingency([before, after]).pvalue
+    found = chi_square_p(before, after)
+    assert peer < 1e-4 and found < 2e-4 < share_p(before, after, 1000, 1000).min() * 10 < 0.5
+    (alike,) = (chi_square_p(side, side[::-1].copy()) for side in [np.array([30, 34, 30])])
+    assert alike == pytest.approx(chi2_contingency([[30, 34, 30]] * 2).pvalue)
+
+
+def test_the_permutation_test_counts_what_can_be_counted():
+    """Three categories of few rows: every deal of the rows to the two tables, one by one."""
+    before, after = np.array([6, 1, 1]), np.array([1, 3, 2])
+    kinds = np.repeat(np.arange(3), before + after)
+
+    def statistic(rows):
+        counts = np.bincount(kinds[list(rows)], minlength=3)
+        both = np.bincount(kinds)
+        return ((counts - both * 6 / 14) ** 2 / both).sum()
+
+    deals = [statistic(rows) for rows in combinations(range(14), 6)]
+    mine = ((after - (before + after) * 6 / 14) ** 2 / (before + after)).sum()
+    exact = np.mean(np.array(deals) >= mine - 1e-9)
+    found = chi_square_p(before, after)
+    assert 0.3 * exact < found < 3 * exact
 
 
 def test_nothing_is_tested_where_the_rows_together_leave_no_choice():
