@@ -324,3 +324,13 @@ def test_an_interrupt_among_the_neighbours_keeps_the_answer(run, tables, monkeyp
     outcome = run(*command(tables, "--out", tables / "out", "--time-limit", "3"))
     assert outcome.code == 0 and "left out: interrupted" in outcome.err
     assert len(json.loads((tables / "out" / "report.json").read_text())["view"]["budgets"]) == 1
+
+
+def test_auto_says_why_it_took_so_many_columns(run, tables):
+    asked = command(tables, "-m", "auto", "--label-column", "fraud")
+    answer, told = json.loads(run(*asked, "--json").out), " ".join(run(*asked).out.split())
+    assert answer["how_many"]["auto"] and answer["how_many"]["m"] == len(answer["features"])
+    assert answer["how_many"]["words"] in told
+    assert "'few' is neither a whole number nor auto" in run(*command(tables, "-m", "few")).err
+    refused = run(*asked, "--reviewed", tables / "pool.parquet")
+    assert refused.code == 2 and "give their number to -m" in refused.err

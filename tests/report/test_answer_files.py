@@ -36,6 +36,7 @@ def test_files_are_written_whole(calibrated, tmp_path):
         "components",
         "problem_hash",
         "version",
+        "how_many",
         "kinds",
     ]
     assert [kind["features"] for kind in content["kinds"]] == [

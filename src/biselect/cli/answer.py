@@ -80,7 +80,7 @@ def show(summary: dict[str, Any]) -> None:
 
 
 def beside_the_answer(summary: dict[str, Any]) -> list[str]:
-    """Coverage, false share and kinds, a line each."""
+    """Coverage, numbers of columns, false share and kinds, a line each."""
     lines, k, m = [], summary["budgets"]["k"], summary["budgets"]["m"]
     if (shown := summary.get("coverage")) is not None:
         columns = "column shows" if m == 1 else f"{m} columns show"
@@ -88,6 +88,12 @@ def beside_the_answer(summary: dict[str, Any]) -> list[str]:
         if (following := shown["next"]) is not None:
             text += f"; {following['name']} would add {100 * following['share']:.0f} %"
         lines.append(text)
+    if (compared := summary.get("how_many")) is not None:
+        lines.append(compared["words"])
+        if compared["knee"] is not None:
+            most = max(one["excess"] for one in compared["by_m"])
+            by_m = ", ".join(f"{one['m']}: {100 * one['excess'] / most:.0f} %" for one in compared["by_m"])
+            lines.append(f"  beyond chance, by number of columns: {by_m}")
     if (held := summary.get("guarantee")) is not None:
         text = f"At an expected false share of {100 * held['level']:g} % "
         if held["pool"]:

@@ -16,8 +16,24 @@ if TYPE_CHECKING:
 
 may_be = partial(typer.Option, show_default=False)  # an option that may be left out; its help says what then
 
+
+def _number_or_auto(text: str) -> int | str:
+    try:
+        return text if text == "auto" else int(text)
+    except ValueError:
+        raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
+
+
 K = Annotated[int, may_be("-k", help="How many samples to choose.")]
-M = Annotated[int, may_be("-m", help="How many features to choose.")]
+M = Annotated[
+    Any,
+    may_be(
+        "-m",
+        parser=_number_or_auto,
+        metavar="NUMBER|auto",
+        help="How many features to choose, or auto for as many as show more than chance does.",
+    ),
+]
 Problem = Annotated[
     Path, typer.Argument(help="A problem (.npz or .json), or a table of weights with one row a sample.")
 ]

@@ -114,6 +114,8 @@ def select(
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
     if reviewed is not None:
+        if m == "auto":
+            raise InputError("--reviewed goes on with the same columns; give their number to -m instead of auto")
         _review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
         return
     found = review(**given, command=this_command(), progress=steps.step)

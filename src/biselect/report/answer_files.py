@@ -28,6 +28,8 @@ def selection_json(summary: Mapping[str, Any]) -> str:
     rows = sorted(summary["rows"], key=lambda row: row["index"])  # as `samples` stand
     if names := list(rows[0]["shown"]):
         content["shown"] = {name: [row["shown"][name] for row in rows] for name in names}
+    if (columns := summary.get("how_many")) is not None:
+        content["how_many"] = {key: columns[key] for key in ("m", "auto", "words")}
     if (kinds := summary.get("kinds")) is not None:
         told = ("name", "columns", "sides", "nearness", "chance", "shared_rows")
         content["kinds"] = [{**{key: kind[key] for key in told}, **kind["selection"]} for kind in kinds["found"]]

@@ -224,20 +224,34 @@ def null_scores(
     sided: bool,
     seed: int,
 ) -> NDArray[np.float64]:
-    """Best scores of `draws` draws from the reference, each as large as the pool: what chance alone gives.
+    """Best scores of `draws` draws from the reference: what chance alone gives.
 
-    Draws are with replacement where the pool is larger than the reference. The blocks come from a climb, which finds
-    the optimum nearly always; rules and row evidence play no part.
+    The blocks come from a climb, which finds the optimum nearly always; rules and row evidence play no part.
+    """
+    drawn = reference_draws(calibrator, reference, problem, draws=draws, sided=sided, seed=seed)
+    return np.array([solve(draw, "coordinate-ascent", seed=seed).score for draw in drawn])
+
+
+def reference_draws(
+    calibrator: Calibrator,
+    reference: NamedMatrix,
+    problem: SelectionProblem,
+    *,
+    draws: int,
+    sided: bool,
+    seed: int,
+) -> Iterator[SelectionProblem]:
+    """Blocks to look for in rows of the reference, each draw as large as the pool, with its budgets.
+
+    Draws are with replacement where the pool has more than half as many rows as the reference: without, they would be
+    nearly the same rows each time.
     """
     rng = np.random.default_rng(seed)
     size, rows = problem.n_samples, len(reference)
-    scores = []
     for _ in range(draws):
-        drawn = rows_of(reference, rng.choice(rows, size, replace=size > rows))
+        drawn = rows_of(reference, rng.choice(rows, size, replace=2 * size > rows))
         plain = calibrator.problem(drawn, problem.k, problem.m, marginals="none")
-        asked = by_side(plain, sides_of(calibrator, drawn)) if sided else plain
-        scores.append(solve(asked, "coordinate-ascent", seed=seed).score)
-    return np.array(scores)
+        yield by_side(plain, sides_of(calibrator, drawn)) if sided else plain
 
 
 def _without(

@@ -17,6 +17,7 @@ from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
+from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
@@ -43,7 +44,7 @@ def review(
     reference: Any = None,
     *,
     k: int,
-    m: int,
+    m: int | str,
     id_column: str | None = None,
     label_column: str | None = None,
     time_column: str | None = None,
@@ -97,7 +98,7 @@ def review(
         pool: rows to choose from.
         reference: normal rows; or None, with `time_column` and `reference_until`, to split `pool` in time.
         k: how many rows.
-        m: how many columns.
+        m: how many columns; `auto` for the number after which more add little beyond chance, see `summary["how_many"]`.
         id_column: names the rows; otherwise their position does.
         label_column: known positives (0/1), shown with the answer and never used.
         time_column: orders the rows; never a feature.
@@ -161,6 +162,9 @@ def review(
     map, marginals, kinds, drift = chosen.values()
     calibrator = Calibrator(map, center, cap, missing, split, seed)
     _refuse_reach(neighbours)
+    if isinstance(m, str) and m != "auto":
+        raise InputError(f"m must be a number or 'auto', got {m!r}")
+    asked = None if isinstance(m, str) else m
     sources = [source for source in (pool, reference) if source is not None]
     files = [path.name for path in paths_of(sources)]
     with step(f"Reading {' and '.join(files) or 'the tables'}"):
@@ -178,13 +182,25 @@ def review(
         rows.refuse_unusable(missing)
         weighed, moved = move_back(before, now, drift)
         calibrator.fit(before)
-        problem = calibrator.problem(
-            weighed, k, m, marginals=marginals, coupling_weight=coupling_weight, sample_names=rows.sample_names
-        )
-        problem = rules.applied(
-            _with_row_evidence(problem, row_evidence, score_column, rows, calibrator, now), rows.per
-        )
+
+        def problem_of(columns: int) -> SelectionProblem:
+            plain = calibrator.problem(
+                weighed,
+                k,
+                columns,
+                marginals=marginals,
+                coupling_weight=coupling_weight,
+                sample_names=rows.sample_names,
+            )
+            own = _with_row_evidence(plain, row_evidence, score_column, rows, calibrator, now)
+            return rules.applied(own, rows.per)
+
+        problem = problem_of(len(now.names) if asked is None else asked)
         guarantee = _guarantee(before, weighed, expected_false_share, seed)
+    with step("Comparing numbers of columns"):
+        compared = how_many(problem, calibrator, before, asked=asked, seed=seed)
+    if asked is None:
+        problem = problem_of(compared["m"])
     outside = score_column is not None or row_evidence is not None
     kinds_asked = None
     if kinds > 1 and not must_columns:
@@ -224,6 +240,7 @@ def review(
         library=library_of(pool),
         find_kinds=kinds_asked,
         guarantee=guarantee,
+        compared=compared,
     )
 
 
@@ -286,6 +303,7 @@ def _answer(
     found: Sequence[Finding] = (),
     find_kinds: Callable[[], Kinds] | None = None,
     guarantee: FalseShare | None = None,
+    compared: dict[str, Any] | None = None,
 ) -> Review:
     """Solve the problem and its neighbours, and say everything about them as plain data."""
     with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
@@ -321,6 +339,7 @@ def _answer(
             table=table,
             kinds=kinds,
             guarantee=guarantee,
+            how_many=compared,
         ),
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,

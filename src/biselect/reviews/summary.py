@@ -36,6 +36,7 @@ def summarise(
     table: CalibratedPool | None = None,
     kinds: Kinds | None = None,
     guarantee: FalseShare | None = None,
+    how_many: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -48,6 +49,7 @@ def summarise(
         table: what stands behind the problem; None for a problem of weights.
         kinds: blocks beside the answer; None where they were not looked for.
         guarantee: which rows hold at an expected false share; None without a reference.
+        how_many: what other numbers of columns show, from `how_many`; None without a reference.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
@@ -66,6 +68,7 @@ def summarise(
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
         "coverage": coverage(selection),
+        "how_many": how_many,
         "kinds": None if kinds is None else describe_kinds(kinds, selection, table),
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),

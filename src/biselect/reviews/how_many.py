@@ -1,0 +1,109 @@
+"""How many columns? What each number of them shows beyond chance, and the number after which more stop paying."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix
+from biselect.core import Selection, SelectionProblem
+from biselect.reviews.coverage import coverage
+from biselect.reviews.kinds import reference_draws
+from biselect.solvers import solve
+
+MOST = 12  # columns compared; a person reads no more beside each other
+DRAWS = 5
+STARTS = 8  # of each climb
+CLEAR = 5.0  # spreads of the draws above their mean, which noise seldom reaches
+USUAL = 5  # columns where nothing exceeds chance
+CHEAP_CELLS = 1_000_000  # of a pool, beyond which nothing is compared unless auto asks for it
+
+
+def how_many(
+    problem: SelectionProblem, calibrator: Calibrator, reference: NamedMatrix, *, asked: int | None, seed: int
+) -> dict[str, Any]:
+    """The number of columns, why, and what each number shows, as plain data.
+
+    For each number, `score` is what the best block of the pool weighs, rows and columns on their own left out;
+    `chance` the same for the mean of a few equally large draws from the reference; `excess` the difference; `share`
+    the part of all that is unusual about the block's rows that its columns show. Blocks come from a climb. The draws
+    obey the rules about columns; those about rows bind the pool alone, so that `excess` is rather too small.
+
+    Args:
+        problem: the pool's weights, k and rules.
+        calibrator: fitted on the reference.
+        reference: normal rows.
+        asked: how many columns somebody asked for; None to take the knee.
+        seed: fixes the draws and the climbs.
+    """
+    told: dict[str, Any] = {"m": asked, "auto": asked is None, "knee": None, "by_m": []}
+    if asked is not None and problem.coupling.size > CHEAP_CELLS:
+        why = f"the pool has more than {CHEAP_CELLS:,} cells; auto compares them all the same"
+        return told | {"words": f"{_columns(asked)}, as asked. Other numbers were not compared: {why}"}
+    fewest = max(1, len(problem.feature_rules.forced_in))
+    numbers = range(fewest, min(problem.feature_rules.room(problem.n_features), max(MOST, fewest)) + 1)
+    plain = SelectionProblem(
+        coupling=problem.coupling,
+        k=problem.k,
+        m=problem.m,
+        sample_rules=problem.sample_rules,
+        feature_rules=problem.feature_rules,
+    )
+    blocks = _best(plain, numbers, seed)
+    scores = np.array([block.score for block in blocks])
+    draws = reference_draws(calibrator, reference, plain, draws=DRAWS, sided=False, seed=seed)
+    ruled = (replace(draw, feature_rules=problem.feature_rules) for draw in draws)
+    drawn = np.array([[block.score for block in _best(draw, numbers, seed)] for draw in ruled])
+    excess = scores - (chance := drawn.mean(axis=0))
+    knee = _knee(excess, drawn, numbers)
+    chosen = asked or knee or min(max(USUAL, fewest), numbers[-1])
+    shares = [0.0 if (shown := coverage(block)) is None else shown["share"] for block in blocks]
+    rest = zip(numbers, scores.tolist(), chance.tolist(), excess.tolist(), shares, strict=True)
+    return told | {
+        "m": chosen,
+        "knee": knee,
+        "words": _words(chosen, numbers, excess, knee, asked),
+        "by_m": [dict(zip(("m", "score", "chance", "excess", "share"), one, strict=True)) for one in rest],
+    }
+
+
+def _best(problem: SelectionProblem, numbers: Sequence[int], seed: int) -> list[Selection]:
+    return [solve(replace(problem, m=m), "coordinate-ascent", seed=seed, starts=STARTS) for m in numbers]
+
+
+def _knee(excess: NDArray[np.float64], drawn: NDArray[np.float64], numbers: Sequence[int]) -> int | None:
+    """Where the excess lies furthest above the straight line from nothing to the largest number.
+
+    None where it does not stand clear of the draws there: of their spread at this number, and of their relative
+    spread over all numbers, as five draws may happen to lie close together at one.
+    """
+    at = int(np.argmax(excess - excess[-1] * np.array(numbers) / numbers[-1]))
+    chance = np.maximum(drawn.mean(axis=0), np.finfo(float).tiny)
+    relative = drawn.std(axis=0, ddof=1) / chance
+    spread = max(relative[at], np.sqrt(np.mean(relative**2))) * chance[at]
+    return numbers[at] if excess[at] > CLEAR * spread else None
+
+
+def _words(
+    chosen: int, numbers: Sequence[int], excess: NDArray[np.float64], knee: int | None, asked: int | None
+) -> str:
+    text = _columns(chosen) + (", as asked" if asked else "")
+    if knee is None:
+        then = "" if asked else f"; auto then takes {USUAL}, or all where there are fewer"
+        return f"{text}: no number scores clearly above {DRAWS} equally large draws from the reference{then}"
+    at, best, most = chosen - numbers[0], int(np.argmax(excess)), float(excess.max())
+    if chosen in numbers:
+        hold = "it holds" if chosen == 1 else "they hold"
+        share = f"{100 * max(0.0, excess[at]) / most:.0f} % of what {numbers[best]} would add beyond chance"
+        text += f": {hold} {'all there is beyond chance' if at == best else share}"
+        if chosen < numbers[-1]:
+            adds = 100 * (excess[at + 1] - excess[at]) / most
+            text += f"; one more adds {format(adds, '.0f') + ' %' if adds >= 0.5 else 'nothing'}"
+    return text if chosen == knee else f"{text}; auto would take {knee}"
+
+
+def _columns(count: int) -> str:
+    return "1 column" if count == 1 else f"{count} columns"
