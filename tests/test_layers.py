@@ -119,4 +119,4 @@ try:
 except SystemExit:
     pass
 """
-    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", "sklearn", *heavy}
+    assert not loaded_by(code) & {"qiskit", "matplotlib", "cupy", *heavy}

@@ -68,11 +68,11 @@ def test_budgets_move_the_selection_and_what_one_more_would_add(tab, demo):
     view = json.loads((demo.parent / "report.json").read_text())["view"]
     at = {(budget["k"], budget["m"]): budget for budget in view["budgets"]}
     tab.open(demo)
-    assert "k = 10, m = 4: score 299.3, proven optimal." in texts(tab, "#state")[0]
+    assert "k = 10, m = 4: score 439.3, proven optimal." in texts(tab, "#state")[0]
     assert len(first_column(tab)) == 10
     tab.click('[data-step="k"][data-by="1"]')
     state = texts(tab, "#state")[0]
-    assert "k = 11, m = 4: score 321.9, proven optimal." in state
+    assert "k = 11, m = 4: score 473.4, proven optimal." in state
     gain = at[12, 4]["score"] - at[11, 4]["score"]
     assert f"One more row would add {gain:.4g}." in state
     assert "rows in: " in state and len(first_column(tab)) == 11

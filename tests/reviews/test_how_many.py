@@ -51,7 +51,8 @@ def test_noise_gives_five_columns_or_all(columns, taken):
     told, *_ = compared(0, columns=columns)
     assert (told["m"], told["knee"]) == (taken, None)
     assert told["words"].startswith(
-        f"{taken} columns: no number scores clearly above 5 equally large draws from the reference; auto then takes 5"
+        f"{taken} columns: the best block does not score clearly above 19 equally large draws from the reference; "
+        "auto then takes 5"
     )
 
 
@@ -63,7 +64,7 @@ def test_a_number_that_was_asked_for_stays_and_is_told_of_the_knee():
     told, *_ = compared(3, asked=1)
     assert (told["m"], told["knee"], told["auto"]) == (1, 3, False)
     assert told["words"].startswith("1 column, as asked: it holds ") and told["words"].endswith("; auto would take 3")
-    assert compared(0, asked=2)[0]["words"].startswith("2 columns, as asked: no number scores clearly above 5 equally")
+    assert compared(0, asked=2)[0]["words"].startswith("2 columns, as asked: the best block does not score")
 
 
 def test_a_large_pool_is_compared_only_if_auto_asks(monkeypatch):

@@ -85,7 +85,7 @@ class Calibrator:
     >>> rng = np.random.default_rng(0)
     >>> calibrator = Calibrator().fit(rng.normal(size=(1000, 3)))
     >>> calibrator.weights([[0.0, 0.0, 8.0]]).round(1).tolist()
-    [[0.1, 0.0, 8.1]]
+    [[0.1, 0.0, 7.9]]
     """
 
     def __init__(
@@ -271,15 +271,13 @@ class Calibrator:
         values, absent = self.read(pool)
         Z = self.scale.residuals(values)
         W = self._with_gaps(self._weigh(Z), absent)
-        if marginals == "isolation":
-            apart = m * self.isolation(pool, self.near_weight(pool, k))
         if features is not None:
             columns = [self.feature_names.index(name) for name in features]
             W, Z = W[:, columns], Z[:, columns]
         elif self._named:
             features = self.feature_names
-        a, b = (apart, np.zeros(W.shape[1])) if marginals == "isolation" else marginal_scores(W, Z, marginals)
-        return SelectionProblem(
+        a, b = marginal_scores(W, Z, "none" if marginals == "isolation" else marginals)
+        problem = SelectionProblem(
             coupling=W,
             sample_scores=a,
             feature_scores=b,
@@ -289,6 +287,9 @@ class Calibrator:
             sample_names=None if sample_names is None else tuple(sample_names),
             feature_names=None if features is None else tuple(features),
         )
+        if marginals == "isolation":
+            return replace(problem, sample_scores=m * self.isolation(pool, self.near_weight(pool, k)))
+        return problem
 
     @property
     def beyond_weights(self) -> NDArray[np.float64]:

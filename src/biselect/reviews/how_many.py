@@ -15,9 +15,10 @@ from biselect.reviews.kinds import reference_draws
 from biselect.solvers import solve
 
 MOST = 12  # columns compared; a person reads no more beside each other
-DRAWS = 5
+DRAWS = 5  # from the reference, for every number
+MORE_DRAWS = 14  # for the knee alone
+CLEAR = 3.0  # spreads above the mean of all draws; their rows made the ranks, so the pool's score a little higher
 STARTS = 8  # of each climb
-CLEAR = 5.0  # spreads of the draws above their mean, which noise seldom reaches
 USUAL = 5  # columns where nothing exceeds chance
 CHEAP_CELLS = 1_000_000  # of a pool, beyond which nothing is compared unless auto asks for it
 
@@ -54,11 +55,14 @@ def how_many(
     )
     blocks = _best(plain, numbers, seed)
     scores = np.array([block.score for block in blocks])
-    draws = reference_draws(calibrator, reference, plain, draws=DRAWS, sided=False, seed=seed)
+    draws = reference_draws(calibrator, reference, plain, draws=DRAWS + MORE_DRAWS, sided=False, seed=seed)
     ruled = (replace(draw, feature_rules=problem.feature_rules) for draw in draws)
-    drawn = np.array([[block.score for block in _best(draw, numbers, seed)] for draw in ruled])
+    drawn = np.array([[block.score for block in _best(next(ruled), numbers, seed)] for _ in range(DRAWS)])
     excess = scores - (chance := drawn.mean(axis=0))
-    knee = _knee(excess, drawn, numbers)
+    at = _bend(excess, numbers)
+    by_chance = [*drawn[:, at], *(_best(draw, [numbers[at]], seed)[0].score for draw in ruled)]
+    clear = np.mean(by_chance) + CLEAR * np.std(by_chance, ddof=1)
+    knee = numbers[at] if scores[at] > max(clear, *by_chance) else None
     chosen = asked or knee or min(max(USUAL, fewest), numbers[-1])
     shares = [0.0 if (shown := coverage(block)) is None else shown["share"] for block in blocks]
     rest = zip(numbers, scores.tolist(), chance.tolist(), excess.tolist(), shares, strict=True)
@@ -74,17 +78,9 @@ def _best(problem: SelectionProblem, numbers: Sequence[int], seed: int) -> list[
     return [solve(replace(problem, m=m), "coordinate-ascent", seed=seed, starts=STARTS) for m in numbers]
 
 
-def _knee(excess: NDArray[np.float64], drawn: NDArray[np.float64], numbers: Sequence[int]) -> int | None:
-    """Where the excess lies furthest above the straight line from nothing to the largest number.
-
-    None where it does not stand clear of the draws there: of their spread at this number, and of their relative
-    spread over all numbers, as five draws may happen to lie close together at one.
-    """
-    at = int(np.argmax(excess - excess[-1] * np.array(numbers) / numbers[-1]))
-    chance = np.maximum(drawn.mean(axis=0), np.finfo(float).tiny)
-    relative = drawn.std(axis=0, ddof=1) / chance
-    spread = max(relative[at], np.sqrt(np.mean(relative**2))) * chance[at]
-    return numbers[at] if excess[at] > CLEAR * spread else None
+def _bend(excess: NDArray[np.float64], numbers: Sequence[int]) -> int:
+    """Where the excess lies furthest above the straight line from nothing to the largest number."""
+    return int(np.argmax(excess - excess[-1] * np.array(numbers) / numbers[-1]))
 
 
 def _words(
@@ -93,7 +89,10 @@ def _words(
     text = _columns(chosen) + (", as asked" if asked else "")
     if knee is None:
         then = "" if asked else f"; auto then takes {USUAL}, or all where there are fewer"
-        return f"{text}: no number scores clearly above {DRAWS} equally large draws from the reference{then}"
+        return (
+            f"{text}: the best block does not score clearly above {DRAWS + MORE_DRAWS} equally large "
+            f"draws from the reference{then}"
+        )
     at, best, most = chosen - numbers[0], int(np.argmax(excess)), float(excess.max())
     if chosen in numbers:
         hold = "it holds" if chosen == 1 else "they hold"

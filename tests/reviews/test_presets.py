@@ -1,0 +1,36 @@
+import numpy as np
+import pytest
+
+import biselect as bs
+from biselect.calibrate import Calibrator
+from biselect.errors import InputError
+from biselect.reviews.presets import PRESETS
+
+RNG = np.random.default_rng(0)
+REFERENCE, POOL = RNG.normal(size=(120, 4)), RNG.normal(size=(30, 4)) * 2
+
+
+def test_the_papers_form_is_one_word():
+    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", neighbours=(0, 0))
+    problem = Calibrator("ecdf-paper").fit(REFERENCE).problem(POOL, k=3, m=2, marginals="paper")
+    np.testing.assert_array_equal(found.selection.problem.coupling, problem.coupling)
+    np.testing.assert_array_equal(found.selection.problem.feature_scores, problem.feature_scores)
+    assert found.kinds is None
+
+
+def test_what_is_given_goes_before_the_preset():
+    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", map="gaussian", neighbours=(0, 0))
+    assert found.calibrator.map == "gaussian"
+
+
+def test_defaults_are_those_of_the_calibrator():
+    made = Calibrator().fit(REFERENCE).problem(POOL, k=3, m=2)
+    found = bs.review(POOL, REFERENCE, k=3, m=2, kinds=1, drift="keep", neighbours=(0, 0)).selection.problem
+    np.testing.assert_array_equal(found.coupling, made.coupling)
+    np.testing.assert_allclose(found.sample_scores, made.sample_scores)
+    assert Calibrator().map == PRESETS["default"]["map"]
+
+
+def test_an_unknown_preset_is_refused():
+    with pytest.raises(InputError, match="no preset 'magic'; choose one of: default, paper"):
+        bs.review(POOL, REFERENCE, k=3, m=2, preset="magic")
