@@ -52,6 +52,6 @@ def test_hit_rates_are_probabilities():
 def test_tables_of_the_sector_are_made_once(problem, monkeypatch):
     made = []
     original = biselect.qaoa.ansatz.energy_table
-    monkeypatch.setattr("biselect.qaoa.ansatz.energy_table", lambda given: made.append(1) or original(given))
+    monkeypatch.setattr("biselect.qaoa.ansatz.energy_table", lambda *given: made.append(1) or original(*given))
     Ansatz(problem, 2).train(objective="cvar", evaluations=120)
     assert len(made) == 1
