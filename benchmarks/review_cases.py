@@ -68,10 +68,9 @@ def detector_scores(reference: NDArray[np.float64], pool: NDArray[np.float64], s
     from pyod.models.knn import KNN
     from sklearn.ensemble import IsolationForest
 
-    varies = reference.std(axis=0) > 0
-    reference, pool = reference[:, varies], pool[:, varies]
     center, scale = reference.mean(axis=0), reference.std(axis=0)
-    r, p = (reference - center) / scale, (pool - center) / scale
+    varies = scale > 0
+    r, p = (((table - center) / np.where(varies, scale, 1.0))[:, varies] for table in (reference, pool))
     found = {}
     for name, model in (("ECOD", ECOD()), ("COPOD", COPOD()), ("HBOS", HBOS()), ("KNN", KNN())):
         found[name] = np.nan_to_num(model.fit(r).decision_function(p))
