@@ -94,7 +94,8 @@ def test_scores_of_a_row_are_what_it_adds_and_do_not_depend_on_its_batch():
 def test_rows_that_tie_with_the_last_one_chosen_are_outliers_too():
     tied = np.zeros((7, 4))
     tied[:3, 0] = 50.0
-    selector = JointSelector(k=2, m=1).fit(data(), pool=tied)
+    with pytest.warns(UserWarning, match="is new in 100 %"):
+        selector = JointSelector(k=2, m=1).fit(data(), pool=tied)
     assert selector.sample_support_.sum() == 2
     assert selector.predict(tied).tolist() == [-1, -1, -1, 1, 1, 1, 1]
 

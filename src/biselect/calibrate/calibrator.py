@@ -271,6 +271,7 @@ class Calibrator:
         values, absent = self.read(pool)
         Z = self.scale.residuals(values)
         W = self._with_gaps(self._weigh(Z), absent)
+        all_residuals, all_weights = Z, W
         if features is not None:
             columns = [self.feature_names.index(name) for name in features]
             W, Z = W[:, columns], Z[:, columns]
@@ -288,7 +289,10 @@ class Calibrator:
             feature_names=None if features is None else tuple(features),
         )
         if marginals == "isolation":
-            return replace(problem, sample_scores=m * self.isolation(pool, self.near_weight(pool, k)))
+            rows = self._heaviest(all_weights)
+            near_weight = self._neighbourhood.near_weight(all_residuals[rows], k, len(W))
+            apart = self._neighbourhood.evidence(all_residuals[rows], near_weight)
+            return replace(problem, sample_scores=m * self._spread(len(W), rows, apart))
         return problem
 
     @property
@@ -300,9 +304,7 @@ class Calibrator:
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
         Z, looked_up = self._looked_up(pool)
-        found = np.zeros(len(Z))
-        found[looked_up] = self._neighbourhood.evidence(Z[looked_up], near_weight)
-        return found
+        return self._spread(len(Z), looked_up, self._neighbourhood.evidence(Z[looked_up], near_weight))
 
     def near_weight(self, pool: Any, k: int) -> float:
         """How much the nearest reference row counts in `isolation` against one further away, from 0 to 1.
@@ -314,11 +316,20 @@ class Calibrator:
         return self._neighbourhood.near_weight(Z[looked_up], checks.whole("k", k), len(Z))
 
     def _looked_up(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Residuals, and the rows whose neighbours are looked up: all, or those with the largest weights in sum."""
+        """Residuals, and the rows whose neighbours are looked up."""
         Z = self.residuals(pool)
-        if len(Z) <= MOST_ROWS:
-            return Z, np.arange(len(Z))
-        return Z, np.argsort(-self._weigh(Z).sum(axis=1), kind="stable")[:MOST_ROWS]
+        return Z, np.arange(len(Z)) if len(Z) <= MOST_ROWS else self._heaviest(self.weights(pool))
+
+    @staticmethod
+    def _heaviest(W: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The rows with the largest weights in sum, so many as are looked up."""
+        return np.argsort(-W.sum(axis=1), kind="stable")[:MOST_ROWS]
+
+    @staticmethod
+    def _spread(rows: int, at: NDArray[np.int64], found: NDArray[np.float64]) -> NDArray[np.float64]:
+        whole = np.zeros(rows)
+        whole[at] = found
+        return whole
 
     @cached_property
     def _neighbourhood(self) -> Neighbourhood:

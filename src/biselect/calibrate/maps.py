@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from biselect.calibrate.column import LARGEST_RESIDUAL, Column, fit_scale
-from biselect.calibrate.isolation import OUTER, beyond, upper_surprise
+from biselect.calibrate.isolation import OUTER, beyond, outer_length, upper_surprise
 from biselect.errors import InputError
 
 __all__ = ["Reference", "TailMap", "map_names"]
@@ -134,10 +134,11 @@ class ReachMap(EcdfMap):
         super().fit(reference)
         columns = reference.calibration
         ends = np.array([(column.values[0], column.values[-1]) for column in columns]).T
-        inner = np.array([(column.quantile(OUTER), column.quantile(1 - OUTER)) for column in columns]).T
-        spread = np.array([column.deviation or 1.0 for column in columns])
-        lengths = np.abs(ends - inner)
-        (self.low, self.high), (self.below, self.above) = ends, np.where(lengths > 0, lengths, spread)
+        lengths = [
+            [outer_length(abs(end - column.quantile(q)), column) for column, end in zip(columns, side, strict=True)]
+            for side, q in zip(ends, (OUTER, 1 - OUTER), strict=True)
+        ]
+        (self.low, self.high), (self.below, self.above) = ends, lengths
 
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual's rank, and of how far it lies beyond the reference."""
