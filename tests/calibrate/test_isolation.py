@@ -98,7 +98,7 @@ def test_a_large_pool_is_looked_up_where_its_weights_are_largest(monkeypatch):
     calibrator = Calibrator().fit(rng.normal(size=(100, 2)))
     pool = rng.normal(size=(40, 2))
     whole = calibrator.isolation(pool, 0.5)
-    monkeypatch.setattr("biselect.calibrate.calibrator.MOST_ROWS", 10)
+    monkeypatch.setattr("biselect.calibrate.isolation.MOST_ROWS", 10)
     looked_up = np.argsort(-calibrator.weights(pool).sum(axis=1), kind="stable")[:10]
     some = calibrator.isolation(pool, 0.5)
     np.testing.assert_array_equal(np.flatnonzero(some), np.sort(looked_up[whole[looked_up] > 0]))

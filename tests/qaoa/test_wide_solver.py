@@ -4,7 +4,7 @@ import pytest
 import biselect as bs
 from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
-from biselect.qaoa.wide_solver import _chance, _heaviest_products, _sampled, by_wide_sampler
+from biselect.qaoa.wide_solver import _chance, _heaviest_products, by_wide_sampler
 from biselect.simulate.layers import energy_table
 from biselect.simulate.stopping import OutOfTimeError
 from biselect.solvers.registry import Run
@@ -43,7 +43,11 @@ def test_the_wide_way_keeps_the_best_shot_and_repeats():
 def test_wherever_time_is_up_the_best_choice_until_then_is_the_answer():
     problem = planted_problem((8, 6, 3, 2), 2.0, seed=1)
     whole = by_wide_sampler(problem, Run(seed=4), **HOW)
-    late = by_wide_sampler(problem, Run(seed=4, deadline=0.0), **HOW)
+
+    def over():
+        raise OutOfTimeError
+
+    late = by_wide_sampler(problem, Run(seed=4, deadline=0.0), over, **HOW)
     assert late.info["evaluations"] == late.info["shots"] == 0 and "time was up" in late.info["notes"][1]
     tried = set()
     for most in (1, 300, 1000, 1200, 1500, 10_000):
@@ -53,7 +57,7 @@ def test_wherever_time_is_up_the_best_choice_until_then_is_the_answer():
             if next(looks, None) is None:
                 raise OutOfTimeError
 
-        answer = _sampled(problem, Run(seed=4), look, **HOW)
+        answer = by_wide_sampler(problem, Run(seed=4), look, **HOW)
         assert whole.info["start_energy"] >= problem.energy(answer.samples, answer.features)
         assert ("time was up before all was measured" in answer.info["notes"]) == ("random_energy" not in answer.info)
         tried.add(answer.info["evaluations"])

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import CENTERS, Scale, fit_scale
 from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
-from biselect.calibrate.isolation import MOST_ROWS, Neighbourhood
+from biselect.calibrate.isolation import Neighbourhood
 from biselect.calibrate.maps import Reference, TailMap, make_map
 from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows, refuse_labels
@@ -158,7 +158,7 @@ class Calibrator:
         return self._learn(self.map, "", self._windows(self.map, blocks, memory=memory), None, None)
 
     def fit_summary(self, summary: ReferenceSummary) -> Calibrator:
-        """Learn from the summary of a reference, whose rows are gone; its columns of numbers are used."""
+        """Learn from the summary of a reference, whose rows are gone."""
         kind = None if self.map == "auto" else make_map(self.map)
         if kind is None or kind.needs_labels or kind.split or self.split:
             raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
@@ -271,7 +271,7 @@ class Calibrator:
         values, absent = self.read(pool)
         Z = self.scale.residuals(values)
         W = self._with_gaps(self._weigh(Z), absent)
-        all_residuals, all_weights = Z, W
+        residuals, totals = Z, W.sum(axis=1)  # of all features: a row stands apart in all of them
         if features is not None:
             columns = [self.feature_names.index(name) for name in features]
             W, Z = W[:, columns], Z[:, columns]
@@ -289,10 +289,8 @@ class Calibrator:
             feature_names=None if features is None else tuple(features),
         )
         if marginals == "isolation":
-            rows = self._heaviest(all_weights)
-            near_weight = self._neighbourhood.near_weight(all_residuals[rows], k, len(W))
-            apart = self._neighbourhood.evidence(all_residuals[rows], near_weight)
-            return replace(problem, sample_scores=m * self._spread(len(W), rows, apart))
+            near_weight = self._neighbourhood.near_weight(residuals, totals, k)
+            return replace(problem, sample_scores=m * self._neighbourhood.evidence(residuals, totals, near_weight))
         return problem
 
     @property
@@ -303,8 +301,7 @@ class Calibrator:
 
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
-        Z, looked_up = self._looked_up(pool)
-        return self._spread(len(Z), looked_up, self._neighbourhood.evidence(Z[looked_up], near_weight))
+        return self._neighbourhood.evidence(self.residuals(pool), self.weights(pool).sum(axis=1), near_weight)
 
     def near_weight(self, pool: Any, k: int) -> float:
         """How much the nearest reference row counts in `isolation` against one further away, from 0 to 1.
@@ -312,24 +309,8 @@ class Calibrator:
         It counts where the reference is clean: where the k rows of the pool that are furthest from it are further than
         its own rows explain.
         """
-        Z, looked_up = self._looked_up(pool)
-        return self._neighbourhood.near_weight(Z[looked_up], checks.whole("k", k), len(Z))
-
-    def _looked_up(self, pool: Any) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-        """Residuals, and the rows whose neighbours are looked up."""
-        Z = self.residuals(pool)
-        return Z, np.arange(len(Z)) if len(Z) <= MOST_ROWS else self._heaviest(self.weights(pool))
-
-    @staticmethod
-    def _heaviest(W: NDArray[np.float64]) -> NDArray[np.int64]:
-        """The rows with the largest weights in sum, so many as are looked up."""
-        return np.argsort(-W.sum(axis=1), kind="stable")[:MOST_ROWS]
-
-    @staticmethod
-    def _spread(rows: int, at: NDArray[np.int64], found: NDArray[np.float64]) -> NDArray[np.float64]:
-        whole = np.zeros(rows)
-        whole[at] = found
-        return whole
+        totals = self.weights(pool).sum(axis=1)
+        return self._neighbourhood.near_weight(self.residuals(pool), totals, checks.whole("k", k))
 
     @cached_property
     def _neighbourhood(self) -> Neighbourhood:

@@ -76,7 +76,7 @@ class Neighbourhood:
         self.near = exact_column(_distance(self._near, scores, 2))
         self.far = exact_column(_distance(self._far, few, min(self.position + 1, len(few))))
 
-    def near_weight(self, Z: NDArray[np.float64], k: int, rows: int | None = None) -> float:
+    def near_weight(self, Z: NDArray[np.float64], totals: NDArray[np.float64], k: int) -> float:
         """How much the nearest neighbour counts against the far one, from 0 to 1.
 
         Twice the share of the k most isolated pool rows beyond what as many reference rows would give: 0 where the
@@ -84,29 +84,30 @@ class Neighbourhood:
 
         Args:
             Z: residuals of the pool.
+            totals: the sum of each row's weights.
             k: how many rows will be chosen.
-            rows: of the whole pool, where Z holds some of them.
         """
-        distances = _distance(self._near, self._normal_scores(Z), 1)
+        distances = _distance(self._near, self._normal_scores(Z[_looked_up(totals)]), 1)
         k = min(k, distances.size)
         threshold = np.partition(distances, -k)[-k]
         as_isolated = (1 + self.near.size - int(self.near.below(threshold))) / (1 + self.near.size)
-        return float(np.clip(2 * (1 - as_isolated * (rows or len(Z)) / k), 0, 1))
+        return float(np.clip(2 * (1 - as_isolated * len(Z) / k), 0, 1))
 
-    def evidence(self, Z: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
+    def evidence(self, Z: NDArray[np.float64], totals: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart: w · near + (1 - w) · far, each as -log of a share of the reference.
 
         Args:
             Z: residuals of the pool.
+            totals: the sum of each row's weights.
             near_weight: w.
         """
-        found = np.zeros(len(Z))
+        found, rows = np.zeros(len(Z)), _looked_up(totals)
         if near_weight > 0:
-            near = _distance(self._near, self._normal_scores(Z), 1)
-            found += near_weight * upper_surprise(self.near, near)
+            near = _distance(self._near, self._normal_scores(Z[rows]), 1)
+            found[rows] += near_weight * upper_surprise(self.near, near)
         if near_weight < 1:
-            far = _distance(self._far, self._log_scores(Z), self.position)
-            found += (1 - near_weight) * upper_surprise(self.far, far)
+            far = _distance(self._far, self._log_scores(Z[rows]), self.position)
+            found[rows] += (1 - near_weight) * upper_surprise(self.far, far)
         return found
 
     def _normal_scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -122,6 +123,11 @@ class Neighbourhood:
         means, deviations = np.array([(column.mean, column.deviation or 1.0) for column in self.columns]).T
         z = (np.clip(Z, -LARGEST_RESIDUAL, LARGEST_RESIDUAL) - means) / deviations
         return np.sign(z) * np.log1p(np.abs(z))
+
+
+def _looked_up(totals: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows whose neighbours are looked up."""
+    return np.argsort(-totals, kind="stable")[:MOST_ROWS]
 
 
 def _distance(index: NearestNeighbors, rows: NDArray[np.float64], number: int) -> NDArray[np.float64]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from biselect.qaoa.training import Training, backend_for, train
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, parts
+from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, look, parts
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.thread_pool import stop_flag
@@ -86,23 +87,16 @@ def qaoa(
             f"the {MOST_QUBITS} that can be simulated; take solver 'auto'"
         )
     begin = Run.now()
-    try:
-        check_memory(problem.sector.size, np.complex64, states=2 * STATES)
-    except InputError:
-        answer = by_wide_sampler(
-            problem,
-            run,
-            depth=depth,
-            schedule=schedule,
-            mixer=mixer,
-            start=start,
-            shots=shots,
-            evaluations=evaluations,
-        )
-        energy = problem.energy(answer.samples, answer.features)
-        return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
+    how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}
+    how["evaluations"] = evaluations
     with stop_flag(run) as stop:
-        return _by_sector(problem, run, begin, stop, depth, schedule, mixer, start, shots, evaluations, workers)
+        try:
+            check_memory(problem.sector.size, np.complex64, states=2 * STATES)
+        except InputError:
+            answer = by_wide_sampler(problem, run, partial(look, stop), **how)
+            energy = problem.energy(answer.samples, answer.features)
+            return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
+        return _by_sector(problem, run, begin, stop, workers=workers, **how)
 
 
 def _by_sector(
@@ -110,6 +104,7 @@ def _by_sector(
     run: Run,
     begin: float,
     stop: Stop,
+    *,
     depth: int,
     schedule: str,
     mixer: str,

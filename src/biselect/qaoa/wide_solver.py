@@ -7,7 +7,6 @@ does most of the work, and `info` says how much was added to it.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,12 +20,11 @@ from biselect.qaoa.cost_groups import surrogate
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Choice, start_choice
 from biselect.qaoa.training.initial_angles import ramp, units
-from biselect.simulate.stopping import PART, Look, OutOfTimeError, go_on, look
+from biselect.simulate.stopping import PART, Look, OutOfTimeError, go_on
 from biselect.simulate.wide.chain import BondLimitError
 from biselect.solvers.greedy import greedy
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import top
-from biselect.solvers.thread_pool import stop_flag
 
 COUPLINGS = 10  # products kept in the cost, none at the same sample or feature
 MAX_BOND = 128  # bond states; at (60, 40, 10, 8) a circuit of these takes a fraction of a second
@@ -41,6 +39,7 @@ LAST = 0.2  # share of the time limit for the last measurement
 def by_wide_sampler(
     problem: SelectionProblem,
     run: Run,
+    look: Look = go_on,
     *,
     depth: int,
     schedule: str,
@@ -51,24 +50,9 @@ def by_wide_sampler(
 ) -> Answer:
     """Try a few angles, measure with the best, keep the best choice of all shots; see `solver.qaoa` for arguments.
 
-    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken. Where time
-    is up, the best choice until then is the answer.
+    Where an exact state of `depth` layers needs more bond states than are allowed, fewer layers are taken. Where `look`
+    gives up on the way, the best choice until then is the answer.
     """
-    with stop_flag(run) as stop:
-        return _sampled(problem, run, partial(look, stop), depth, schedule, mixer, start, shots, evaluations)
-
-
-def _sampled(
-    problem: SelectionProblem,
-    run: Run,
-    look: Look,
-    depth: int,
-    schedule: str,
-    mixer: str,
-    start: str,
-    shots: int,
-    evaluations: int,
-) -> Answer:
     seed = run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
     rng = np.random.default_rng(seed)
     begin = _begin(problem, run, start, rng)
