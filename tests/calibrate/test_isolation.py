@@ -1,12 +1,9 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import special
 
 from biselect import Calibrator, solve
-from biselect.calibrate.column import exact_column
-from biselect.calibrate.isolation import Neighbourhood, upper_surprise
+from biselect.calibrate.isolation import Neighbourhood
 from biselect.errors import InputError
 
 
@@ -43,14 +40,6 @@ def isolation_in_words(reference, pool, w):
     within, towards = distances_in_words(log_scores_in_words, reference, pool)
     away = [surprise_in_words(within[:, far], x) for x in towards[:, far - 1]]
     return w * np.array(near) + (1 - w) * np.array(away)
-
-
-@given(st.lists(st.integers(0, 9), min_size=30, max_size=50), st.floats(-5, 20))
-def test_surprise_is_as_defined_and_never_falls(entries, x):
-    column = exact_column(np.array([*entries, 10.0]))
-    grid = np.append(np.linspace(-3, 30, 40), x)
-    found = upper_surprise(column, np.sort(grid))
-    assert (np.diff(found) >= -1e-12).all() and found[0] == 0
 
 
 @pytest.mark.parametrize("w", [0.0, 0.3, 1.0])

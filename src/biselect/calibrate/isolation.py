@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from biselect.calibrate.column import LARGEST_RESIDUAL, Column, exact_column
+from biselect.calibrate.tails import upper_surprise
 
 if TYPE_CHECKING:
     from sklearn.neighbors import NearestNeighbors
@@ -28,33 +29,8 @@ SAMPLE = 8_192  # reference rows that the nearest is looked for among, at most
 FAR_SAMPLE = 2_048  # the same for the far one: a share of the rows needs fewer of them
 FAR = 0.05  # share of the reference that may be unusual itself: the neighbour so far down the list is the far one
 MOST_ROWS = 50_000  # of a pool that are looked up, those with the largest weights; the others do not stand apart
-OUTER = 0.05  # share of the reference whose length is the unit beyond its end
-LEAST_LENGTH = 1e-6  # of a standard deviation; a shorter end is one of ties
 CHUNK_ROWS = 1 << 13  # looked up at a time
 DIGITS = 6  # of a distance; rounding makes equal rows differ beyond them
-
-
-def beyond(excess: NDArray[np.float64], length: float) -> NDArray[np.float64]:
-    """What a value weighs for lying beyond the whole reference, by how far it does: the tail goes on as 1/(1 + x)."""
-    return np.log1p(excess / length)
-
-
-def outer_length(length: float, column: Column) -> float:
-    """The length of the outer five per cent; the standard deviation where that is next to nothing."""
-    spread = column.deviation or 1.0
-    return length if length > LEAST_LENGTH * spread else spread
-
-
-def upper_surprise(column: Column, x: NDArray[np.float64]) -> NDArray[np.float64]:
-    """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
-
-    >>> upper_surprise(exact_column(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
-    [0.0, 1.61, 5.74]
-    """
-    last = column.values[-1]
-    length = outer_length(last - column.quantile(1 - OUTER), column)
-    share = (1 + column.size - column.below(x)) / (column.size + 1)
-    return -np.log(share) + beyond(np.maximum(x - last, 0), length)
 
 
 class Neighbourhood:

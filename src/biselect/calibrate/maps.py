@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
 from biselect.calibrate.column import LARGEST_RESIDUAL, Column, fit_scale
-from biselect.calibrate.isolation import OUTER, beyond, outer_length, upper_surprise
+from biselect.calibrate.tails import OUTER, beyond, outer_length, upper_surprise
 from biselect.errors import InputError
 
 __all__ = ["Reference", "TailMap", "map_names"]
