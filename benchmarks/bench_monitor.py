@@ -17,7 +17,7 @@ import pyarrow as pa
 from scipy.stats import binomtest, chi2_contingency, ks_2samp
 
 from biselect.data.creditcard import find_credit_card
-from biselect.data.tables import read_table
+from biselect.data.readers import read_table
 from biselect.reviews import monitor_drift
 
 LEVEL = 0.05

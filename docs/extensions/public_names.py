@@ -40,7 +40,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.hardware.surrogates",
     "biselect.hardware.execute",
     "biselect.hardware.noise",
-    "biselect.data.tables",
+    "biselect.data.readers",
     "biselect.data.splits",
     "biselect.data.candidates",
     "biselect.data.synthetic",

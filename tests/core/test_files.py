@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.core.files import STAGING, check_folder, check_seal, content_hash, seal, write_file, write_folder
+from biselect.core.files import STAGING, check_folder, write_file, write_folder
+from biselect.core.json_files import check_seal, content_hash, seal
 from biselect.errors import InputError
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from biselect.data.pools import Roles, from_two_tables, split_in_time
-from biselect.data.tables import read_table
+from biselect.data.readers import read_table
 from biselect.errors import InputError
 
 TABLE = pa.table(

@@ -7,7 +7,9 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
-from biselect.data.tables import CsvForm, flags, line_of_row, numeric, read_table, require_columns, texts
+from biselect.data.readers import CsvForm, read_table
+from biselect.data.readers.delimited import line_of_row
+from biselect.data.tables import flags, numeric, require_columns, texts
 from biselect.errors import InputError
 
 ROWS = {"id": ["a", "b", "c"], "x": [1.0, 2.5, -3.0], "n": [1, 2, 3], "flag": [True, False, True]}

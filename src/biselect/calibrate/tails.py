@@ -23,6 +23,7 @@ def outer_length(length: float, column: Column) -> float:
 def upper_surprise(column: Column, x: NDArray[np.float64]) -> NDArray[np.float64]:
     """-log of the share of the reference at or above x, which goes on growing beyond its largest value.
 
+    >>> from biselect.calibrate.column import exact_column
     >>> upper_surprise(exact_column(np.arange(9.0)), np.array([0.0, 8.0, 20.0])).round(2).tolist()
     [0.0, 1.61, 5.74]
     """

@@ -125,7 +125,7 @@ def read_angles(text: str | None) -> Training | list[float] | None:
 
 def read_start(text: str) -> Any:
     """A start by its name, or the choice that a selection.json holds."""
-    from biselect.core.files import read_json
+    from biselect.core.json_files import read_json
 
     if text in ("random", "canonical", "dicke"):
         return text

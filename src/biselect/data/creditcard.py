@@ -63,7 +63,8 @@ def load_credit_card(path: str | Path | None = None) -> CreditCard:
 
 @lru_cache(maxsize=1)
 def _load(path: Path) -> CreditCard:
-    from biselect.data.tables import flags, numeric, read_table, require_columns
+    from biselect.data.readers import read_table
+    from biselect.data.tables import flags, numeric, require_columns
 
     if path.is_file():
         _refuse_other(path)

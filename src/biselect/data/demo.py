@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from biselect.data.pools import Pool, Roles, from_two_tables
-from biselect.data.tables import read_table
+from biselect.data.readers import read_table
 
 ROLES: dict[str, Any] = {"id_column": "transaction", "label_column": "Class", "time_column": "Time"}
 

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
+from biselect.data.readers.delimited import line_of_row
 from biselect.data.splits import as_times, rows_until
-from biselect.data.tables import Place, flags, is_number, is_text, line_of_row, require_columns, texts, usable
+from biselect.data.tables import Place, flags, is_number, is_text, require_columns, texts, usable
 from biselect.errors import InputError
 
 

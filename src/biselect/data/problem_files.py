@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.files import read_json
-from biselect.data.tables import CSV_ENDINGS, CsvForm, names_in, numeric, read_table, require_columns, texts
+from biselect.core.json_files import read_json
+from biselect.data.readers import CsvForm, read_table
+from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
+from biselect.data.tables import names_in, numeric, require_columns, texts
 from biselect.errors import InputError
 
 

@@ -1,15 +1,8 @@
-"""Files to tables: CSV, Parquet, Arrow and JSON-lines, read as data and refused clearly when they are broken."""
+"""Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
-from __future__ import annotations
-
-import csv
-import io
-import json
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,166 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.data.readers.delimited import line_of_row
 from biselect.errors import InputError
 
-__all__ = ["CsvForm", "read_table"]
-
 Place = Callable[[int], str]  # where a row stands in its file
-CSV_ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
-SOURCE = b"biselect.csv"  # where a table remembers its file
 DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
 MOSTLY = 0.5  # a text column with at least this share of numbers was meant as one of numbers
-HEAD = 1 << 16  # bytes in which the first line is looked for
-
-
-@dataclass(frozen=True, kw_only=True)
-class CsvForm:
-    """How a CSV is written; other files say it themselves.
-
-    Attributes:
-        delimiter: between values; None for what the ending says.
-        na_values: what stands for a missing entry: of a number beside NA, NaN and their like, of any but those of
-            `text_columns` beside an empty one. NA alone is a country.
-        text_columns: columns of text kept as it is written.
-        categories: columns of text although they look like numbers (007 stays 007).
-    """
-
-    delimiter: str | None = None
-    na_values: Sequence[str] = ()
-    text_columns: Sequence[str] = ()
-    categories: Sequence[str] = ()
-
-
-PLAIN = CsvForm()
-
-
-def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
-    """Read a table by the ending of its name."""
-    path = Path(path)
-    name = path.name.lower()
-    reader = next((read for endings, read in _READERS if name.endswith(endings)), None)
-    if reader is None:
-        known = ", ".join(ending for endings, _ in _READERS for ending in endings)
-        raise InputError(f"{path}: unknown kind of file; the name must end in one of {known}")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder, not a file")
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path}: the file is empty")
-    try:
-        table = reader(path, form)
-        names = table.column_names
-    except InputError:
-        raise
-    except PermissionError:
-        raise InputError(f"{path}: no permission to read it") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
-    if repeated := {column for column in names if names.count(column) > 1}:
-        raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
-    if table.num_rows == 0:
-        raise InputError(f"{path}: the table has columns but no rows")
-    return table
-
-
-def _read_csv(path: Path, form: CsvForm) -> pa.Table:
-    from pyarrow.csv import ConvertOptions, ParseOptions, read_csv
-
-    delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
-    header = _header(path, delimiter)
-    text = [*form.text_columns, *form.categories]
-    while True:
-        try:
-            table = read_csv(
-                path,
-                parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
-                convert_options=ConvertOptions(
-                    column_types=dict.fromkeys(text, pa.string()),
-                    null_values=[*ConvertOptions().null_values, *form.na_values],
-                ),
-            )
-            break
-        except pa.ArrowInvalid as error:  # a column that began with numbers goes on with something else
-            unread = re.match(r"In CSV column #(\d+): CSV conversion error", str(error))
-            if unread is None or header[int(unread[1])] in text:
-                raise
-            text.append(header[int(unread[1])])
-    absent = pa.array(["", *form.na_values])
-    for position, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if pa.types.is_string(column.type) and name not in form.text_columns:
-            there = pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column)
-            table = table.set_column(position, name, there)
-    return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
-
-
-def _header(path: Path, delimiter: str) -> list[str]:
-    """The names in the first line; read with commas a file with semicolons would be one column of text."""
-    with pa.input_stream(str(path)) as stream:
-        header = stream.read(HEAD).split(b"\n")[0].decode(errors="replace")
-    if ";" in header and delimiter not in header:
-        raise InputError(
-            f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give delimiter=';', or save it with commas"
-        )
-    return next(csv.reader([header.strip("\ufeff\r")], delimiter=delimiter), [])
-
-
-def _read_parquet(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow.parquet import read_table
-
-    return read_table(path)
-
-
-def _read_arrow(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow import ipc
-
-    try:
-        return ipc.open_file(path).read_all()
-    except pa.ArrowInvalid:  # the streaming format has no footer
-        with path.open("rb") as stream:
-            return ipc.open_stream(stream).read_all()
-
-
-def _read_json_lines(path: Path, _: CsvForm) -> pa.Table:
-    from pyarrow.json import read_json
-
-    return read_json(path)
-
-
-_READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
-    (CSV_ENDINGS, _read_csv),
-    ((".parquet",), _read_parquet),
-    ((".arrow", ".feather", ".ipc"), _read_arrow),
-    ((".jsonl", ".ndjson"), _read_json_lines),
-]
-
-
-def line_of_row(table: pa.Table, row: int) -> str:
-    """The line of the file in which a row begins; for other files than CSV its position, from 0.
-
-    The file is read again: values may hold line breaks, and lines may be empty.
-    """
-    source = (table.schema.metadata or {}).get(SOURCE)
-    if source is None:
-        return f"row {row}"
-    path, delimiter = json.loads(source)
-    try:
-        with pa.input_stream(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            records = csv.reader(text, delimiter=delimiter)
-            data_row, line = -1, 1  # the header comes first
-            for record in records:
-                if record:
-                    if data_row == row:
-                        return f"line {line}"
-                    data_row += 1
-                line = records.line_num + 1
-    except (OSError, ValueError, csv.Error):
-        pass
-    return f"row {row}"
 
 
 def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:

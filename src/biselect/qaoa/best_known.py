@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.files import read_json, write_file
+from biselect.core.files import write_file
+from biselect.core.json_files import read_json
 from biselect.errors import InputError
 
 if TYPE_CHECKING:

@@ -17,8 +17,9 @@ from biselect.calibrate import Calibrator, Drift, Question, ReferenceSummary, co
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import make_map
 from biselect.calibrate.sweeps import draw_pool, windows_in_time
+from biselect.data.readers.delimited import line_of_row
 from biselect.data.splits import as_times
-from biselect.data.tables import line_of_row, numeric, require_columns
+from biselect.data.tables import numeric, require_columns
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import as_table, call_in_words, features_in, paths_of, provenance, roles_from

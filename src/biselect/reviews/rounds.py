@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biselect.core.files import write_folder
-from biselect.data.tables import read_table
+from biselect.data.readers import read_table
 from biselect.errors import InputError
 from biselect.reviews.session import NextRow, ReviewSession
 

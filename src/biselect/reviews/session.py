@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import varying
-from biselect.core.files import read_json, write_file
+from biselect.core.files import write_file
+from biselect.core.json_files import read_json
 from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.reviews.inputs import open_pool

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from biselect.core.files import seal
+from biselect.core.json_files import seal
 from biselect.errors import InputError
 from biselect.hardware.execute.manifest import NAME, load_run, repeat_seed
 from biselect.qaoa.best_known import Threshold

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from biselect.core.files import seal
+from biselect.core.json_files import seal
 from biselect.errors import InputError
 from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import NAME, load_run

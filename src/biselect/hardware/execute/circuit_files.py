@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
 from biselect.hardware.compiled_circuit import Compiled, Resources

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core.checks import whole
-from biselect.core.files import check_seal, read_json, seal, write_file
+from biselect.core.files import write_file
+from biselect.core.json_files import check_seal, read_json, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.files import check_seal, seal
+from biselect.core.json_files import check_seal, seal
 from biselect.errors import BiselectError, InputError
 from biselect.hardware.execute.samplers import Readout
 

@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.checks import number
-from biselect.core.files import read_json, write_file
+from biselect.core.files import write_file
+from biselect.core.json_files import read_json
 from biselect.errors import InputError
 
 ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-1"
