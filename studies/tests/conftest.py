@@ -1,3 +1,5 @@
+from contextlib import contextmanager
+
 import numpy as np
 import pytest
 
@@ -43,18 +45,33 @@ def stand_in_folder(tmp_path_factory):
     return folder
 
 
-@pytest.fixture
-def stand_in(stand_in_folder, monkeypatch):
+@contextmanager
+def standing_in(folder):
     """Studies of public tables read a small stand-in, and few generated transactions."""
     from biselect.data import creditcard
     from biselect_studies import aml_fields
 
-    monkeypatch.setenv("BISELECT_DATA", str(stand_in_folder))
-    monkeypatch.setattr(creditcard, "CHECKSUMS", {"creditcard.parquet": None})
-    monkeypatch.setattr(aml_fields, "QUICK", 200_000)
-    forget()
-    yield stand_in_folder
-    forget()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BISELECT_DATA", str(folder))
+        patch.setattr(creditcard, "CHECKSUMS", {"creditcard.parquet": None})
+        patch.setattr(aml_fields, "QUICK", 200_000)
+        forget()
+        yield folder
+        forget()
+
+
+@pytest.fixture
+def stand_in(stand_in_folder):
+    """The stand-in, and nothing kept of it from other tests."""
+    with standing_in(stand_in_folder) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="class")
+def shared_stand_in(stand_in_folder):
+    """The stand-in for all tests of a class: what is fit to it once serves them all."""
+    with standing_in(stand_in_folder) as folder:
+        yield folder
 
 
 @pytest.fixture

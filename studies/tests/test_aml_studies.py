@@ -133,7 +133,7 @@ def test_behind_a_trigger_chance_stands_beside_every_method_and_few_windows_say_
 def test_aml_scorers_are_fit_before_the_buffer_and_never_again(stand_in):
     """Planted: rows of buffer and test, and their labels, are made anew; a scorer that saw them would change."""
 
-    one = replace(scene("generated", 200_000))  # anew: a fit by another test may have had other BLAS threads
+    one = replace(scene("generated", 80_000))  # anew: a fit by another test may have had other BLAS threads
     later = slice(one.split.reference.stop, None)
     X, labels = one.X.copy(), one.labels.copy()
     X[later], labels[later] = X[later] * 3 + 1, ~labels[later]

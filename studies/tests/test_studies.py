@@ -17,29 +17,32 @@ from biselect_studies.results import entry, judge, stated
 from biselect_studies.runner import collect, run
 
 
-@pytest.mark.usefixtures("stand_in", "short_searches", "few_resamples", "no_gate_errs")
-@pytest.mark.parametrize("name", study_names())
-def test_every_study_runs_summarises_and_draws(name, tmp_path):
-    """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
-    study = load(name)
-    tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
-    run(tasks, tmp_path / "cells", on="alone")
-    results = study.results(collect(tasks, tmp_path / "cells"), True)
-    figures = []
-    write(replace(study, draw=lambda found: figures.append(study.draw(found)) or figures[0]), results, tmp_path / name)
-    assert_readable_in_grey(figures[0])
-    stored = Results.from_json((tmp_path / name / "results.json").read_text())
-    assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
-    assert stored.version == __version__ and stored.code == study.code(True)
-    assert not [note for note in results.notes for choice in study.choices if choice in note or note in choice]
-    assert {"row", "column", "ours", "low", "high", "paper", "verdict", "statement"} == set(
-        json.loads(results.to_json())["cells"][0]
-    )
-    assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
-    assert all(cell.low <= cell.ours <= cell.high or np.isnan(cell.low) for cell in results.cells)
-    table = (tmp_path / name / "table.md").read_text()
-    assert results.cells[0].row in table and all(note in table for note in results.notes)
-    assert (tmp_path / name / "figure.png").stat().st_size > 8_000
+class TestEveryStudy:
+    @pytest.mark.usefixtures("shared_stand_in", "short_searches", "few_resamples", "no_gate_errs")
+    @pytest.mark.parametrize("name", study_names())
+    def test_runs_summarises_and_draws(self, name, tmp_path):
+        """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
+        study = load(name)
+        tasks = list(dict.fromkeys(replace(task, first=0, stop=2) for task in study.tasks(True)))
+        run(tasks, tmp_path / "cells", on="alone")
+        results = study.results(collect(tasks, tmp_path / "cells"), True)
+        figures = []
+        write(
+            replace(study, draw=lambda found: figures.append(study.draw(found)) or figures[0]), results, tmp_path / name
+        )
+        assert_readable_in_grey(figures[0])
+        stored = Results.from_json((tmp_path / name / "results.json").read_text())
+        assert stored.to_json() == results.to_json() and stored.study == name and stored.quick
+        assert stored.version == __version__ and stored.code == study.code(True)
+        assert not [note for note in results.notes for choice in study.choices if choice in note or note in choice]
+        assert {"row", "column", "ours", "low", "high", "paper", "verdict", "statement"} == set(
+            json.loads(results.to_json())["cells"][0]
+        )
+        assert len({(cell.row, cell.column) for cell in results.cells}) == len(results.cells)
+        assert all(cell.low <= cell.ours <= cell.high or np.isnan(cell.low) for cell in results.cells)
+        table = (tmp_path / name / "table.md").read_text()
+        assert results.cells[0].row in table and all(note in table for note in results.notes)
+        assert (tmp_path / name / "figure.png").stat().st_size > 8_000
 
 
 def assert_readable_in_grey(figure):

@@ -57,6 +57,7 @@ def test_a_drawn_pool_leaves_the_table_without_it(table):
     assert pool.equals(draw_pool(frame, 8, seed=1)[0]) and not pool.equals(draw_pool(frame, 8, seed=2)[0])
 
 
+@pytest.mark.slow
 def test_credit_card_lags_are_more_feature_aligned_than_shrinkage(credit_card):
     """The mechanism of the paper's Section S4, on the real table, with one pool of each size."""
     frame = pd.read_parquet(credit_card / "creditcard.parquet")
