@@ -10,19 +10,9 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
 from biselect.cli import whole_app
+from biselect.cli.help import grouped, placeholder, usage
 
 COMMANDS: dict[str, Any] = get_command(whole_app()).commands
-
-
-def usage(name: str, parameters: list[Any]) -> str:
-    """One line: the command, its arguments, and the options that must be given."""
-    parts = [f"biselect {name}"]
-    for parameter in parameters:
-        if parameter.param_type_name == "argument":
-            parts.append(parameter.name.upper() if parameter.required else f"[{parameter.name.upper()}]...")
-        elif parameter.required:
-            parts.append(f"{parameter.opts[0]} {parameter.name.upper()}")
-    return " ".join([*parts, "[OPTIONS]"])
 
 
 def default(parameter: Any) -> str:
@@ -48,15 +38,25 @@ def page(name: str) -> list[str]:
     command = COMMANDS[name]
     arguments = [parameter for parameter in command.params if parameter.param_type_name == "argument"]
     options = [parameter for parameter in command.params if parameter.param_type_name == "option"]
-    lines = ["```text", usage(name, command.params), "```", "", *marked(command.help).splitlines(), ""]
+    lines = [
+        "```text",
+        " ".join([f"biselect {name}", *usage(command)]),
+        "```",
+        "",
+        *marked(command.help).splitlines(),
+        "",
+    ]
     if arguments:
         lines += [row("argument", ""), row("---", "---")]
         lines += [row(f"`{parameter.name.upper()}`", marked(parameter.help)) for parameter in arguments]
         lines += [""]
-    lines += [row("option", "", "default"), row("---", "---", "---")]
-    for option in options:
-        spelled = ", ".join(f"`{text}`" for text in [*option.opts, *option.secondary_opts])
-        lines.append(row(spelled, marked(option.help), default(option)))
+    for title, group in grouped(options).items():
+        lines += [row(title, "", "default"), row("---", "---", "---")]
+        for option in group:
+            names = [*sorted(option.opts, key=len), *option.secondary_opts]
+            value = "" if option.is_flag else f" `{placeholder(command, option)}`"
+            lines.append(row(", ".join(f"`{text}`" for text in names) + value, marked(option.help), default(option)))
+        lines += [""]
     return lines
 
 

@@ -27,6 +27,7 @@ from biselect.cli import (
 )
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
+from biselect.cli.help import Command, Group
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
 INTERRUPTED = 130
@@ -34,8 +35,10 @@ INTERRUPTED = 130
 app = typer.Typer(
     name="biselect",
     help="Choose k samples and m features together, under exact budgets, and know how good the choice is.",
+    cls=Group,
     no_args_is_help=True,
-    add_completion=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    rich_markup_mode=None,  # help of our own, which fits 80 columns
     pretty_exceptions_enable=False,
 )
 for command in (
@@ -51,8 +54,8 @@ for command in (
     report.report,
     doctor.doctor,
 ):
-    app.command()(command)
-app.command("compile")(compile.compile_)
+    app.command(cls=Command)(command)
+app.command("compile", cls=Command)(compile.compile_)
 
 
 def _show_version(wanted: bool) -> None:
@@ -72,10 +75,10 @@ def _options(
 def whole_app() -> typer.Typer:
     """The commands with those of other packages, which import parts of this one and must find them whole."""
     for extra in sorted(entry_points(group="biselect.commands"), key=lambda found: found.name):
-        app.command(extra.name)(extra.load())
+        app.command(extra.name, cls=Command)(extra.load())
     if not any(command.name == "reproduce" for command in app.registered_commands):
         anything = {"allow_extra_args": True, "ignore_unknown_options": True}
-        app.command("reproduce", context_settings=anything)(missing.reproduce)
+        app.command("reproduce", cls=Command, context_settings=anything)(missing.reproduce)
     return app
 
 

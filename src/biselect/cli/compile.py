@@ -27,15 +27,17 @@ def compile_(
             "trained for this very circuit where the problem is small."
         ),
     ] = None,
-    target: Annotated[str, typer.Option(help=options.TARGETS)] = "boston",
-    path: Annotated[str, typer.Option(help=options.PATHS)] = "y-frame",
+    target: Annotated[str, options.a_device(help=options.TARGETS)] = "boston",
+    path: Annotated[str, options.a_path(help=options.PATHS)] = "y-frame",
     depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 2.")] = None,
     schedule: Annotated[
-        str | None, may_be(help="Schedule of the angles; known for those from a file, else bilinear.")
+        str | None, options.a_schedule(help="Schedule of the angles; known for those from a file, else bilinear.")
     ] = None,
-    registers: Annotated[str, typer.Option(help=options.REGISTERS)] = "trees",
-    start: Annotated[str, typer.Option(help="random, canonical, dicke, or a selection.json to start from.")] = "random",
-    surrogate: Annotated[str, typer.Option(help=options.SURROGATES)] = "mask",
+    registers: Annotated[str, options.one_of("trees", "paths", help=options.REGISTERS)] = "trees",
+    start: Annotated[
+        str, options.a_start(help="random, canonical, dicke, or a selection.json to start from.")
+    ] = "random",
+    surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
@@ -43,7 +45,7 @@ def compile_(
     seed: options.Seed = 0,
     folder: Annotated[
         Path | None,
-        may_be(
+        options.a_folder(
             "--out",
             help="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz, patch.svg and, where "
             "they were trained for this circuit, angles.json.",

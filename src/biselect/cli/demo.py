@@ -13,7 +13,9 @@ TITLE = "Ten card transactions to review, and the four columns that show why"
 
 
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the report and the files.")] = Path("demo-report"),
+    out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the report and the files.")] = Path(
+        "demo-report"
+    ),
     preset: options.Preset = "default",
     marginals: options.Marginals = None,
     kinds: options.Kinds = None,

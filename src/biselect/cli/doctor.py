@@ -6,12 +6,11 @@ import os
 import platform
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from biselect._version import __version__
-from biselect.cli import options
 from biselect.cli.console import out
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
@@ -23,7 +22,9 @@ EXTRAS = {
 }
 
 
-def doctor(as_json: options.Json = False) -> None:
+def doctor(
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+) -> None:
     """Report versions, optional parts, data, and whether a small problem is solved correctly."""
     facts = examine()
     if as_json:

@@ -21,7 +21,7 @@ def monitor(
     table: Annotated[Path, typer.Argument(help="The newer reference; with --window, one table in the order of time.")],
     older: Annotated[
         Path | None,
-        typer.Option(help="The older reference, the one in use: a table or a summary (.npz).", show_default=False),
+        options.a_table(help="The older reference, the one in use: a table or a summary (.npz)."),
     ] = None,
     window: Annotated[
         int | None, typer.Option(help="Compare windows of this many rows of TABLE instead.", show_default=False)
@@ -37,9 +37,7 @@ def monitor(
     min_effect: Annotated[float, typer.Option(help="Smaller changes are told but do not alarm.")] = 0.0,
     k: Annotated[int | None, options.may_be("-k", help="Weigh rows too: how many a selection takes.")] = None,
     m: Annotated[int | None, options.may_be("-m", help="How many columns it takes.")] = None,
-    pool: Annotated[
-        Path | None, typer.Option(help="Rows to choose from; otherwise drawn from the newest.", show_default=False)
-    ] = None,
+    pool: Annotated[Path | None, options.a_table(help="Rows to choose from; otherwise drawn from the newest.")] = None,
     pool_rows: Annotated[
         int | None, options.may_be(help="How many rows to draw; 200, at most half of the newest, if left out.")
     ] = None,
@@ -52,15 +50,20 @@ def monitor(
     id_column: options.IdColumn = None,
     features: options.Features = None,
     exclude: options.Exclude = None,
-    map: Annotated[str, typer.Option(help="The map in use; the others are shown beside it.")] = "reach",
+    map: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=options.completion.maps,
+            help="The map in use; the others are shown beside it.",
+        ),
+    ] = "reach",
     cap: options.Cap = None,
     marginals: options.Bounded = "bounded",
     coupling_weight: options.CouplingWeight = 1.0,
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
-    folder: Annotated[
-        Path | None, typer.Option("--out", help="Folder for monitor.json and monitor.html.", show_default=False)
-    ] = None,
+    folder: Annotated[Path | None, options.a_folder("--out", help="Folder for monitor.json and monitor.html.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print monitor.json instead of a table.")] = False,
     quiet: options.Quiet = False,
 ) -> None:

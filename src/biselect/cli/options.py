@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from biselect.cli import completion
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -15,6 +16,15 @@ if TYPE_CHECKING:
     from biselect.qaoa import Threshold, Training
 
 may_be = partial(typer.Option, show_default=False)  # an option that may be left out; its help says what then
+a_column = partial(may_be, metavar="COLUMN", autocompletion=completion.columns)
+some_columns = partial(may_be, metavar="COLUMNS", autocompletion=completion.columns)
+a_table = partial(may_be, metavar="TABLE")
+a_folder = partial(may_be, metavar="FOLDER")
+
+
+def one_of(*words: str, **given: Any) -> Any:
+    """An option that takes one of these words; the library refuses the others, and says which there are."""
+    return typer.Option(metavar="|".join(words), autocompletion=completion.among(*words), **given)
 
 
 def _number_or_auto(text: str) -> int | str:
@@ -31,6 +41,7 @@ M = Annotated[
         "-m",
         parser=_number_or_auto,
         metavar="NUMBER|auto",
+        autocompletion=completion.among("auto"),
         help="How many features to choose, or auto for as many as show more than chance does.",
     ),
 ]
@@ -39,20 +50,35 @@ Problem = Annotated[
 ]
 KOfTable = Annotated[int | None, may_be("-k", help="How many samples to choose.")]
 MOfTable = Annotated[int | None, may_be("-m", help="How many features to choose.")]
-RowNames = Annotated[str | None, may_be("--id-column", help="Column of a weight table that names its rows.")]
-Reference = Annotated[Path | None, may_be("--reference", "-r", help="Table of normal rows.")]
+RowNames = Annotated[str | None, a_column("--id-column", help="Column of a weight table that names its rows.")]
+Reference = Annotated[Path | None, a_table("--reference", "-r", help="Table of normal rows.")]
+MARGINALS = ("bounded", "paper", "none")
 Marginals = Annotated[
-    str | None, may_be(help="Scores of rows and columns on their own: isolation, bounded, paper or none.")
+    str | None,
+    may_be(
+        metavar="NAME",
+        autocompletion=completion.among("isolation", *MARGINALS),
+        help="Scores of rows and columns on their own: isolation, bounded, paper or none.",
+    ),
 ]
-Bounded = Annotated[str, typer.Option(help="Scores of rows and columns on their own: bounded, paper or none.")]
-Solver = Annotated[str, typer.Option(help="Who solves it: auto or exact for a proof, or another solver by name.")]
-TimeLimit = Annotated[float | None, may_be(help="Seconds after which the best found is returned, with a bound.")]
+Bounded = Annotated[str, one_of(*MARGINALS, help="Scores of rows and columns on their own.")]
+Solver = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME",
+        autocompletion=completion.solvers,
+        help="Who solves it: auto or exact for a proof, or another solver by name.",
+    ),
+]
+TimeLimit = Annotated[
+    float | None, may_be(metavar="SECONDS", help="Seconds after which the best found is returned, with a bound.")
+]
 Kinds = Annotated[
     int | None,
     may_be(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
-Out = Annotated[Path | None, may_be(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
+Out = Annotated[Path | None, a_folder(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
 Proof = Annotated[bool, typer.Option("--proof", help="Write proof.json into the folder too, for `biselect check`.")]
 Neighbours = Annotated[
     tuple[int, int],
@@ -61,52 +87,70 @@ Neighbours = Annotated[
     ),
 ]
 NEIGHBOURS = (2, 1)
-Wait = Annotated[float | None, may_be(min=0, help="Seconds to wait for each job of a service.")]
+Wait = Annotated[float | None, may_be(min=0, metavar="SECONDS", help="Seconds to wait for each job of a service.")]
 Resubmit = Annotated[
     bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead of tables.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
-TimeColumn = Annotated[str | None, may_be(help="Column that orders the rows; never a feature.")]
+TimeColumn = Annotated[str | None, a_column(help="Column that orders the rows; never a feature.")]
 TimeFormat = Annotated[str | None, may_be(help="How its text is written where that is not ISO: '%d/%m/%Y %H:%M'.")]
-Delimiter = Annotated[str | None, may_be(help="Between values of a CSV, such as ';'.")]
+Delimiter = Annotated[str | None, may_be(metavar="CHARACTER", help="Between values of a CSV, such as ';'.")]
 NaValues = Annotated[
-    list[str] | None, may_be(help="What means missing in a CSV, beside NA and its like; repeat or use commas.")
+    list[str] | None,
+    may_be(metavar="TEXT", help="What means missing in a CSV, beside NA and its like; repeat or use commas."),
 ]
 Show = Annotated[
-    list[str] | None, may_be(help="Columns shown beside the rows, never used to choose; repeat or use commas.")
+    list[str] | None, some_columns(help="Columns shown beside the rows, never used to choose; repeat or use commas.")
 ]
 AtMost = Annotated[int | None, may_be(min=0, help="Rows to choose at most with the same value of --per.")]
-Per = Annotated[str | None, may_be(help="Column that --at-most is about; shown, never a feature.")]
-Must = Annotated[list[str] | None, may_be(help="Rows that must be chosen, by id.")]
-Never = Annotated[list[str] | None, may_be(help="Rows that must not be chosen, by id.")]
-MustColumns = Annotated[list[str] | None, may_be("--must-column", help="Columns that must be chosen.")]
-Preset = Annotated[str, typer.Option(help="What map, marginals, kinds and drift are unless given: default or paper.")]
+Per = Annotated[str | None, a_column(help="Column that --at-most is about; shown, never a feature.")]
+Must = Annotated[list[str] | None, may_be(metavar="IDS", help="Rows that must be chosen, by id.")]
+Never = Annotated[list[str] | None, may_be(metavar="IDS", help="Rows that must not be chosen, by id.")]
+MustColumns = Annotated[list[str] | None, some_columns("--must-column", help="Columns that must be chosen.")]
+Preset = Annotated[str, one_of("default", "paper", help="What map, marginals, kinds and drift are unless given.")]
 Map = Annotated[
-    str | None, may_be(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
+    str | None,
+    may_be(
+        metavar="NAME",
+        autocompletion=completion.maps,
+        help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.",
+    ),
 ]
-IdColumn = Annotated[str | None, may_be(help="Column that names the rows; otherwise their position.")]
-LabelColumn = Annotated[str | None, may_be(help="Known positives (0/1): shown with the answer, never used.")]
-Features = Annotated[list[str] | None, may_be(help="Columns to use; repeat or separate by commas.")]
-Exclude = Annotated[list[str] | None, may_be(help="Columns to leave out; repeat or separate by commas.")]
+IdColumn = Annotated[str | None, a_column(help="Column that names the rows; otherwise their position.")]
+LabelColumn = Annotated[str | None, a_column(help="Known positives (0/1): shown with the answer, never used.")]
+Features = Annotated[list[str] | None, some_columns(help="Columns to use; repeat or separate by commas.")]
+Exclude = Annotated[list[str] | None, some_columns(help="Columns to leave out; repeat or separate by commas.")]
 Cap = Annotated[float | None, may_be(help="Largest weight, w_max; the map's own unless given.")]
 CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block against the marginals.")]
-Missing = Annotated[str, typer.Option(help="Missing values: weigh how rare they are, fill with the median, or error.")]
+Missing = Annotated[
+    str, one_of("weigh", "median", "error", help="Missing values: weigh how rare they are, fill them, or refuse them.")
+]
 Categories = Annotated[
-    list[str] | None, may_be(help="Columns of numbers that name things, such as postcodes; repeat or use commas.")
+    list[str] | None, some_columns(help="Columns of numbers that name things, such as postcodes; repeat or use commas.")
 ]
 Dates = Annotated[
-    list[str] | None, may_be(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
+    list[str] | None, a_column(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
 ]
 
-TARGETS = "boston, pittsburgh, aachen, iqm-54, another recorded device, or a snapshot (.json)."
-PATHS = (
-    "y-frame, y-frame-quiet (by recorded errors), opt3-cz, opt3-fractional, complete-cz, complete-fractional, "
-    "strongest-qiskit."
+DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
+TARGETS = f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json)."
+PATH_NAMES = (
+    *("y-frame", "y-frame-quiet", "opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional"),
+    "strongest-qiskit",
 )
+PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors),")
 REGISTERS = "trees (more couplings) or paths (shorter circuits)."
 SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
+SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
+STRATEGIES = ("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold")
+OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
+
+a_device = partial(typer.Option, metavar="DEVICE", autocompletion=completion.among(*DEVICES))
+a_path = partial(typer.Option, metavar="NAME", autocompletion=completion.among(*PATH_NAMES))
+a_schedule = partial(may_be, metavar="NAME", autocompletion=completion.among(*SCHEDULES))
+a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.among("dicke", "canonical", "random"))
 
 
 def read_angles(text: str | None) -> Training | list[float] | None:

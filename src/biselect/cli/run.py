@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
 
 
 def run(
@@ -26,18 +27,28 @@ def run(
         Path, typer.Argument(help="What `biselect compile` wrote, or the manifest of a run that is to go on.")
     ],
     on: Annotated[
-        str | None, may_be(help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.")
+        str | None,
+        may_be(
+            metavar="PLACE",
+            autocompletion=options.completion.among(*PLACES),
+            help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.",
+        ),
     ] = None,
     shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
     repeats: Annotated[int | None, may_be(min=1, help="How many.  [default: 1]")] = None,
     seed: Annotated[int | None, may_be(min=0, help="Fixes simulated shots.  [default: 0]")] = None,
     threshold: Annotated[
         str | None,
-        may_be(help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference."),
+        may_be(
+            metavar="ENERGY|FILE",
+            help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
+        ),
     ] = None,
     wait: options.Wait = None,
     resubmit: options.Resubmit = False,
-    output: Annotated[Path | None, may_be("--out", help="Folder of the run; else one beside the manifest.")] = None,
+    output: Annotated[
+        Path | None, options.a_folder("--out", help="Folder of the run; else one beside the manifest.")
+    ] = None,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
     ] = False,

@@ -20,7 +20,9 @@ OF_SESSION = (  # options that a session of review takes
 
 
 def select(
-    pool: Annotated[Path, typer.Argument(help="Table to choose from: .csv, .parquet, .arrow or .jsonl.")],
+    pool: Annotated[
+        Path, typer.Argument(metavar="POOL", help="Table to choose from: .csv, .parquet, .arrow or .jsonl.")
+    ],
     k: options.K,
     m: options.M,
     reference: options.Reference = None,
@@ -29,6 +31,7 @@ def select(
     reference_until: Annotated[
         str | None,
         typer.Option(
+            metavar="TIME|SHARE%",
             help="Split POOL in time: rows up to this time, or this share of the rows (60%), are the reference.",
             show_default=False,
         ),
@@ -52,7 +55,9 @@ def select(
     dates: options.Dates = None,
     preset: options.Preset = "default",
     map: options.Map = None,
-    center: Annotated[str, typer.Option(help="Residuals from median and MAD, or from mean.")] = "median",
+    center: Annotated[
+        str, options.one_of("median", "mean", help="Residuals from median and MAD, or from mean.")
+    ] = "median",
     cap: options.Cap = None,
     marginals: options.Marginals = None,
     coupling_weight: options.CouplingWeight = 1.0,
@@ -61,27 +66,31 @@ def select(
         float | None, typer.Option(help="Share of the reference that ranks alone are taken among.", show_default=False)
     ] = None,
     kinds: options.Kinds = None,
-    apart: Annotated[str, typer.Option(help="What no two kinds share: columns, rows or both.")] = "columns",
+    apart: Annotated[str, options.one_of("columns", "rows", "both", help="What no two kinds share.")] = "columns",
     sides: Annotated[bool, typer.Option(help="Tell low from high values of a column in kinds.")] = True,
     null_draws: Annotated[
         int, typer.Option(min=0, help="Draws from the reference that say what score chance alone gives.")
     ] = 19,
     drift: Annotated[
         str | None,
-        options.may_be(help="Columns that moved against the reference: recentre them, or keep them as they are."),
+        options.one_of(
+            "recentre",
+            "keep",
+            show_default=False,
+            help="Columns that moved against the reference: recentre them, or keep them as they are.",
+        ),
     ] = None,
     score_column: Annotated[
         str | None,
-        typer.Option(help="Column of POOL with your own score of each row, higher for odder.", show_default=False),
+        options.a_column(help="Column of POOL with your own score of each row, higher for odder."),
     ] = None,
     expected_false_share: Annotated[
         float, typer.Option(help="For the statement how many rows stand out from the reference.")
     ] = 0.1,
     reviewed: Annotated[
         Path | None,
-        typer.Option(
-            help="Table of reviewed rows: their ids and a column 'answer' (0 or 1). Tells the k rows to review next.",
-            show_default=False,
+        options.a_table(
+            help="Table of reviewed rows: their ids and a column 'answer' (0 or 1). Tells the k rows to review next."
         ),
     ] = None,
     solver: options.Solver = "auto",

@@ -14,8 +14,10 @@ from biselect.errors import InputError
 
 def summarise(
     tables: Annotated[list[Path], typer.Argument(help="Tables of one reference, or summaries (.npz) to merge.")],
-    out: Annotated[Path, typer.Option("--out", help="The file to write, ending in .npz.")],
-    time_column: Annotated[str | None, options.may_be(help="Column that dates the rows; not summed up itself.")] = None,
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="The file to write, ending in .npz.")],
+    time_column: Annotated[
+        str | None, options.a_column(help="Column that dates the rows; not summed up itself.")
+    ] = None,
     time_format: options.TimeFormat = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,

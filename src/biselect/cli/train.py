@@ -29,37 +29,66 @@ def train(
     depth: Annotated[int | None, may_be(min=1, help="p, the layers of the circuit; 3, or 2 on a device.")] = None,
     schedule: Annotated[
         str | None,
-        may_be(help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device."),
+        options.a_schedule(
+            help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device."
+        ),
     ] = None,
-    mixer: Annotated[str | None, may_be(help="ring, path or complete; on a device, its edges.")] = None,
+    mixer: Annotated[
+        str | None,
+        options.one_of("ring", "path", "complete", show_default=False, help="On a device, its edges."),
+    ] = None,
     start: Annotated[
-        str | None, may_be(help="dicke, canonical, random or a selection.json; dicke, or random on a device.")
+        str | None,
+        options.a_start(
+            show_default=False, help="dicke, canonical, random or a selection.json; dicke, or random on a device."
+        ),
     ] = None,
     target: Annotated[
-        str | None, may_be(help=f"Train for the circuit that `biselect compile` makes for {options.TARGETS}")
+        str | None,
+        options.a_device(
+            show_default=False, help=f"Train for the circuit that `biselect compile` makes for {options.TARGETS}"
+        ),
     ] = None,
-    path: Annotated[str | None, may_be(help=f"With --target: {options.PATHS}")] = None,
-    registers: Annotated[str | None, may_be(help=f"With --target: {options.REGISTERS}")] = None,
-    surrogate: Annotated[str | None, may_be(help=f"With --target: {options.SURROGATES}")] = None,
+    path: Annotated[str | None, options.a_path(show_default=False, help=f"With --target: {options.PATHS}")] = None,
+    registers: Annotated[
+        str | None, options.one_of("trees", "paths", show_default=False, help=f"With --target: {options.REGISTERS}")
+    ] = None,
+    surrogate: Annotated[
+        str | None,
+        options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
+    ] = None,
     objective: Annotated[
-        str, typer.Option(help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=options.completion.among(*options.OBJECTIVES),
+            help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.",
+        ),
     ] = "energy",
     strategy: Annotated[
-        str, typer.Option(help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=options.completion.among(*options.STRATEGIES),
+            help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.",
+        ),
     ] = "multistart",
     threshold: Annotated[
-        str | None, may_be(help="For hit-rate: an energy, or a manifest that holds one for this problem.")
+        str | None,
+        may_be(metavar="ENERGY|FILE", help="For hit-rate: an energy, or a manifest that holds one for this problem."),
     ] = None,
     share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
     begin: Annotated[
-        str | None, may_be(help="Angles to begin with, as `biselect compile --angles` takes them.")
+        str | None, may_be(metavar="ANGLES", help="Angles to begin with, as `biselect compile --angles` takes them.")
     ] = None,
     evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
-    seconds: Annotated[float | None, may_be(help="Seconds after which the best so far is taken.")] = None,
+    seconds: Annotated[
+        float | None, may_be(metavar="SECONDS", help="Seconds after which the best so far is taken.")
+    ] = None,
     seed: options.Seed = 0,
     workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
     output: Annotated[
-        Path | None, may_be("--out", help="File for the angles; a picture (.svg) goes beside it.")
+        Path | None, may_be("--out", metavar="FILE", help="File for the angles; a picture (.svg) goes beside it.")
     ] = None,
     fresh: Annotated[
         bool, typer.Option("--fresh", help="Do not take up an interrupted training of the same --out.")

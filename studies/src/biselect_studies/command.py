@@ -36,10 +36,12 @@ def reproduce(
     list_all: Annotated[bool, typer.Option("--list", help="Name every study and stop.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
     quick: Annotated[bool, typer.Option(help="Fewer seeds: each study in under a minute.")] = False,
-    folder: Annotated[Path, typer.Option("--out", help="Folder for results; finished work in it is kept.")] = Path(
-        "reproduction"
-    ),
-    on: Annotated[str, typer.Option(help="Where to run: local, dask://HOST:PORT, ray or ray://HOST:PORT.")] = "local",
+    folder: Annotated[
+        Path, typer.Option("--out", metavar="FOLDER", help="Folder for results; finished work in it is kept.")
+    ] = Path("reproduction"),
+    on: Annotated[
+        str, typer.Option(metavar="PLACE", help="Where to run: local, dask://HOST:PORT, ray or ray://HOST:PORT.")
+    ] = "local",
     device: Annotated[
         str | None,
         typer.Option(

@@ -1,0 +1,138 @@
+"""Help that fits 80 columns: options in groups, the ones that matter first, and no types."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+FILE = "biselect.toml"
+LEFT = 24  # characters of options; a longer one has a line of its own
+
+# Where an option stands in the help, by the name of its parameter; what is named nowhere stands among "More options".
+GROUPS = {
+    "What matters most": (
+        *("older", "window", "step", "k", "m", "reference", "time_column", "reference_until", "id_column"),
+        *("list_all", "everything", "quick", "on", "device", "target", "depth", "angles"),
+        *("output", "folder", "out", "open_page"),
+    ),
+    "Columns": ("features", "exclude", "show", "label_column", "score_column", "categories", "dates", "missing"),
+    "Reading the tables": ("delimiter", "na_values", "time_format", "pool_last"),
+    "Rules": ("at_most", "per", "must", "never", "must_columns"),
+    "What counts as unusual": (
+        *("preset", "map", "center", "cap", "marginals", "coupling_weight", "split", "drift", "expected_false_share"),
+        *("false_alarms", "min_effect"),
+    ),
+    "Kinds and rounds of review": ("kinds", "apart", "sides", "null_draws", "reviewed"),
+    "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
+    "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
+    "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
+    "Training": ("objective", "strategy", "share", "begin", "evaluations", "seconds", "workers", "fresh"),
+    "Shots": ("shots", "repeats", "wait", "resubmit", "dry_run"),
+    "Solving": ("solver", "time_limit", "threshold", "seed"),
+    "Output": ("proof", "neighbours", "as_json", "quiet", "help"),
+}
+MORE = "More options"
+COMMANDS = {
+    "From a table to an answer": ("demo", "inspect", "select", "report", "monitor", "summarise"),
+    "Any selection problem": ("solve", "check", "certify"),
+    "Circuits": ("train", "compile", "run", "reproduce"),
+    "This installation": ("doctor",),
+}
+
+
+class Command(TyperCommand):
+    """A command with grouped help."""
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Arguments and the options that must be given, then the rest."""
+        return usage(self)
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Arguments, then each group of options."""
+        parameters: list[Any] = self.get_params(ctx)
+        arguments = [one for one in parameters if one.param_type_name == "argument"]
+        _section(formatter, "Arguments", [(placeholder(self, one), one.help or "") for one in arguments])
+        for name, options in grouped([one for one in parameters if one.param_type_name == "option"]).items():
+            _section(formatter, name, [(spelled(self, one), described(one, ctx)) for one in options])
+
+
+class Group(TyperGroup):
+    """All commands, grouped by who needs them."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """The commands, then the few options."""
+        commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        named = [name for names in COMMANDS.values() for name in names]
+        for title, names in {**COMMANDS, "More commands": [name for name in commands if name not in named]}.items():
+            shown = [(name, (commands[name].help or "").split("\n\n")[0]) for name in names if name in commands]
+            _section(formatter, title, shown)
+        _section(formatter, "Options", [(spelled(self, one), described(one, ctx)) for one in self.get_params(ctx)])
+
+
+def grouped(options: list[Any]) -> dict[str, list[Any]]:
+    """Options in the order of the groups; those that nobody has grouped come before the last two."""
+    known = {name: title for title, names in GROUPS.items() for name in names}
+    titles = [*GROUPS]
+    order: dict[str, list[Any]] = {title: [] for title in [*titles[:-2], MORE, *titles[-2:]]}
+    for option in options:
+        order[known.get(option.name, MORE)].append(option)
+    for title, names in GROUPS.items():
+        order[title].sort(key=lambda option: names.index(option.name))
+    return {title: found for title, found in order.items() if found}
+
+
+def usage(command: Any) -> list[str]:
+    """What must be given, as one types it."""
+    must = [one for one in command.params if one.required]
+    arguments = [placeholder(command, one) for one in command.params if one.param_type_name == "argument"]
+    options = [spelled(command, one, shortest=True) for one in must if one.param_type_name == "option"]
+    return [*arguments, *options, "[OPTIONS]"]
+
+
+def spelled(command: Any, option: Any, *, shortest: bool = False) -> str:
+    """The option as one types it: `-r, --reference PATH`."""
+    names = sorted(option.opts, key=len)[:1] if shortest else sorted(option.opts, key=len)
+    if option.is_flag:
+        return " / ".join([", ".join(names), *option.secondary_opts])
+    return f"{', '.join(names)} {placeholder(command, option)}"
+
+
+def placeholder(command: Any, parameter: Any) -> str:
+    """What stands for the value: `NUMBER`, `PATH`, or a word of the option's own name."""
+    if parameter.metavar:
+        return str(parameter.metavar)
+    if parameter.param_type_name == "argument":
+        name = parameter.name.upper() + ("..." if parameter.nargs == -1 else "")
+        return name if parameter.required else f"[{name}]"
+    kind = get_type_hints(command.callback).get(parameter.name)
+    kinds = {kind, *get_args(kind)}
+    return "NUMBER" if kinds & {int, float} else "PATH" if Path in kinds else parameter.opts[-1].split("-")[-1].upper()
+
+
+def described(option: Any, ctx: Any) -> str:
+    """The help of an option with its default, or what the file of defaults says."""
+    text, default = option.help or "", option.default
+    if (given := ctx.lookup_default(option.name, call=False)) is not None:
+        return f"{text}  [{FILE}: {_typed(option, given)}]"
+    if option.required:
+        return f"{text}  [required]"
+    if option.show_default and default is not None and (default is not False or option.secondary_opts):
+        return f"{text}  [default: {_typed(option, default)}]"
+    return text
+
+
+def _typed(option: Any, value: Any) -> str:
+    if option.is_flag and option.secondary_opts:
+        return str((option.opts if value else option.secondary_opts)[0]).lstrip("-")
+    return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+def _section(formatter: Any, title: str, rows: list[tuple[str, str]]) -> None:
+    if rows:
+        with formatter.section(typer.style(title, bold=True)):
+            formatter.write_dl(
+                [(rows[0][0].ljust(LEFT), rows[0][1]), *rows[1:]], col_max=LEFT
+            )  # one edge in all groups
