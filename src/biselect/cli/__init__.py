@@ -27,12 +27,14 @@ from biselect.cli import (
 )
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
+from biselect.cli.usage import PlainGroup, show_warnings_plainly
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
 INTERRUPTED = 130
 
 app = typer.Typer(
     name="biselect",
+    cls=PlainGroup,
     help="Choose k samples and m features together, under exact budgets, and know how good the choice is.",
     no_args_is_help=True,
     add_completion=False,
@@ -82,6 +84,7 @@ def whole_app() -> typer.Typer:
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
+    show_warnings_plainly()
     try:
         try:
             whole_app()()
