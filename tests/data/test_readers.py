@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import Source, read_blocks, read_table
+from biselect.data.readers import read_blocks, read_table
+from biselect.data.readers.sources import Source
 from biselect.errors import InputError, MissingDependencyError
 from biselect.reviews.inputs import provenance, summed_up
 

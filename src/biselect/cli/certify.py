@@ -46,7 +46,7 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
-    from biselect.data.readers import Source
+    from biselect.data.readers.sources import Source
     from biselect.reviews.inputs import read_weights
     from biselect.theory import certify as certify_problem
 

@@ -29,7 +29,7 @@ def summarise(
     merged by naming them all. What the ranks may be wrong by is printed.
     """
     from biselect.calibrate import ReferenceSummary
-    from biselect.data.readers import Source
+    from biselect.data.readers.sources import Source
     from biselect.reviews.inputs import summed_up
 
     if out.suffix != ".npz":

@@ -10,8 +10,9 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.json_files import read_json, refused_as
-from biselect.data.readers import CsvForm, Source, read_table
+from biselect.data.readers import CsvForm, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
+from biselect.data.readers.sources import Source
 from biselect.data.tables import names_in, numeric, require_columns, texts
 from biselect.errors import InputError
 

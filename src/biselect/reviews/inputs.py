@@ -18,9 +18,10 @@ from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, Source, read_blocks, read_table
+from biselect.data.readers import CsvForm, read_blocks, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, line_of_row
+from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
 from biselect.data.tables import is_text, names_in, require_columns
 from biselect.errors import InputError
