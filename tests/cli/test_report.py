@@ -3,4 +3,4 @@ def test_report_needs_a_folder_we_wrote(run, tmp_path):
     (tmp_path / "report.json").write_text("{}")
     assert "not a summary of this version" in run("report", tmp_path).err
     (tmp_path / "report.json").write_text("[")
-    assert "cannot be read as a report" in run("report", tmp_path).err
+    assert "cannot be read as JSON" in run("report", tmp_path).err

@@ -63,8 +63,8 @@ def test_missing_numbers_become_nan(tmp_path):
         ("t.csv", b"x,x\n1,2\n", "'x' stands more than once"),
         ("t.parquet", b"PAR1 cut off", "cannot be read as parquet"),
         ("t.arrow", b"ARROW1 cut off", "cannot be read as arrow"),
-        ("t.jsonl", b'{"x": 1}\n{"x": ', "cannot be read as jsonl"),
-        ("t.xlsx", b"something", "unknown kind of file"),
+        ("t.jsonl", b'{"x": 1}\n{"x": ', "line 2 is no JSON"),
+        ("t.xls", b"something", "unknown kind of file"),
         ("t.csv", "gr\u00f6\u00dfe,x\n1,2\n".encode("latin-1"), "save it as UTF-8"),
     ],
 )

@@ -215,7 +215,8 @@ class RankSketch:
         found = cls(None)
         lengths = [size for level in plain["levels"] for size in level]
         head = [plain["pending"], plain["extremes"], plain["extremes"]]
-        if sum(head) + sum(lengths) != numbers.size or not np.isfinite(numbers).all():
+        known = numbers.ndim == 1 and min([*head, *lengths]) >= 0 and sum(head) + sum(lengths) == numbers.size
+        if not known or not np.isfinite(numbers).all():
             raise ValueError("the numbers are not those of the sketch")
         pending, found._low, found._high, *buffers = np.split(numbers, np.cumsum(head + lengths)[:-1])
         if any((np.diff(part) < 0).any() for part in (found._low, found._high, *buffers)):

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from datetime import date, datetime
 from pathlib import Path
@@ -19,7 +18,10 @@ from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import FLAG, as_matrix
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
+from biselect.core.archives import read_arrays
+from biselect.core.checks import whole
 from biselect.core.files import write_file
+from biselect.core.json_files import refused_as, shortened
 from biselect.errors import InputError
 
 FORMAT = "biselect-reference-1"
@@ -169,22 +171,22 @@ class ReferenceSummary:
     @classmethod
     def load(cls, path: str | Path) -> ReferenceSummary:
         """Read what `save` wrote; anything else is refused."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                header = json.loads(stored["header"].tobytes())
-                if header["format"] != FORMAT:
-                    raise ValueError(f"its format is {header['format']!r}")
-                found = cls(entries=header["entries"])
-                for name in ("rows", "first", "last", "named", "left_out"):
-                    setattr(found, name, header[name])
-                found.missing = Counter(header["missing"])
-                found.categories = {name: Counter(counts) for name, counts in header["categories"].items()}
-                for j, (name, plain) in enumerate(header["numbers"].items()):
-                    found.numbers[name] = RankSketch.from_state(stored[f"column{j}"], plain)
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, KeyError, TypeError, ValueError, AttributeError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path}: not the summary of a reference ({FORMAT}): {error}") from error
+        what = f"the summary of a reference ({FORMAT})"
+        header, arrays = read_arrays(path, what)
+        with refused_as(f"{path}: not {what}"):
+            if header["format"] != FORMAT:
+                raise ValueError(f"its format is {shortened(header['format'])}")
+            found = cls(entries=None if header["entries"] is None else whole("entries", header["entries"]))
+            found.rows, found.named = whole("rows", header["rows"], least=0), bool(header["named"])
+            found.first, found.last = _widest([(header["first"], header["last"])])
+            found.missing = _counts(header["missing"])
+            found.left_out = {name: str(why) for name, why in header["left_out"].items()}
+            found.categories = {name: _counts(counts) for name, counts in header["categories"].items()}
+            for j, (name, plain) in enumerate(header["numbers"].items()):
+                found.numbers[name] = RankSketch.from_state(arrays[f"column{j}"], plain)
+            if unknown := {*found.numbers, *found.categories, *found.left_out} - {*found.missing}:
+                raise ValueError(f"column {shortened(min(unknown))} is not counted")
+            found.known_columns()
         return found
 
     def known_columns(self) -> dict[str, Column]:
@@ -288,6 +290,11 @@ def _ends(column: nw.Series[Any], name: str) -> tuple[Any, Any]:
         raise InputError(f"time column {name!r} holds {column.dtype}; it must hold times or numbers") from None
 
 
+def _counts(stored: Mapping[str, Any]) -> Counter[str]:
+    """How often each value came, as it was stored."""
+    return Counter({name: whole(f"the count of {shortened(name)}", count, least=0) for name, count in stored.items()})
+
+
 def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
     """The earliest first and the latest last of those that are known."""
     known = [pair for pair in ends if pair[0] is not None]
@@ -295,4 +302,6 @@ def _widest(ends: Sequence[tuple[Any, Any]]) -> tuple[Any, Any]:
         return None, None
     if len({type(first) for first, _ in known}) > 1:
         raise InputError("some of the times are numbers and others dates, which cannot be put in order")
+    if not isinstance(known[0][0], str | float | int) or type(known[0][0]) is not type(known[0][1]):
+        raise InputError("a time is neither a number nor a date")
     return min(first for first, _ in known), max(last for _, last in known)

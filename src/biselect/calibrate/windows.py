@@ -290,5 +290,5 @@ def parquet_blocks(path: str | Path, columns: Sequence[str] | None = None) -> It
                 yield pa.Table.from_batches([batch])
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
-    except pa.ArrowInvalid as error:
+    except (pa.ArrowException, OSError) as error:
         raise InputError(f"{path}: not a Parquet file ({error})") from error

@@ -28,6 +28,7 @@ from biselect.cli import (
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
 from biselect.cli.help import Command, Group
+from biselect.cli.usage import show_warnings_plainly
 from biselect.errors import BiselectError, InfeasibleError, InputError
 
 INTERRUPTED = 130
@@ -85,6 +86,7 @@ def whole_app() -> typer.Typer:
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
+    show_warnings_plainly()
     try:
         try:
             whole_app()()

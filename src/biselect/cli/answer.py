@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.cli.console import Steps, out, printable
+from biselect.cli.console import Steps, out, printable, visible_json
 from biselect.cli.flags import in_flags
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def answer(review: Review, *, folder: Path | None, proof: bool = False, as_json:
     if proof and review.selection.proof is None:
         steps.say("No proof.json: the answer is not proven.", style="yellow")
     if as_json:
-        sys.stdout.write(selection_json(review.summary))
+        sys.stdout.write(visible_json(selection_json(review.summary)))
     else:
         show(review.summary)
     for finding in review.warnings:

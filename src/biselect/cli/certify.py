@@ -46,11 +46,12 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
+    from biselect.data.readers.sources import Source
     from biselect.reviews.inputs import read_weights
     from biselect.theory import certify as certify_problem
 
     steps = Steps(quiet)
-    with steps.step(f"Reading {problem.name}"):
+    with steps.step(f"Reading {Source.of(problem).name}"):
         loaded, background = read_weights(
             problem, reference, k=k, m=m, id_column=id_column, exclude=exclude or (), marginals=marginals
         )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, figures, out, show_line
+from biselect.cli.console import Steps, figures, out, show_json, show_line
 from biselect.cli.options import may_be
 
 if TYPE_CHECKING:
@@ -84,7 +82,7 @@ def compile_(
     )
     written = [] if folder is None else write_circuit(folder, made)
     if as_json:
-        sys.stdout.write(json.dumps(made.manifest(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        show_json(made.manifest())
     else:
         _show(made)
     for note in made.notes:

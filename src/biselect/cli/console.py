@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
+import re
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,18 +18,35 @@ if TYPE_CHECKING:
     from biselect.solvers.registry import Progress
 
 
+SUSPECT = re.compile(r"[^\n -~]")  # characters to look at: not plain ASCII
+JOINERS = "\u200c\u200d"  # that some alphabets and emoji need, and that show nothing of their own
+
+
+def visible(text: str) -> str:
+    """Text as it is, but for what could steer a terminal or turn what it shows around."""
+    return SUSPECT.sub(lambda found: _seen(found[0], " " if found[0].isspace() else "�"), text)
+
+
+def visible_json(text: str) -> str:
+    """JSON with the same content, in which such characters are written as escapes."""
+    return SUSPECT.sub(lambda found: _seen(found[0], json.dumps(found[0])[1:-1]), text)
+
+
+def _seen(character: str, otherwise: str) -> str:
+    return character if character.isprintable() or character in JOINERS else otherwise
+
+
 def fail(message: str, code: int) -> NoReturn:
     """Say what was wrong and stop."""
-    print(f"error: {message}", file=sys.stderr)
+    print(f"error: {visible(message)}", file=sys.stderr)
     sys.exit(code)
 
 
 def printable(text: str, style: str = "") -> Text:
-    """Text as it is: no markup, and nothing in it that could steer the terminal."""
+    """Text as `visible` gives it, without markup."""
     from rich.text import Text
 
-    seen = "".join(character if character.isprintable() or character == "\n" else "�" for character in text)
-    return Text(seen, style=style)
+    return Text(visible(text), style=style)
 
 
 class Steps:
@@ -66,6 +85,11 @@ def out() -> Console:
     from rich.console import Console
 
     return Console(highlight=False)
+
+
+def show_json(content: Any) -> None:
+    """An answer as JSON."""
+    sys.stdout.write(visible_json(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False)) + "\n")
 
 
 def show_line(text: str) -> None:

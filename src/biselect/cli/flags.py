@@ -22,7 +22,7 @@ def in_flags(message: str, flags: Mapping[str, str]) -> str:
             return flags[name]
         try:
             value = ast.literal_eval(written)
-        except (SyntaxError, ValueError):  # not Python after all: leave it as it stands
+        except (MemoryError, RecursionError, SyntaxError, TypeError, ValueError):  # not Python after all
             return f"{flags[name]} {written}"
         return f"{flags[name]} {shlex.quote(','.join(map(str, value)) if isinstance(value, list) else str(value))}"
 

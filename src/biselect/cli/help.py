@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperCommand
+
+from biselect.cli.usage import PlainGroup
 
 FILE = "biselect.toml"
 LEFT = 24  # characters of options; a longer one has a line of its own
@@ -59,7 +61,7 @@ class Command(TyperCommand):
             _section(formatter, name, [(spelled(self, one), described(one, ctx)) for one in options])
 
 
-class Group(TyperGroup):
+class Group(PlainGroup):
     """All commands, grouped by who needs them."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

@@ -9,7 +9,7 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.answer import this_command
-from biselect.cli.console import Steps, out, printable
+from biselect.cli.console import Steps, out, printable, visible_json
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
@@ -89,7 +89,7 @@ def monitor(
         for path in write_folder(folder, dict(zip(NAMES, (text, render_monitor(summary)), strict=True))):
             steps.say(f"wrote {path}")
     if as_json:
-        sys.stdout.write(text)
+        sys.stdout.write(visible_json(text))
     else:
         show(summary)
     if summary["crossed"]:

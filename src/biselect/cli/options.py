@@ -169,15 +169,13 @@ def read_angles(text: str | None) -> Training | list[float] | None:
 
 def read_start(text: str) -> Any:
     """A start by its name, or the choice that a selection.json holds."""
-    from biselect.core.json_files import read_json
+    from biselect.core.json_files import read_json, refused_as
 
     if text in ("random", "canonical", "dicke"):
         return text
     content = read_json(text)
-    try:
+    with refused_as(f"{text}: holds no selection to start from"):
         return list(content["sample_indices"]), list(content["feature_indices"])
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{text}: holds no selection to start from ({error})") from error
 
 
 def read_threshold(text: str | None, problem: SelectionProblem) -> Threshold | None:

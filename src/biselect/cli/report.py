@@ -1,12 +1,12 @@
 """`biselect report`: the page again, from a folder that `select`, `solve` or `demo` wrote."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from biselect.cli.answer import show
+from biselect.cli.console import show_json
 from biselect.errors import InputError
 
 
@@ -19,18 +19,17 @@ def report(
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
     from biselect.core.files import write_file
+    from biselect.core.json_files import read_json, refused_as
     from biselect.report import render_html
 
     source = folder / "report.json"
-    try:
-        summary = json.loads(source.read_text(encoding="utf-8"))
+    if not source.exists():
+        raise InputError(f"{source}: no such file; give a folder that was written with --out")
+    with refused_as(f"{source}: cannot be read as a report"):
+        summary = read_json(source)
         page = render_html(summary)
-    except FileNotFoundError:
-        raise InputError(f"{source}: no such file; give a folder that was written with --out") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{source}: cannot be read as a report: {error}") from error
+        if not as_json:
+            show(summary)
     write_file(out or folder / "report.html", page)
     if as_json:
-        typer.echo(json.dumps(summary, indent=1, ensure_ascii=False))
-    else:
-        show(summary)
+        show_json(summary)

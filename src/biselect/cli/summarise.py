@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps
+from biselect.cli.console import Steps, visible
 from biselect.errors import InputError
 
 
@@ -31,6 +31,7 @@ def summarise(
     merged by naming them all. What the ranks may be wrong by is printed.
     """
     from biselect.calibrate import ReferenceSummary
+    from biselect.data.readers.sources import Source
     from biselect.reviews.inputs import summed_up
 
     if out.suffix != ".npz":
@@ -46,15 +47,15 @@ def summarise(
     }
     parts = []
     for path in tables:
-        with steps.step(f"Reading {path.name}"):
+        with steps.step(f"Reading {Source.of(path).name}"):
             parts.append(ReferenceSummary.load(path) if path.suffix == ".npz" else summed_up(path, **roles))
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
     dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
     typer.echo(
-        f"{summary.rows:,} rows{dated}, {len(summary.columns)} columns; "
+        f"{summary.rows:,} rows{visible(dated)}, {len(summary.columns)} columns; "
         f"no rank is wrong by more than {100 * summary.rank_error:.2g} % of the rows, and none in the tails"
     )
     for name, why in summary.left_out.items():
-        typer.echo(f"left out: {name} ({why})")
+        typer.echo(visible(f"left out: {name} ({why})"))
     steps.say(f"wrote {out}")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, figures, out, show_line
+from biselect.cli.console import Steps, figures, out, show_line, visible_json
 from biselect.cli.options import may_be
 from biselect.errors import InputError
 
@@ -151,7 +151,7 @@ def train(
         for file in (output, picture):
             steps.say(f"wrote {file}")
     if as_json:
-        sys.stdout.write(trained.to_json())
+        sys.stdout.write(visible_json(trained.to_json()))
     else:
         _show(ansatz, trained)
     for note in trained.notes:

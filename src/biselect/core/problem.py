@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import zipfile
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -14,7 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions, exact_arithmetic
+from biselect.core.archives import read_arrays
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
+from biselect.core.json_files import refused_as
 from biselect.core.rules import Rules, rules_from
 from biselect.core.sector import Sector
 from biselect.errors import InputError
@@ -249,15 +250,10 @@ class SelectionProblem:
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read what `save` wrote."""
-        try:
-            with np.load(path, allow_pickle=False) as stored:
-                content = json.loads(stored["header"].tobytes())
-                arrays = {name: stored[name] for name in ("coupling", "sample_scores", "feature_scores")}
-        except FileNotFoundError:
-            raise InputError(f"{path}: no such file") from None
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as error:
-            raise InputError(f"{path}: not a problem file written by biselect ({error})") from error
-        return cls.from_dict({**content, **arrays})
+        what = "a problem file written by biselect"
+        header, arrays = read_arrays(path, what)
+        with refused_as(f"{path}: not {what}"):
+            return cls.from_dict({**header, **arrays})
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: plain lists and numbers."""

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.json_files import read_json
+from biselect.core.json_files import read_json, refused_as
 from biselect.data.readers import CsvForm, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
+from biselect.data.readers.sources import Source
 from biselect.data.tables import names_in, numeric, require_columns, texts
 from biselect.errors import InputError
 
@@ -26,29 +27,31 @@ def read_problem(
     """A problem from any file that can hold one.
 
     Args:
-        path: `.npz` from `SelectionProblem.save`, `.json` with the problem's fields, or a table of weights (.csv,
-            .parquet, .arrow, .jsonl) with one row a sample and one column a feature.
+        path: `.npz` from `SelectionProblem.save`, `.json` with the problem's fields, or a table of weights, in
+            any file that `biselect.data.readers.read_table` takes, with one row a sample and one column a feature.
         k: how many samples; replaces what the file says, and a table says nothing.
         m: how many features, likewise.
         id_column: the column of a table that names its rows.
         exclude: columns of a table to leave out.
     """
-    path = Path(path)
+    source = Source.of(path)
     budgets: dict[str, Any] = {name: value for name, value in (("k", k), ("m", m)) if value is not None}
-    if path.suffix.lower() == ".npz":
-        stored = SelectionProblem.load(path)
+    suffix = "" if source.part else source.path.suffix.lower()
+    if suffix == ".npz":
+        stored = SelectionProblem.load(source.path)
         return replace(stored, **budgets) if budgets else stored
-    if path.suffix.lower() == ".json":
-        content = read_json(path)
-        return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
+    if suffix == ".json":
+        content = read_json(source.path)
+        with refused_as(f"{source}: holds no problem"):
+            return SelectionProblem.from_dict({**content, **budgets} if isinstance(content, dict) else content)
     table = read_table(path, CsvForm(text_columns=[] if id_column is None else [id_column]))
     if k is None or m is None:
         raise InputError(f"{path}: a table of weights has no budgets; give both k= and m=")
     left_out = names_in(exclude, table.column_names)
     require_columns(table, left_out if id_column is None else [id_column, *left_out], str(path))
     names = [name for name in table.column_names if name not in {id_column, *left_out}]
-    if path.name.lower().endswith(CSV_ENDINGS):  # other files tell names from weights
-        _refuse_weights_for_names(names, path)
+    if source.path.name.lower().endswith(CSV_ENDINGS):  # other files tell names from weights
+        _refuse_weights_for_names(names, source.path)
     weights = numeric(table, names, str(path))
     return SelectionProblem(
         coupling=np.column_stack([weights[name].to_numpy() for name in names]) if names else np.empty((0, 0)),

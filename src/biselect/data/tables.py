@@ -32,9 +32,12 @@ def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[st
 
 def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     """Refuse names the table does not have, and list what it has."""
-    if absent := [name for name in names if name not in table.column_names]:
-        shown = ", ".join(map(repr, table.column_names[:40])) + (" …" if table.num_columns > 40 else "")
-        raise InputError(f"{where} has no column {', '.join(map(repr, absent))}; it has {shown}")
+    known = table.column_names
+    there = set(known)
+    if absent := [name for name in names if name not in there]:
+        shown = ", ".join(map(repr, known[:40])) + (" …" if table.num_columns > 40 else "")
+        lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
+        raise InputError(f"{where} has no column {lacks}; it has {shown}")
 
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:

@@ -13,7 +13,7 @@ from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.json_files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -89,13 +89,9 @@ def snapshot(source: Any) -> dict[str, Any]:
 
 def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target:
     """The Target of a snapshot, whose own snapshot is equal to the given one; or its CZ target."""
-    try:
+    with refused_as("the target snapshot cannot be read"):
         _check(content)
         return _built(content if fractional else _without_fractional(content))
-    except InputError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise InputError(f"the target snapshot cannot be read: {error!r}") from error
 
 
 def _built(content: Mapping[str, Any]) -> Target:

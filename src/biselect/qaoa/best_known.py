@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.files import write_file
-from biselect.core.json_files import read_json
+from biselect.core.json_files import read_json, refused_as
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -96,14 +96,12 @@ def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
 def load_thresholds(path: str | Path) -> list[Threshold]:
     """Read a manifest; one whose entries do not fit its hash is refused."""
     content = read_json(path)
-    try:
+    with refused_as(f"{path}: not a manifest of thresholds"):
         if content["format"] != FORMAT:
             raise ValueError(f"its format is not {FORMAT}")
         if content["hash"] != _hash(content["thresholds"]):
             raise ValueError("its entries were changed after it was written")
         return [Threshold(**entry) for entry in content["thresholds"]]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: not a manifest of thresholds: {error}") from error
 
 
 def threshold_for(problem: SelectionProblem, path: str | Path) -> Threshold:

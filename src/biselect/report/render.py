@@ -8,6 +8,7 @@ from typing import Any
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, TemplateError
 from markupsafe import Markup
 
+from biselect.core.json_files import UNUSABLE
 from biselect.errors import InputError
 
 FORMAT = "biselect-report-4"  # of the plain data that this version renders
@@ -35,7 +36,7 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, *, pack
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     try:
         return environment.get_template(template).render(**summary, **more)
-    except (TemplateError, TypeError, ValueError) as error:
+    except (TemplateError, *UNUSABLE) as error:
         raise InputError(f"the summary is damaged: {error}") from error
 
 

@@ -14,13 +14,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, ReferenceSummary, parquet_blocks
+from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, read_table
+from biselect.data.readers import CsvForm, read_blocks, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, line_of_row
+from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
 from biselect.data.tables import is_text, names_in, require_columns
 from biselect.errors import InputError
@@ -116,12 +117,13 @@ def read_weights(
 
 
 def _is_csv(source: Any) -> bool:
-    return any(path.name.lower().endswith(CSV_ENDINGS) for path in paths_of([source]))
+    return any(found.path.name.lower().endswith(CSV_ENDINGS) for found in paths_of([source]))
 
 
 def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
     """Columns that are text in the reference and something else in the pool, or text beside true and false."""
-    shared = [name for name in reference.column_names if name in pool.column_names]
+    there = set(pool.column_names)
+    shared = [name for name in reference.column_names if name in there]
     kinds = {name: (reference[name].type, pool[name].type) for name in shared}
     return {
         name
@@ -162,10 +164,10 @@ def summed_up(path: Path, **given: Any) -> ReferenceSummary:
     time, form = roles.time_column, PLAIN
     if time is not None and roles.time_format is not None:
         form = CsvForm(text_columns=[time])
-    for block in parquet_blocks(path) if path.suffix == ".parquet" else [read_table(path, form)]:
+    for block in read_blocks(path, form):
         columns = features_in(block, roles)
         if time is not None:
-            require_columns(block, [time], path.name)
+            require_columns(block, [time], Source.of(path).name)
             times = as_times(block[time], time, time_format=roles.time_format, place_of=partial(line_of_row, block))
             block = block.set_column(block.column_names.index(time), time, times)
         summary.add(block, time_column=time, columns=columns)
@@ -189,9 +191,9 @@ def library_of(source: Any) -> str:
     return "pandas" if find_spec("pandas") else "pyarrow"
 
 
-def paths_of(sources: Iterable[Any]) -> list[Path]:
-    """Those tables that are files."""
-    return [Path(source) for source in sources if isinstance(source, str | Path)]
+def paths_of(sources: Iterable[Any]) -> list[Source]:
+    """Those tables that are files, parts of files, or sets of them."""
+    return [Source.of(source) for source in sources if isinstance(source, str | Path)]
 
 
 def provenance(command: str, seed: int, sources: Iterable[Any]) -> dict[str, Any]:
@@ -199,7 +201,11 @@ def provenance(command: str, seed: int, sources: Iterable[Any]) -> dict[str, Any
     return {
         "command": command,
         "seed": seed,
-        "inputs": [{"name": path.name, "sha256": _sha256(path)} for path in paths_of(sources)],
+        "inputs": [
+            {"name": path.name if source.is_set else source.name, "sha256": _sha256(path)}
+            for source in paths_of(sources)
+            for path in source.files
+        ],
     }
 
 

@@ -272,7 +272,7 @@ def review_problem(
             raise InputError("k=, m=, id_column= and exclude= are for files; a SelectionProblem has its own")
         loaded, named = problem, "Selection"
     else:
-        name = Path(problem).name
+        [name] = [source.name for source in paths_of([problem])]
         with step(f"Reading {name}"):
             loaded, named = read_problem(problem, k, m, id_column, exclude), f"Selection from {name}"
     return _answer(

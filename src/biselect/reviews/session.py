@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import varying
+from biselect.core.checks import whole
 from biselect.core.files import write_file
-from biselect.core.json_files import read_json
+from biselect.core.json_files import read_json, refused_as, shortened
 from biselect.data.pools import Roles
 from biselect.errors import InputError
 from biselect.reviews.inputs import open_pool
@@ -26,6 +27,9 @@ FORMAT = "biselect review session 1"
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
 ROW_SHARE, COLUMN_SHARE = 5, 3  # and at most one part in so many of a small table
+
+
+OPTIONS = ("k", "m", "kinds", "map", "missing", "drift", "seed")  # that a session is stored with
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +109,7 @@ class ReviewSession:
         rows, columns = self._pool.shape
         k = k or max(1, min(ROWS, rows // ROW_SHARE))
         m = m or max(1, min(COLUMNS, columns // COLUMN_SHARE))
-        self._options = {"k": k, "m": m, "kinds": kinds, "map": map, "missing": missing, "drift": drift, "seed": seed}
+        self._options = dict(zip(OPTIONS, (k, m, kinds, map, missing, drift, seed), strict=True))
         problem = calibrator.problem(now, k, m, marginals="none", sample_names=self.sample_names)
         self.kinds = find_kinds(problem, sides_of(calibrator, now), kinds=kinds, seed=seed, time_limit=time_limit)
         self._seed = seed
@@ -181,14 +185,21 @@ class ReviewSession:
     def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> Self:
         """The session that `save` wrote, on the same tables and roles."""
         content = read_json(path)
+        not_ours = f"{path}: not a review session written by biselect"
         if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise InputError(f"{path}: not a review session written by biselect")
-        session = cls(pool, reference, **content["options"], **roles)
-        if session.fingerprint != content["fingerprint"]:
+            raise InputError(not_ours)
+        with refused_as(not_ours):
+            options, fingerprint = {name: content["options"][name] for name in OPTIONS}, content["fingerprint"]
+            answers = [_stored(entry) for entry in content["answers"]]
+        session = cls(pool, reference, **options, **roles)
+        if session.fingerprint != fingerprint:
             raise InputError(f"{path}: belongs to other tables; give the pool and reference that it was made with")
-        session.history = tuple(
-            Reviewed(row=entry["row"], hit=entry["hit"], source=entry["source"]) for entry in content["answers"]
-        )
+        rows, lists = {answer.row for answer in answers}, {*session._lists, LEARNER}
+        if len(rows) < len(answers) or max(rows, default=0) >= len(session._pool):
+            raise InputError(f"{not_ours}: an answer is about no row, or about one that has an answer already")
+        if unknown := {answer.source for answer in answers} - lists:
+            raise InputError(f"{not_ours}: there is no list {shortened(min(unknown))}")
+        session.history = tuple(answers)
         return session
 
     def _learned(self) -> NDArray[np.float64]:
@@ -209,3 +220,10 @@ class ReviewSession:
     def _stands_highest(self, row: int) -> str:
         ranks = {name: int((scores > scores[row]).sum()) for name, scores in self._lists.items()}
         return min(ranks, key=ranks.__getitem__)
+
+
+def _stored(entry: Mapping[str, Any]) -> Reviewed:
+    """An answer as `to_json` wrote it."""
+    if type(entry["hit"]) is not bool:
+        raise ValueError(f"an answer is true or false, not {shortened(entry['hit'])}")
+    return Reviewed(row=whole("a row", entry["row"], least=0), hit=entry["hit"], source=str(entry["source"]))

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, fail, out, printable
+from biselect.cli.console import Steps, fail, out, printable, visible_json
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def reproduce(
         for name in wanted:
             results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
             if as_json:
-                typer.echo(results.to_json(), nl=False)
+                typer.echo(visible_json(results.to_json()), nl=False)
             else:
                 _show(results)
         steps.say(f"wrote {write_reproduction(folder)}")

@@ -1,53 +1,99 @@
-"""Files to tables, by the ending of their names: read as data, and refused clearly when they are broken."""
+"""Files to tables: read as data, and refused clearly when they are broken.
 
-from collections.abc import Callable
+Every table comes through `read_table`, or `read_blocks` where it need not be held whole. What a file is, the ending of
+its name says; `::` names a part of it, and a folder or a glob stands for Parquet files.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
-from biselect.data.readers.columnar import read_arrow, read_parquet
+from biselect.core.json_files import refused_as
+from biselect.data.readers.columnar import parquet_set_blocks, read_arrow, read_parquet, read_parquet_set
+from biselect.data.readers.compressed import ENDINGS as PACKED
+from biselect.data.readers.compressed import check_unpacked
+from biselect.data.readers.databases import ENDINGS as DATABASES
+from biselect.data.readers.databases import read_database
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, CsvForm, read_delimited
+from biselect.data.readers.excel import ENDINGS as WORKBOOKS
+from biselect.data.readers.excel import read_excel
+from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
 from biselect.data.readers.json_lines import read_json_lines
+from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 
-__all__ = ["CsvForm", "read_table"]
+__all__ = ["CsvForm", "read_blocks", "read_table"]
 
-_READERS: list[tuple[tuple[str, ...], Callable[[Path, CsvForm], pa.Table]]] = [
-    (CSV_ENDINGS, read_delimited),
-    ((".parquet",), lambda path, form: read_parquet(path)),
-    ((".arrow", ".feather", ".ipc"), lambda path, form: read_arrow(path)),
-    ((".jsonl", ".ndjson"), lambda path, form: read_json_lines(path)),
+YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
+
+_READERS: list[tuple[tuple[str, ...], Callable[[Source, CsvForm], pa.Table]]] = [
+    (CSV_ENDINGS, lambda source, form: read_delimited(source.path, form)),
+    ((".parquet",), lambda source, form: read_parquet(source.path)),
+    ((".arrow", ".feather", ".ipc"), lambda source, form: read_arrow(source.path)),
+    (JSON_LINES, lambda source, form: read_json_lines(source.path)),
+    (WORKBOOKS, lambda source, form: read_excel(source)),
+    (DATABASES, lambda source, form: read_database(source)),
 ]
+_IN_PARTS = (*WORKBOOKS, *DATABASES)
 
 
 def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
-    """Read a table by the ending of its name."""
-    path = Path(path)
-    name = path.name.lower()
+    """Read a table: a file, a part of one (`file.xlsx::Sheet`, `file.db::table`), or a folder or glob of Parquet."""
+    source = Source.of(path)
+    if source.is_set:
+        with refused_as(f"{source}: cannot be read as Parquet files"):
+            return _usable(read_parquet_set(source), source)
+    file = source.path
+    name = file.name.lower()
     reader = next((read for endings, read in _READERS if name.endswith(endings)), None)
     if reader is None:
         known = ", ".join(ending for endings, _ in _READERS for ending in endings)
-        raise InputError(f"{path}: unknown kind of file; the name must end in one of {known}")
-    if path.is_dir():
-        raise InputError(f"{path}: is a folder, not a file")
-    if not path.exists():
-        raise InputError(f"{path}: no such file")
-    if path.stat().st_size == 0:
-        raise InputError(f"{path}: the file is empty")
+        raise InputError(f"{source}: unknown kind of file; the name must end in one of {known}")
+    if not file.exists():
+        raise InputError(f"{file}: no such file")
+    if source.part is not None and not name.endswith(_IN_PARTS):
+        raise InputError(f"{source}: only workbooks and databases have parts; give {file} alone")
+    if file.stat().st_size == 0:
+        raise InputError(f"{file}: the file is empty")
     try:
-        table = reader(path, form)
-        names = table.column_names
-    except InputError:
+        with refused_as(f"{source}: cannot be read as {file.suffix.lstrip('.')}"):
+            if name.endswith(PACKED):
+                check_unpacked(file)
+            return _usable(reader(source, form), source)
+    except InputError as error:
+        if isinstance(error.__cause__, PermissionError):
+            raise InputError(f"{file}: no permission to read it") from None
+        if isinstance(error.__cause__, UnicodeDecodeError) and name.endswith(CSV_ENDINGS):
+            raise InputError(f"{file}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
         raise
-    except PermissionError:
-        raise InputError(f"{path}: no permission to read it") from None
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read as {path.suffix.lstrip('.')}: {error}") from error
-    if repeated := {column for column in names if names.count(column) > 1}:
-        raise InputError(f"{path}: column {min(repeated)!r} stands more than once; rename one of them")
+
+
+def read_blocks(path: str | Path, form: CsvForm = PLAIN) -> Iterator[pa.Table]:
+    """The same table a block of rows at a time where the file allows it, as Parquet does; else in one."""
+    source = Source.of(path)
+    if source.is_set or source.path.suffix.lower() == ".parquet":
+        with refused_as(f"{source}: cannot be read as Parquet"):
+            for block in parquet_set_blocks(source):
+                yield _usable(block, source)
+    else:
+        yield read_table(path, form)
+
+
+def _usable(table: pa.Table, source: Source) -> pa.Table:
+    """Names that stand once, at least one row, and no date that Python could not say."""
+    names = table.column_names
+    if repeated := sorted(name for name, times in Counter(names).items() if times > 1):
+        raise InputError(f"{source}: column {repeated[0]!r} stands more than once; rename one of them")
     if table.num_rows == 0:
-        raise InputError(f"{path}: the table has columns but no rows")
+        raise InputError(f"{source}: the table has columns but no rows")
+    for name, column in zip(names, table.columns, strict=True):
+        kind = column.type
+        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+            ends = pc.min_max(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
+            if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
+                raise InputError(f"{source}: column {name!r} holds a date outside the years 1 to 9999")
     return table

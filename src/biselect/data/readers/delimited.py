@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 
 from biselect.errors import InputError
 
-ENDINGS = (".csv", ".csv.gz", ".tsv", ".tsv.gz")
+ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
 SOURCE = b"biselect.csv"  # where a table remembers its file
 HEAD = 1 << 16  # bytes in which the first line is looked for
 

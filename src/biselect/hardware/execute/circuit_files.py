@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.core.json_files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
@@ -86,9 +86,9 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     check_seal(manifest, folder / "manifest.json")
     contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
     problem = SelectionProblem.load(folder / "problem.npz")
-    if problem.digest != manifest["problem_hash"]:
+    if problem.digest != manifest.get("problem_hash"):
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
-    try:
+    with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
         clbits, placement = layout_of(manifest, problem)
         patch = Patch.from_dict(manifest["patch"])
         surrogate = _surrogate(placement.placed(problem), patch, manifest)
@@ -104,8 +104,6 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
-    except (KeyError, TypeError) as error:
-        raise InputError(f"{folder}: the manifest of the circuit lacks something ({error}); compile again") from error
     return StoredCircuit(
         manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
     )
@@ -116,7 +114,8 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
         content = path.read_bytes()
     except OSError as error:
         raise InputError(f"{path}: {error.strerror or error}; it belongs to the manifest beside it") from error
-    if hashlib.sha256(content).hexdigest() != manifest.get("files", {}).get(path.name):
+    known = manifest.get("files")
+    if not isinstance(known, Mapping) or hashlib.sha256(content).hexdigest() != known.get(path.name):
         raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
     return content
 

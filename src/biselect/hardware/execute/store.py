@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.json_files import check_seal, seal
+from biselect.core.json_files import check_seal, json_of, refused_as, seal
 from biselect.errors import BiselectError, InputError
 from biselect.hardware.execute.samplers import Readout
 
@@ -95,13 +95,9 @@ class RunStore:
         path = self._run.folder / RESULTS
         found = []
         for number, (text,) in enumerate(self._database.execute(f"SELECT record FROM {table} ORDER BY number")):
-            try:
-                record: Record = json.loads(text)
+            with refused_as(f"{path}: record {number + 1} of {table} cannot be read"):
+                record: Record = json_of(text)
                 check_seal(record, f"{path}: record {number + 1} of {table}")
-            except InputError:
-                raise
-            except (TypeError, AttributeError, ValueError, RecursionError) as error:
-                raise InputError(f"{path}: record {number + 1} of {table} cannot be read: {error}") from error
             if record.get("manifest") != self._run.hash:
                 raise InputError(f"{path}: holds records of another manifest; give the run a folder of its own")
             found.append(record)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from biselect.core.checks import number
 from biselect.core.files import write_file
-from biselect.core.json_files import read_json
+from biselect.core.json_files import json_of, read_json, refused_as
 from biselect.errors import InputError
 
 ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-1"
@@ -129,8 +129,8 @@ class Training:
         is_text = isinstance(source, str) and source.lstrip()[:1] in ("", "{", "[")
         where = "" if is_text else f"{source}: "
         content: Any = None if is_text else read_json(source)
-        try:
-            content = json.loads(str(source)) if is_text else content
+        with refused_as(f"{where}not angles written by biselect"):
+            content = json_of(str(source)) if is_text else content
             if content["format"] != ANGLES_FORMAT:
                 raise ValueError(f"its format is {content['format']}, not {ANGLES_FORMAT}; train again")
             given = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
@@ -144,8 +144,6 @@ class Training:
             if given["angles"].shape != (len(given["angle_names"]),):
                 raise ValueError("it names another number of angles than it has")
             return cls(**given)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(f"{where}not angles written by biselect: {error}") from error
 
 
 def load_angles(path: str | Path) -> Training | list[float]:
@@ -209,19 +207,16 @@ class Checkpoint:
 
     def _read(self) -> None:
         assert self.path is not None
-        try:
-            content = json.loads(self.path.read_text(encoding="utf-8"))
+        content = read_json(self.path)
+        with refused_as(f"{self.path}: not the checkpoint of a training; remove it or name another"):
             if content["format"] != CHECKPOINT_FORMAT:
                 raise ValueError(f"its format is not {CHECKPOINT_FORMAT}")
             task, seconds = content["task"], float(content["seconds"])
             done = {
                 name: Descent(**_restored(entry) | {"trace": _trace(entry)}) for name, entry in content["done"].items()
             }
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-            raise InputError(
-                f"{self.path}: not the checkpoint of a training ({error}); remove it or name another"
-            ) from error
-        if other := [name for name in self.task if task.get(name) != self.task[name]]:
+            other = [name for name in self.task if task.get(name) != self.task[name]]
+        if other:
             raise OtherTrainingError(self.path, other)
         self.done, self.seconds = done, seconds
 
