@@ -18,10 +18,11 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
-    from biselect.core.files import write_file
+    from biselect.core.files import tidy, write_file
     from biselect.report import render_html
 
     source = folder / "report.json"
+    tidy(folder)  # an answer that was killed on its way into the folder is finished first
     try:
         summary = json.loads(source.read_text(encoding="utf-8"))
         page = render_html(summary)
