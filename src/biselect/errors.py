@@ -17,5 +17,9 @@ class MissingDependencyError(BiselectError, ImportError):
     """An optional package is needed; the message names the extra that brings it."""
 
 
+class AlteredWarning(UserWarning):
+    """A file of unfinished work is not as it was written, so the work is done again."""
+
+
 class MissingDataError(BiselectError):
     """A table that the package may not carry is not at hand; the message says where it goes."""

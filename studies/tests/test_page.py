@@ -210,10 +210,16 @@ def test_results_of_other_code_are_marked(tmp_path):
         summary = summarise_reproduction(tmp_path)
         assert by_name(summary)[PLAIN]["stale"] is stale and summary["stale"] == stale
         assert ("run the command again" in render_reproduction(summary)) is stale
+
+
+@pytest.mark.parametrize("change", [{"ours": 0.25}, {"ours": float("nan")}, {"verdict": "equal"}])
+def test_results_that_were_changed_are_not_shown(tmp_path, change):
+    put(tmp_path, results(PLAIN, entry("row", "c", [0.5])))
     kept = json.loads((tmp_path / PLAIN / "results.json").read_text())
-    del kept["version"], kept["code"]  # as written before either was kept
+    kept["cells"][0].update(change)
     (tmp_path / PLAIN / "results.json").write_text(json.dumps(kept))
-    assert by_name(summarise_reproduction(tmp_path))[PLAIN]["stale"]
+    study = by_name(summarise_reproduction(tmp_path))[PLAIN]
+    assert study["state"] == "damaged" and "was changed after it was written" in study["verdict"]
 
 
 def test_no_label_of_the_paper_is_passed_over(tmp_path):

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from biselect.errors import BiselectError, InputError
+from biselect.core.json_files import seal
+from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.runner import collect, run
 from biselect_studies.task import Task, tasks_for
 
@@ -155,16 +156,54 @@ def test_finished_work_is_not_done_again_and_counts_once(tmp_path, monkeypatch):
     assert len(values["exact"]) == 6
 
 
-@pytest.mark.parametrize("damage", ["", "{", "[]", '{"task": 1}', '{"values": {}}'])
-def test_a_damaged_result_is_no_result(tmp_path, damage):
+def shortened(text):
+    cell = json.loads(text)
+    return json.dumps({**cell, "values": {name: values[:-1] for name, values in cell["values"].items()}})
+
+
+DAMAGE = {
+    "empty": lambda text: "",
+    "cut": lambda text: text[: len(text) // 2],
+    "no object": lambda text: "[]",
+    "no values": lambda text: json.dumps(seal({"task": json.loads(text)["task"]})),
+    "no hash": lambda text: json.dumps({name: part for name, part in json.loads(text).items() if name != "hash"}),
+    "another task": lambda text: json.dumps(seal({**json.loads(text), "task": 1})),
+    "another number": lambda text: text.replace('"exact":[', '"exact":[0.125,', 1),
+    "fewer numbers": shortened,
+    "NaN": lambda text: text.replace('"exact":[', '"exact":[NaN,', 1),
+    "deep": lambda text: "[" * 100_000,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+def test_a_damaged_result_is_no_result_and_it_is_said(tmp_path, damage):
     run(tasks(), tmp_path, on="alone")
     whole = contents(tmp_path)
     victim = sorted(tmp_path.rglob("*.json"))[1]
-    victim.write_text(damage)
+    changed = damage(victim.read_text())
+    assert changed != victim.read_text()
+    victim.write_text(changed)
     with pytest.raises(BiselectError, match="not finished"):
         collect(tasks(), tmp_path)
-    run(tasks(), tmp_path, on="alone")
+    with pytest.warns(AlteredWarning, match=rf"{victim.name}: .*computed again"):
+        run(tasks(), tmp_path, on="alone")
     assert contents(tmp_path) == whole
+
+
+def test_many_damaged_results_are_said_once(tmp_path):
+    run(tasks(), tmp_path, on="alone")
+    for path in tmp_path.rglob("*.json"):
+        path.write_text("{}")
+    with pytest.warns(AlteredWarning, match="and 2 more; computed again") as said:
+        run(tasks(), tmp_path, on="alone")
+    assert len(said) == 1
+
+
+def test_numbers_that_are_none_are_not_kept(tmp_path, monkeypatch):
+    monkeypatch.setattr(Task, "perform", lambda task: {"exact": [float("nan")]})
+    with pytest.raises(BiselectError, match="holds other than finite numbers"):
+        run(tasks(), tmp_path, on="alone")
+    assert contents(tmp_path) == {}
 
 
 def test_a_failing_task_keeps_what_was_finished(tmp_path):
@@ -214,8 +253,7 @@ def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
     run(many, tmp_path / "killed")
     run(many, tmp_path / "whole")
     assert {path: path.stat().st_mtime_ns for path in survived} == survived, "finished cells were done again"
-    whole = contents(tmp_path / "whole")
-    assert {name: data for name, data in contents(tmp_path / "killed").items() if ".writing-" not in name} == whole
+    assert contents(tmp_path / "killed") == contents(tmp_path / "whole")
 
 
 @pytest.mark.slow

@@ -2,8 +2,11 @@ import csv
 import io
 import json
 
+import numpy as np
+import pandas as pd
 import pytest
 
+import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.core.files import write_file
 from biselect.errors import InputError
@@ -67,3 +70,27 @@ def test_nothing_is_left_behind_where_writing_fails(calibrated, tmp_path):
     with pytest.raises(InputError, match="not a summary of this version"):
         render_html({"format": "other"})
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_names_that_no_encoding_has_and_formulas_are_written_as_text(tmp_path):
+    """Half of a surrogate pair, as Python gives for bytes that are no UTF-8, and what a spreadsheet would run."""
+    rng = np.random.default_rng(0)
+    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 3)), columns=["=a", "@b", "c"]) for rows in (50, 9))
+    pool.iloc[4] = 9.0
+    pool.index = ["=HYPERLINK(1)" if i == 4 else f"r\udc80{i}" for i in range(9)]
+    review = bs.review(pool, reference, k=2, m=2, kinds=1, neighbours=(0, 0))
+    review.save(tmp_path)
+    stored = json.loads((tmp_path / "selection.json").read_bytes())
+    assert stored["samples"] == review.selection.sample_names and "\udc80" in "".join(stored["samples"])
+    text = (tmp_path / "explanation.csv").read_text()
+    assert "'=HYPERLINK(1)" in text and ",=" not in text and ",@" not in text and "\\udc80" in text
+    assert SelectionProblem.load(tmp_path / "problem.npz").digest == review.selection.problem.digest
+
+
+def test_no_file_of_an_older_answer_stays(calibrated, tmp_path):
+    selection, summary = calibrated
+    write_outputs(tmp_path, selection, summary, proof=True)
+    assert (tmp_path / "proof.json").exists()
+    (tmp_path / "notes.txt").write_text("mine")
+    write_outputs(tmp_path, selection, summary)
+    assert not (tmp_path / "proof.json").exists() and (tmp_path / "notes.txt").read_text() == "mine"

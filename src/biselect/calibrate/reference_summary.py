@@ -164,7 +164,7 @@ class ReferenceSummary:
         }
         arrays = {f"column{j}": values for j, (values, _) in enumerate(states.values())}
         stream = io.BytesIO()
-        text = np.frombuffer(json.dumps(header, ensure_ascii=False, allow_nan=False).encode(), dtype=np.uint8)
+        text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
         np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
         write_file(path, stream.getvalue())
 

@@ -18,11 +18,12 @@ def report(
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
-    from biselect.core.files import write_file
+    from biselect.core.files import tidy, write_file
     from biselect.core.json_files import read_json, refused_as
     from biselect.report import render_html
 
     source = folder / "report.json"
+    tidy(folder)  # an answer that was killed on its way into the folder is finished first
     if not source.exists():
         raise InputError(f"{source}: no such file; give a folder that was written with --out")
     with refused_as(f"{source}: cannot be read as a report"):

@@ -102,11 +102,12 @@ def train(
 
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
+    from biselect.core.files import write_folder
     from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
-    from biselect.report.training_picture import draw_training
+    from biselect.report.training_picture import training_picture
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)
@@ -145,8 +146,8 @@ def train(
         ) from None
     if output is not None and kept is not None:
         picture = output.with_suffix(".svg")
-        trained.to_json(output)
-        draw_training(ansatz, trained, picture)
+        drawn = training_picture(ansatz, trained)
+        write_folder(output.parent, {picture.name: drawn, output.name: trained.to_json()}, shared=True)
         kept.unlink(missing_ok=True)
         for file in (output, picture):
             steps.say(f"wrote {file}")

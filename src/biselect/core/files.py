@@ -1,46 +1,123 @@
-"""Files: each is written whole or not at all, and so is a folder of them."""
+"""Files: each is written whole or not at all, and a folder of them is one answer, old or new, never both.
 
+A file is written beside its place as `.writing-NAME`, synced, and renamed over it. The lock on `.writing-NAME` ends
+with its process, so the next writer of the same file waits for a living one and sweeps away what a dead one left.
+
+A folder needs more, because a system renames one file at a time, and a kill between two renames must not leave files of
+two answers beside each other. All new files are written and synced apart first; then there are two ways:
+
+- Where Linux can exchange two folders in one step, it does: new files and links to the user's other files against the
+  old folder. At every moment the folder is whole, old or new.
+- Elsewhere (another system, a mount point, a folder with folders in it, somebody's current directory, which an exchange
+  would pull from under them) the old answer is taken away, last file first, and then the new one is moved in, last file
+  last. A kill in between leaves part of one answer, never two, without the file that callers name last; a journal
+  lets the next writer finish it.
+
+The folder itself is the lock: two processes end in one whole answer after the other, or in a refusal.
+"""
+
+import errno
+import json
 import os
-import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+import shutil
+import sys
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+from typing import IO, Any
 
-from biselect.errors import InputError
+from biselect.errors import BiselectError, InputError
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _try_lock(descriptor: int) -> None:
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+else:
+    import fcntl
+
+    def _try_lock(descriptor: int) -> None:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
 
 STAGING = ".writing-"  # prefix of everything that is not yet in its place
+JOURNAL = "journal.json"  # of a folder's staging: from here on the new answer counts
+PATIENCE = 10.0  # seconds to wait for another process that writes to the same place
+OTHERS = 100  # files of the user in a folder that is exchanged; more are not worth the links
+WINDOWS = sys.platform == "win32"  # an open file cannot be renamed there, nor a folder locked
 
 
-def write_file(path: str | Path, content: str | bytes, *, move: Callable[[Path, Path], None] | None = None) -> None:
-    """Write one file.
+def write_file(path: str | Path, content: str | bytes, *, once: bool = False) -> None:
+    r"""Write one file.
 
     Args:
-        path: where it goes; its folder must exist.
-        content: text is written as UTF-8, with its line ends as they are.
-        move: puts the finished file in its place; `os.replace` unless given, `os.link` to refuse a file that is there.
+        path: where it goes; its folder must exist. A link stays: the file that it points to is replaced.
+        content: text is written as UTF-8, with its line ends as they are; half of a surrogate pair, which no UTF-8
+            has, as `\udc80`, which is also how JSON writes it.
+        once: refuse a file that is there already, with a `FileExistsError`.
     """
-    path = Path(path)
-    with _told(path):
-        staging = path.with_name(f"{STAGING}{path.name}-{os.getpid()}")
+    place = Path(os.path.realpath(path))
+    with _told(path), _file_beside(place) as (staging, file):
         try:
-            _write_synced(staging, content)
-            (move or os.replace)(staging, path)
-        finally:
+            _write_synced(file, content)
+            if WINDOWS:
+                file.close()
+            (os.link if once else os.replace)(staging, place)
+        except BaseException:
             staging.unlink(missing_ok=True)
+            raise
+        if once:
+            staging.unlink()
+        _sync_folder(place.parent)
 
 
-def write_folder(folder: str | Path, contents: Mapping[str, str | bytes]) -> list[Path]:
-    """Write several files into a folder, which is made where it is missing; none is replaced before all are written."""
+def write_folder(
+    folder: str | Path,
+    contents: Mapping[str, str | bytes],
+    *,
+    replaces: Iterable[str] = (),
+    once: bool = False,
+    shared: bool = False,
+) -> list[Path]:
+    """Write the files of one answer into a folder, which is made where it is missing; other files in it stay.
+
+    Args:
+        folder: where they go; may be a link.
+        contents: by name; the one that makes the answer complete comes last.
+        replaces: further names that an older answer may have left, to go with it.
+        once: refuse a folder that has the last of the files already, with a `FileExistsError`.
+        shared: the folder is not the answer's own; it is never exchanged.
+    """
     folder = Path(folder)
     check_folder(folder, contents)
     with _told(folder):
+        made = not folder.exists()
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=STAGING) as staging:
-            for name, content in contents.items():
-                _write_synced(Path(staging) / name, content)
-            for name in contents:
-                os.replace(Path(staging) / name, folder / name)
+        try:
+            with _lock_on(folder) as home, ExitStack() as held:
+                _settle(home)
+                if once and os.path.lexists(home / list(contents)[-1]):
+                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(folder))
+                try:
+                    _switch(home, contents, replaces, shared, held)
+                    _settle(home)
+                except BaseException:  # an interrupt may come in the very last step: what was begun is finished
+                    _settle(home)
+                    raise
+        except BaseException:
+            if made:
+                with suppress(OSError):
+                    folder.rmdir()
+            raise
     return [folder / name for name in contents]
+
+
+def tidy(folder: str | Path) -> None:
+    """Finish or remove what killed processes left in a folder, if it is there."""
+    if Path(folder).is_dir():
+        with _told(folder), _lock_on(Path(folder)) as home:
+            _settle(home)
 
 
 def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
@@ -55,15 +132,218 @@ def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
         raise InputError(f"{folder}: cannot write there: {parent} takes no new files")
 
 
-def _write_synced(path: Path, content: str | bytes) -> None:
-    with open(path, "wb") as file:
-        file.write(content.encode("utf-8") if isinstance(content, str) else content)
-        file.flush()
-        os.fsync(file.fileno())
+def _switch(
+    home: Path, contents: Mapping[str, str | bytes], replaces: Iterable[str], shared: bool, held: ExitStack
+) -> None:
+    """Write everything apart, and say in the journal how it comes to its place; `_settle` does the rest."""
+    names, replaced = list(contents), [name for name in replaces if name not in contents]
+    apart, inside = _stagings(home)
+    exchanging = not shared and _can_exchange(home, {*names, *replaced})
+    staging = apart if exchanging else inside
+    new = staging / "new"
+    new.mkdir(parents=True)
+    for name, content in contents.items():
+        with open(new / name, "xb") as file:
+            _write_synced(file, content)
+    journal = {"names": names, "replaced": replaced}
+    if exchanging:
+        with suppress(OSError):  # a file system without it, or files that may not be linked
+            _take_others(home, new, {*names, *replaced})
+            held.enter_context(_lock_on(new))  # it is about to be the folder that others lock
+            _commit(staging, {**journal, "exchanged_for": os.stat(new).st_ino})
+            _exchange(new, home)
+            return
+    (staging / "old").mkdir()
+    _commit(staging, journal)
+
+
+def _settle(home: Path) -> None:
+    """Bring what lies apart to its place where its journal says that it counts, and remove the rest.
+
+    Whoever calls this holds the folder's lock: what is found belongs to the caller or to a dead process.
+    """
+    for staging in _stagings(home):
+        journal = _journal(staging)
+        if journal is not None:
+            if "exchanged_for" not in journal:
+                _move_in(staging, home, journal["names"], journal["replaced"])
+            elif os.stat(home).st_ino == journal["exchanged_for"]:
+                _sync_folder(home.parent)
+                _give_others(staging / "new", home, {*journal["names"], *journal["replaced"]})
+            os.unlink(staging / JOURNAL)
+        if staging.is_dir():
+            shutil.rmtree(staging)
+    for left in home.glob(f"{STAGING}*"):
+        if left.is_dir() and not left.is_symlink():
+            shutil.rmtree(left)
+        elif not WINDOWS:
+            with suppress(OSError), open(left, "rb") as file:
+                _try_lock(file.fileno())  # fails where a living process holds it
+                os.unlink(left)
+
+
+def _move_in(staging: Path, home: Path, names: list[str], replaced: list[str]) -> None:
+    """Take the old answer away, then move the new one in; done again after a kill, it goes on where it was."""
+    new, old = staging / "new", staging / "old"
+    if all((new / name).exists() for name in names):  # else the old one is away already
+        taken: list[str] = []
+        try:
+            for name in reversed([*replaced, *names]):
+                if os.path.lexists(home / name):
+                    os.replace(home / name, old / name)
+                    taken.append(name)
+        except OSError:  # on Windows, a file that somebody has open: leave the old answer as it was
+            for name in reversed(taken):
+                os.replace(old / name, home / name)
+            os.unlink(staging / JOURNAL)
+            raise
+        _sync_folder(home)
+    for name in names:
+        if (new / name).exists():
+            os.replace(new / name, home / name)
+    _sync_folder(home)
+
+
+def _take_others(home: Path, new: Path, names: set[str]) -> None:
+    """Give the folder that comes all that is not the answer's, and rights and owner of the one that goes."""
+    for name in set(os.listdir(home)) - names:
+        os.link(home / name, new / name, follow_symlinks=False)
+    shutil.copystat(home, new)
+    os.utime(new)
+    os.chown(new, os.stat(home).st_uid, os.stat(home).st_gid)
+    _sync_folder(new)
+
+
+def _give_others(gone: Path, home: Path, names: set[str]) -> None:
+    """Bring over what somebody put into the old folder at the last moment; all else of it is in the new one or old."""
+    for name in set(os.listdir(gone)) - names if gone.is_dir() else ():
+        known = os.path.lexists(home / name) and os.path.samestat(os.lstat(gone / name), os.lstat(home / name))
+        if not known and not name.startswith(STAGING):
+            os.replace(gone / name, home / name)
+
+
+def _can_exchange(home: Path, names: set[str]) -> bool:
+    """Whether a folder can be exchanged as a whole, with nobody noticing but by the answer."""
+    if sys.platform != "linux" or os.path.ismount(home) or not os.access(home.parent, os.W_OK | os.X_OK):
+        return False
+    with os.scandir(home) as entries:
+        others = [entry for entry in entries if entry.name not in names]
+    if len(others) > OTHERS or any(entry.is_dir(follow_symlinks=False) for entry in others):
+        return False
+    here = os.stat(home)
+    for process in Path("/proc").glob("[0-9]*/cwd"):  # a shell in the old folder would see its files vanish
+        with suppress(OSError):
+            if os.path.samestat(os.stat(process), here):
+                return False
+    return True
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Each folder gets the other's name, in one step."""
+    import ctypes
+
+    rename = getattr(ctypes.CDLL(None, use_errno=True), "renameat2", None)
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
+    if rename is None:
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    if rename(here, os.fsencode(one), here, os.fsencode(other), exchange):
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+
+
+def _stagings(home: Path) -> tuple[Path, Path]:
+    """Where the files of a folder wait: beside it to be exchanged, inside it to be moved."""
+    return home.with_name(f"{STAGING}{home.name}"), home / f"{STAGING}folder~"
+
+
+def _commit(staging: Path, journal: Mapping[str, Any]) -> None:
+    _sync_folder(staging / "new")
+    with open(staging / JOURNAL, "wb") as file:
+        _write_synced(file, json.dumps(journal))
+    _sync_folder(staging)
+    _sync_folder(staging.parent)
+
+
+def _journal(staging: Path) -> dict[str, Any] | None:
+    """What was committed; a journal that was not finished counts for nothing."""
+    try:
+        journal = json.loads((staging / JOURNAL).read_bytes())
+    except (OSError, ValueError):
+        return None
+    return journal if isinstance(journal, dict) and {"names", "replaced"} <= journal.keys() else None
 
 
 @contextmanager
-def _told(place: Path) -> Iterator[None]:
+def _file_beside(place: Path) -> Iterator[tuple[Path, IO[bytes]]]:
+    """A new, empty file beside the place, for this writer alone."""
+    staging = place.with_name(f"{STAGING}{place.name}{f'-{os.getpid()}' if WINDOWS else ''}")
+    while True:
+        with open(staging, "ab") as file:
+            if not WINDOWS:
+                _wait_for(file.fileno(), place)
+            found = os.fstat(file.fileno())
+            with suppress(FileNotFoundError):  # whoever held it has moved it to its place
+                if os.path.samestat(found, os.stat(staging)):
+                    if found.st_size == 0 and found.st_nlink == 1:
+                        yield staging, file
+                        return
+                    os.unlink(staging)  # left by a dead process, and perhaps the finished file's other name
+
+
+@contextmanager
+def _lock_on(folder: Path) -> Iterator[Path]:
+    """The real place of a folder, which no other process writes to meanwhile."""
+    while True:
+        home = Path(os.path.realpath(folder))
+        place = home / f"{STAGING}lock" if WINDOWS else home
+        descriptor = os.open(place, os.O_RDWR | os.O_CREAT if WINDOWS else os.O_RDONLY)
+        try:
+            _wait_for(descriptor, folder)
+            if WINDOWS or os.path.samestat(os.fstat(descriptor), os.stat(home)):  # else it was exchanged meanwhile
+                yield home
+                return
+        finally:
+            os.close(descriptor)
+            if WINDOWS:
+                with suppress(OSError):
+                    os.unlink(place)
+
+
+def _wait_for(descriptor: int, place: Path) -> None:
+    """Lock a file or folder until it is closed; a file system that has no locks goes without."""
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            return _try_lock(descriptor)
+        except OSError as error:
+            if error.errno not in (errno.EAGAIN, errno.EACCES):
+                return
+        if time.monotonic() >= deadline:
+            raise BiselectError(f"{place}: another biselect is writing there; wait for it, or give another place")
+        time.sleep(0.01)
+
+
+def _write_synced(file: IO[bytes], content: str | bytes) -> None:
+    file.write(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+    file.flush()
+    os.fsync(file.fileno())
+
+
+def _sync_folder(folder: Path) -> None:
+    """Let renames outlive a loss of power, where folders can be synced."""
+    if WINDOWS:
+        return
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+@contextmanager
+def _told(place: str | Path) -> Iterator[None]:
     """An error of the file system in our words; a file that is there already stays the caller's to judge."""
     try:
         yield

@@ -1,9 +1,9 @@
 """SelectionProblem: which k samples and m features together hold the highest score?"""
 
 import hashlib
+import io
 import json
 from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions, exact_arithmetic
 from biselect.core.archives import read_arrays
+from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
 from biselect.core.json_files import refused_as
 from biselect.core.rules import Rules, rules_from
@@ -244,8 +245,12 @@ class SelectionProblem:
             "feature_scores": self.feature_scores,
             "header": header,
         }
-        with open(path, "wb") if isinstance(path, str | Path) else nullcontext(path) as file:
-            np.savez_compressed(file, **arrays)
+        stream = io.BytesIO()
+        np.savez_compressed(stream, **arrays)
+        if isinstance(path, str | Path):
+            write_file(path, stream.getvalue())
+        else:
+            path.write(stream.getvalue())
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

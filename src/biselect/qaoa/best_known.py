@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -88,7 +87,7 @@ def save_thresholds(path: str | Path, thresholds: Iterable[Threshold]) -> None:
     entries = [asdict(threshold) for threshold in thresholds]
     content = {"format": FORMAT, "hash": _hash(entries), "thresholds": entries}
     try:
-        write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n", move=os.link)
+        write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n", once=True)
     except FileExistsError:
         raise InputError(f"{path}: exists already; thresholds are fixed once, so name another file") from None
 

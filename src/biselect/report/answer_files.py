@@ -1,6 +1,5 @@
-"""Writing an answer to a folder: all files appear whole, or none of them."""
+"""Writing an answer to a folder: all its files, or none of them; an older answer there goes as a whole."""
 
-import csv
 import io
 import json
 from collections.abc import Mapping
@@ -8,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from biselect.core import Selection
+from biselect.core.csv_text import csv_text
 from biselect.core.files import write_folder
 from biselect.report.render import render_html
 
@@ -41,7 +41,6 @@ def write_outputs(
 ) -> list[Path]:
     """Write selection.json, explanation.csv, report.json, report.html, run.json, problem.npz; if asked, proof.json."""
     contents: dict[str, str | bytes] = {
-        "selection.json": selection_json(summary),
         "explanation.csv": explanation_csv(summary),
         "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
         "report.html": render_html(summary),
@@ -52,7 +51,7 @@ def write_outputs(
     contents["problem.npz"] = problem.getvalue()
     if proof and selection.proof is not None:
         contents["proof.json"] = selection.proof_json()
-    return write_folder(folder, contents)
+    return write_folder(folder, {**contents, "selection.json": selection_json(summary)}, replaces=["proof.json"])
 
 
 def explanation_csv(summary: Mapping[str, Any]) -> str:
@@ -77,8 +76,4 @@ def explanation_csv(summary: Mapping[str, Any]) -> str:
         for kind, row in blocks
         for cell in row["cells"]
     ]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, fieldnames=list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue()
+    return csv_text(rows, list(rows[0]))

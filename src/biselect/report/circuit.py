@@ -35,7 +35,7 @@ def write_circuit(folder: str | Path, made: Bundle) -> list[Path]:
     with house_style(), rc_context({"svg.hashsalt": "biselect"}):  # the same bytes every time
         figure = draw_patch(made.patch, made.target, made.compiled.program)
         figure.savefig(picture, format="svg", metadata={"Date": None})
-    return write_folder(folder, circuit_contents(made, {"patch.svg": picture.getvalue()}))
+    return write_folder(folder, circuit_contents(made, {"patch.svg": picture.getvalue()}), replaces=["angles.json"])
 
 
 def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:

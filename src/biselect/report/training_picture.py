@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.errors import InputError
+from biselect.core.files import write_file
 from biselect.qaoa import Ansatz, Observable, Training
 from biselect.report.style import COLOURS, MARKERS, house_style, panels
 
@@ -20,17 +21,22 @@ BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspaci
 
 def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
     """Draw the three panels into a file whose ending names the format."""
+    write_file(path, training_picture(ansatz, trained, Path(path).suffix[1:] or "png"))
+
+
+def training_picture(ansatz: Ansatz, trained: Training, ending: str = "svg") -> bytes:
+    """The three panels as a file of that ending holds them."""
     import matplotlib
+
+    picture = io.BytesIO()
 
     with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
         figure, axes = panels(1, 3, width=3.6, height=2.9)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
         _angles(axes[0, 2], ansatz, trained)
-        try:
-            figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+        figure.savefig(picture, format=ending, metadata={"Date": None} if ending == "svg" else None)
+    return picture.getvalue()
 
 
 def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:

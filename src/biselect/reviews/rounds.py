@@ -1,13 +1,12 @@
 """A round of review that goes through files: a table of answers in, the rows to review next out."""
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from biselect.core.csv_text import csv_text, unguarded
 from biselect.core.files import write_folder
 from biselect.data.readers import read_table
 from biselect.errors import InputError
@@ -35,11 +34,8 @@ class Round:
 
     def save(self, folder: str | Path) -> list[Path]:
         """Write next.csv, which can be filled in and given back, and session.json."""
-        text = io.StringIO()
-        writer = csv.DictWriter(text, fieldnames=["sample", "list", ANSWER], lineterminator="\n")
-        writer.writeheader()
-        writer.writerows(self.to_dict()["next"])
-        return write_folder(folder, {"next.csv": text.getvalue(), "session.json": self.session.to_json()})
+        text = csv_text(self.to_dict()["next"], ["sample", "list", ANSWER])
+        return write_folder(folder, {"next.csv": text, "session.json": self.session.to_json()})
 
 
 def next_round(
@@ -70,7 +66,8 @@ def next_round(
     given = read_answers([str(name) for name in table[named].to_pylist()], table[ANSWER].to_pylist())
     with progress("Making the lists to review from"):
         session = ReviewSession(pool, reference, id_column=id_column, **options)
-    session.answer(given)
+    known = set(session.sample_names)
+    session.answer({name if name in known else unguarded(name): answer for name, answer in given.items()})
     with progress("Learning from the answers"):
         return Round(session=session, rows=session.next_rows(count))
 

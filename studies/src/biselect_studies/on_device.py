@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import errno
-import os
-import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.files import STAGING, check_folder, write_folder
+from biselect.core.files import write_folder
 from biselect.errors import InputError
 from biselect.hardware.execute.circuit_files import StoredCircuit, circuit_contents, load_circuit
 from biselect.hardware.execute.manifest import StoredRun, freeze, is_fixed, load_run, plan
@@ -181,12 +179,5 @@ def _store(prepared: Prepared, origin: dict[str, Any], folder: Path) -> None:
     bundle, threshold = prepared
     sealed = {**origin, "threshold": None if threshold is None else asdict(threshold)}
     contents = circuit_contents(bundle, facts={ORIGIN: sealed})
-    check_folder(folder)
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=STAGING) as staging:
-        write_folder(Path(staging) / COMPILED, contents)
-        try:
-            os.replace(Path(staging) / COMPILED, folder)
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise  # else another process was first, and its circuit is as good
+    with suppress(FileExistsError):  # another process was first, and its circuit is as good
+        write_folder(folder, contents, once=True)

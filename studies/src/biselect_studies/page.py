@@ -107,7 +107,7 @@ def _study(study: Study, folder: Path) -> dict[str, Any]:
     except FileNotFoundError:
         return {**known, "state": "not run", "verdict": "not run in this folder", "command": command}
     except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        why = f"its results.json cannot be read; delete {folder.name} and run it again"
+        why = "its results.json cannot be read or was changed after it was written; run it again"
         return {**known, "state": "damaged", "verdict": why, "command": command}
     if not results.cells:
         return {**known, "state": "skipped", "verdict": " ".join(results.notes), "command": command}

@@ -67,9 +67,7 @@ def write(study: Study, results: Results, folder: Path) -> None:
         with house_style():
             study.draw(results).savefig(picture, metadata={"Software": None})
         contents["figure.png"] = picture.getvalue()
-    else:  # the figure of an earlier run would contradict these results
-        (folder / "figure.png").unlink(missing_ok=True)
-    write_folder(folder, {**contents, "results.json": results.to_json()})
+    write_folder(folder, {**contents, "results.json": results.to_json()}, replaces=["figure.png"])
 
 
 def shown(entry: Entry) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from biselect._version import __version__
+from biselect.core.json_files import check_seal, seal
 from biselect_studies.inference import Comparison, bootstrap_interval
 
 BOOTSTRAP = "95 % bootstrap interval"
@@ -95,12 +96,14 @@ class Results(Findings):
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
             cell.update({name: None for name in NUMBERS if isnan(cell[name])})
-        return json.dumps({name: content[name] for name in order}, indent=1, ensure_ascii=False) + "\n"
+        return json.dumps(seal({name: content[name] for name in order}), indent=1, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str) -> Results:
-        """What `to_json` wrote."""
-        content = {"version": "", **json.loads(text)}
+        """What `to_json` wrote; anything else is refused."""
+        content = json.loads(text)
+        check_seal(content, "results.json")
+        del content["hash"]
         cells = tuple(
             Entry(**{**cell, **{name: nan for name in NUMBERS if cell[name] is None}}) for cell in content.pop("cells")
         )

@@ -1,6 +1,7 @@
 """Run tasks that are not done yet, here or on a cluster; keep each result as one file, whole or not at all."""
 
 import json
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.files import check_folder, write_file
-from biselect.errors import BiselectError, InputError, MissingDependencyError
+from biselect.core.files import check_folder, tidy, write_file
+from biselect.core.json_files import check_seal, read_json, seal
+from biselect.errors import AlteredWarning, BiselectError, InputError, MissingDependencyError
 from biselect_studies.task import Cell, Task, Values
 
 Progress = Callable[[int, int], None]
@@ -48,7 +50,9 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     """
     unique = list(dict.fromkeys(tasks))
     check_folder(folder)
-    pending = [task for task in unique if _read(task, folder) is None]
+    for experiment in {task.experiment for task in unique}:
+        tidy(folder / experiment)
+    pending = _pending(unique, folder)
     done = len(unique) - len(pending)
     if progress is not None:
         progress(done, len(unique))
@@ -63,7 +67,10 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
     """Results of finished tasks, blocks of seeds joined; every task counts once."""
     blocks: dict[Any, list[tuple[int, Values]]] = {}
     for task in dict.fromkeys(tasks):
-        values = _read(task, folder)
+        try:
+            values = _read(task, folder)
+        except InputError:
+            values = None
         if values is None:
             raise BiselectError(f"{folder}: a cell of {task.experiment} is not finished; run the study first")
         blocks.setdefault(task.cell, []).append((task.first, values))
@@ -74,27 +81,52 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
     return joined
 
 
+def _pending(tasks: Iterable[Task], folder: Path) -> list[Task]:
+    """Tasks without a result that can be used; it is said where there was one."""
+    missing, refused = [], []
+    for task in tasks:
+        try:
+            if _read(task, folder) is None:
+                missing.append(task)
+        except InputError as error:
+            missing.append(task)
+            refused.append(error)
+    if refused:
+        more = f" and {len(refused) - 1} more" if len(refused) > 1 else ""
+        warnings.warn(f"{refused[0]}{more}; computed again", AlteredWarning, stacklevel=3)
+    return missing
+
+
 def _path(task: Task, folder: Path) -> Path:
     return folder / task.experiment / f"{task.key}.json"
 
 
 def _read(task: Task, folder: Path) -> Values | None:
-    """The kept result, or None where there is none (a file of another task or version is none)."""
+    """The kept result, None where there is none; one that is not as it was written is refused."""
+    path = _path(task, folder)
+    if not path.exists():
+        return None
+    content = read_json(path)
     try:
-        content = json.loads(_path(task, folder).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    if not isinstance(content, dict) or content.get("task") != json.loads(json.dumps(task.describe())):
-        return None
-    values: Values = content["values"]
+        check_seal(content, path)
+        values: Values = content["values"]
+        if content["task"] != json.loads(json.dumps(task.describe())):
+            raise InputError(f"{path}: is the cell of another task")
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise error if isinstance(error, InputError) else InputError(f"{path}: is no cell of a study") from error
     return values
 
 
 def _write(task: Task, values: Values, folder: Path) -> None:
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
-    content = json.dumps({"task": task.describe(), "values": values}, separators=(",", ":"))
-    write_file(path, content)
+    try:
+        content = seal({"task": task.describe(), "values": values})
+    except ValueError as error:
+        raise BiselectError(
+            f"a cell of {task.experiment} found something other than finite numbers: {error}"
+        ) from error
+    write_file(path, json.dumps(content, separators=(",", ":")))
 
 
 def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]:

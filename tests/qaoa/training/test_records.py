@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from biselect.errors import InputError
+from biselect.errors import AlteredWarning, InputError
 from biselect.qaoa import STRATEGIES, Ansatz, Training
 from biselect.qaoa.training.records import Checkpoint
 
@@ -52,6 +52,29 @@ def test_a_checkpoint_of_another_training_is_refused(ansatz, problem, tmp_path):
         ansatz.train(checkpoint=path, evaluations=20)
     with pytest.raises(InputError, match="no folder"):
         ansatz.train(checkpoint=tmp_path / "nowhere" / "x.json")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda text: "",
+        lambda text: text[: len(text) // 2],
+        lambda text: text.replace('"evaluations": ', '"evaluations": 1', 1),
+        lambda text: text.replace('"angles": [', '"angles": [NaN, ', 1),
+        lambda text: text.replace("biselect-training-2", "biselect-training-1"),
+        lambda text: json.dumps({name: part for name, part in json.loads(text).items() if name != "hash"}),
+    ],
+)
+def test_a_checkpoint_that_was_changed_is_told_and_not_used(ansatz, tmp_path, damage):
+    path = tmp_path / "training.json"
+    whole = ansatz.train(checkpoint=path, evaluations=20).to_json()
+    changed = damage(path.read_text())
+    assert changed != path.read_text()
+    path.write_text(changed)
+    with pytest.warns(AlteredWarning, match="the training begins anew"):
+        again = ansatz.train(checkpoint=path, evaluations=20)
+    assert again.to_json() == whole
+    assert ansatz.train(checkpoint=path, evaluations=20).to_json() == whole
 
 
 def test_angles_survive_json(ansatz, tmp_path):

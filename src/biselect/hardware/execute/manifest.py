@@ -6,7 +6,6 @@ shots, repeats and seeds, the threshold and references with the evidence they ca
 """
 
 import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core.checks import whole
-from biselect.core.files import write_file
+from biselect.core.files import write_folder
 from biselect.core.json_files import check_seal, read_json, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
@@ -128,14 +127,12 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
     threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
     references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
     content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
+    needed = {name: (source / name).read_bytes() for name in NEEDED}
+    for name in NEEDED:
+        if (folder / name).exists() and (folder / name).read_bytes() != needed[name]:
+            raise InputError(f"{folder / name}: is there already and is not of this run; give another folder")
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in NEEDED:
-            _add(folder / name, (source / name).read_bytes())
-    except OSError as error:
-        raise InputError(f"{folder}: cannot write there: {error.strerror or error}") from error
-    try:
-        write_file(folder / NAME, json_bytes(content), move=os.link)
+        write_folder(folder, {**needed, NAME: json_bytes(content)}, once=True)
     except FileExistsError:  # another process was first: its run counts
         return freeze(circuit, source, folder, asked)
     return StoredRun(content=content, circuit=circuit, folder=folder)
@@ -164,12 +161,3 @@ def load_run(folder: Path) -> StoredRun:
 def is_run(content: Any) -> bool:
     """Whether this is the manifest of a run, of any release, and not that of a circuit."""
     return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")
-
-
-def _add(path: Path, content: bytes) -> None:
-    """Write a file unless it is there already; one that is there must have the same content."""
-    try:
-        write_file(path, content, move=os.link)
-    except FileExistsError:
-        if path.read_bytes() != content:
-            raise InputError(f"{path}: is there already and does not belong to this run; give another folder") from None

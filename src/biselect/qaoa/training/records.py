@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -12,10 +13,11 @@ from numpy.typing import NDArray
 
 from biselect.core.checks import number
 from biselect.core.files import write_file
-from biselect.core.json_files import json_of, read_json, refused_as
-from biselect.errors import InputError
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
+from biselect.errors import AlteredWarning, InputError
 
-ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-1"
+ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-2"
+HEAD = b'{"format": "biselect-training-'  # how the file of a checkpoint begins, of any release
 PAUSE = 1.0  # seconds between two writings of a checkpoint: what a kill may cost
 
 
@@ -207,18 +209,35 @@ class Checkpoint:
 
     def _read(self) -> None:
         assert self.path is not None
-        content = read_json(self.path)
-        with refused_as(f"{self.path}: not the checkpoint of a training; remove it or name another"):
-            if content["format"] != CHECKPOINT_FORMAT:
-                raise ValueError(f"its format is not {CHECKPOINT_FORMAT}")
-            task, seconds = content["task"], float(content["seconds"])
-            done = {
-                name: Descent(**_restored(entry) | {"trace": _trace(entry)}) for name, entry in content["done"].items()
-            }
-            other = [name for name in self.task if task.get(name) != self.task[name]]
+        try:
+            with refused_as(f"{self.path}: not the checkpoint of a training; remove it or name another"):
+                content = read_json(self.path)
+                check_seal(content, self.path)
+                if content["format"] != CHECKPOINT_FORMAT:
+                    raise ValueError(f"its format is not {CHECKPOINT_FORMAT}")
+                task, seconds = content["task"], float(content["seconds"])
+                done = {
+                    name: Descent(**_restored(entry) | {"trace": _trace(entry)})
+                    for name, entry in content["done"].items()
+                }
+                other = [name for name in self.task if task.get(name) != self.task[name]]
+        except InputError as error:
+            if not self._is_ours():
+                raise
+            warnings.warn(f"{error}; the training begins anew", AlteredWarning, stacklevel=2)
+            return
         if other:
             raise OtherTrainingError(self.path, other)
         self.done, self.seconds = done, seconds
+
+    def _is_ours(self) -> bool:
+        """Whether a file that cannot be used was a checkpoint, which may be written anew, and not a file of the user.
+
+        Its first bytes say so, which are the last to go; nothing is lost with an empty file.
+        """
+        assert self.path is not None
+        head = self.path.read_bytes()[: len(HEAD)]
+        return not head or head == HEAD
 
     def add(self, name: str, descent: Descent, seconds: float) -> None:
         """Keep a result; `seconds` is what the whole training has taken so far."""
@@ -232,5 +251,5 @@ class Checkpoint:
             return
         done = {name: _plain(descent) for name, descent in self.done.items()}
         content = {"format": CHECKPOINT_FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
-        write_file(self.path, json.dumps(content))
+        write_file(self.path, json.dumps(seal(content)))
         self._written = time.monotonic()
