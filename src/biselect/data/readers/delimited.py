@@ -1,86 +1,354 @@
-"""CSV and its like: text whose values stand between delimiters."""
+"""CSV and its like: text whose values stand between delimiters, in whatever form a spreadsheet or a bank wrote it."""
 
 import csv
 import io
 import json
+import logging
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from biselect.data.readers.sniffing import WESTERN, Sniffed, sniff
+from biselect.data.readers.text_columns import (
+    ALWAYS_MISSING,
+    LOOKED_AT,
+    MISSING_MARKS,
+    MOSTLY,
+    Hints,
+    Understood,
+    understand,
+)
+from biselect.data.readers.written_dates import in_words
+from biselect.data.readers.written_numbers import MARK_NAMES, Style, Written, file_style, written
 from biselect.errors import InputError
 
-ENDINGS = (".csv", ".csv.gz", ".csv.zst", ".tsv", ".tsv.gz", ".tsv.zst")
+ENDINGS = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst"))
 SOURCE = b"biselect.csv"  # where a table remembers its file
-HEAD = 1 << 16  # bytes in which the first line is looked for
+BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
+LOOK = 50_000  # entries of columns of text looked at one by one, over all columns
+SHOWN = 4  # columns named in a line of words
+
+log = logging.getLogger("biselect.reading")
 
 
 @dataclass(frozen=True, kw_only=True)
 class CsvForm:
-    """How a CSV is written; other files say it themselves.
+    """How a CSV is written, as far as that is known; the rest is found out. Other files say it themselves.
 
     Attributes:
-        delimiter: between values; None for what the ending says.
-        na_values: what stands for a missing entry: of a number beside NA, NaN and their like, of any but those of
-            `text_columns` beside an empty one. NA alone is a country.
+        encoding: of the text, as Python names it.
+        delimiter: between values.
+        decimal: the mark before decimals, a comma or a point.
+        thousands: the mark between thousands: a point, a comma, an apostrophe, a space; empty for none.
+        na_values: what stands for a missing entry: of a number or date beside NA, NaN and their like, of any but those
+            of `text_columns` beside an empty one. NA alone is a country. Without any, usual marks of missing values
+            are taken for such in columns of numbers and dates.
+        date_format: of dates, as `strptime` takes it.
         text_columns: columns of text kept as it is written.
         categories: columns of text although they look like numbers (007 stays 007).
     """
 
+    encoding: str | None = None
     delimiter: str | None = None
+    decimal: str | None = None
+    thousands: str | None = None
     na_values: Sequence[str] = ()
+    date_format: str | None = None
     text_columns: Sequence[str] = ()
     categories: Sequence[str] = ()
+
+    @property
+    def style(self) -> Style | None:
+        """The style of numbers, where it was given."""
+        if self.decimal is None and self.thousands is None:
+            return None
+        point = self.decimal or ("." if self.thousands != "." else ",")
+        return Style(decimal=point, thousands=self.thousands or "")
 
 
 PLAIN = CsvForm()
 
 
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a CSV was read.
+
+    Attributes:
+        path: of the file.
+        encoding: of its text.
+        bom: whether a mark of the encoding comes first.
+        delimiter: between values.
+        skipped: lines before the names.
+        decimal: the mark before decimals in most columns; empty where nothing shows it.
+        styles: decimal and thousands mark of columns whose numbers are not plain.
+        units: signs left out of numbers, by column.
+        dates: forms of dates that are not ISO, by column.
+        missing: marks taken for missing values, by column.
+        codes: columns of digits kept as text, because some begin with a zero.
+        doubts: what else a column might be, with the option that says so.
+    """
+
+    path: str
+    encoding: str = "utf-8"
+    bom: bool = False
+    delimiter: str = ","
+    skipped: int = 0
+    decimal: str = ""
+    styles: Mapping[str, tuple[str, str]] = field(default_factory=dict)
+    units: Mapping[str, str] = field(default_factory=dict)
+    dates: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    codes: Sequence[str] = ()
+    doubts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def words(self) -> list[str]:
+        """What differs from a plain file: UTF-8, commas between values, decimal points, ISO dates."""
+        said = []
+        if self.encoding != "utf-8":
+            said.append(self.encoding)
+        elif self.bom:
+            said.append("UTF-8 with a byte order mark")
+        if self.delimiter != ",":
+            said.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
+        styles = dict.fromkeys(self.styles.values())
+        commas = [name for name, (decimal, _) in self.styles.items() if decimal == ","]
+        if commas:
+            said.append(f"decimal comma in {_listed(commas)}")
+        for mark in dict.fromkeys(thousands for _, thousands in styles if thousands):
+            columns = [name for name, (_, thousands) in self.styles.items() if thousands == mark]
+            said.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
+        for unit in dict.fromkeys(self.units.values()):
+            said.append(f"{unit} left out in {_listed([name for name, one in self.units.items() if one == unit])}")
+        for form in dict.fromkeys(self.dates.values()):
+            said.append(f"dates {in_words(form)} in {_listed([name for name, one in self.dates.items() if one == form])}")
+        marks: dict[str, list[str]] = {}
+        for name, found in self.missing.items():
+            marks.setdefault(" and ".join(map(repr, found)), []).append(name)
+        said += [f"{mark} missing in {_listed(columns)}" for mark, columns in marks.items()]
+        if self.codes:
+            said.append(f"codes, not numbers (they begin with 0), in {_listed(self.codes)}")
+        return said
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    return ", ".join(map(repr, names[:SHOWN])) + more
+
+
+def reading_of(table: pa.Table) -> Reading | None:
+    """How the table was read, if it comes from a CSV."""
+    kept = (table.schema.metadata or {}).get(SOURCE)
+    return None if kept is None else Reading(**json.loads(kept))
+
+
 def read_delimited(path: Path, form: CsvForm) -> pa.Table:
-    """A CSV as a table; a column that holds anything but numbers is text."""
-    from pyarrow.csv import ConvertOptions, ParseOptions, read_csv
-
-    delimiter = form.delimiter or ("\t" if ".tsv" in path.name.lower() else ",")
-    if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
-        raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
-    header = _header(path, delimiter)
-    text = [*form.text_columns, *form.categories]
-    while True:
-        try:
-            table = read_csv(
-                path,
-                parse_options=ParseOptions(delimiter=delimiter, newlines_in_values=True),
-                convert_options=ConvertOptions(
-                    column_types=dict.fromkeys(text, pa.string()),
-                    null_values=[*ConvertOptions().null_values, *form.na_values],
-                ),
-            )
-            break
-        except pa.ArrowInvalid as error:  # a column that began with numbers goes on with something else
-            unread = re.match(r"In CSV column #(\d+): CSV conversion error", str(error))
-            if unread is None or header[int(unread[1])] in text:
-                raise
-            text.append(header[int(unread[1])])
+    """A CSV as a table: what is not given of its form is found out, and remembered (`reading_of`)."""
+    _refuse_marks(form)
+    sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
+    looks = _looks(sniffed, form)
+    as_text = {*form.text_columns, *form.categories, *looks.codes}
+    table, encoding = _read(path, sniffed, form, looks, as_text)
+    style = form.style or looks.style
+    hints = Hints(
+        style=style,
+        fixed=form.style is not None,
+        missing=frozenset(mark.strip().lower() for mark in (*ALWAYS_MISSING, *form.na_values))
+        if form.na_values
+        else MISSING_MARKS,
+        date_form=form.date_format,
+        comma_splits=sniffed.delimiter == ",",
+        looked_at=max(2, min(LOOKED_AT, LOOK // max(1, table.num_columns))),
+    )
+    names = table.column_names
+    kept_as_is, only_text = set(form.text_columns), as_text
     absent = pa.array(["", *form.na_values])
-    for position, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
-        if pa.types.is_string(column.type) and name not in form.text_columns:
-            there = pc.if_else(pc.is_in(column, absent), pa.scalar(None, pa.string()), column)
-            table = table.set_column(position, name, there)
-    return table.replace_schema_metadata({SOURCE: json.dumps([str(path), delimiter])})  # this survives `take`
+
+    def made(position: int) -> Understood:
+        column, name = table.column(position), names[position]
+        if not pa.types.is_string(column.type) or name in kept_as_is:
+            return Understood(values=column)
+        found = understand(column, hints) if name not in only_text else Understood(values=column)
+        if pa.types.is_string(found.values.type):
+            return Understood(values=_without(found.values, absent, bool(form.na_values)))
+        return found
+
+    texts = [at for at, kind in enumerate(table.schema.types) if pa.types.is_string(kind)]
+    with ThreadPoolExecutor(max_workers=pa.cpu_count()) as threads:
+        found = dict(zip(texts, threads.map(made, texts), strict=True))
+    columns = table.columns
+    for at, one in found.items():
+        columns[at] = one.values
+    kept = [at for at, name in enumerate(names) if name or not pa.types.is_null(columns[at].type)]  # `a;b;` has no third
+    told = {names[at]: one for at, one in found.items()}
+    reading = Reading(
+        path=str(path),
+        encoding=encoding,
+        bom=sniffed.bom,
+        delimiter=sniffed.delimiter,
+        skipped=sniffed.skipped,
+        decimal=style.decimal if style else "",
+        styles={name: (style.decimal, "") for name in looks.decimals if style is not None and name not in told}
+        | {name: (one.style.decimal, one.style.thousands) for name, one in told.items() if one.style and not one.style.plain},
+        units={name: one.unit for name, one in told.items() if one.unit},
+        dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
+        missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
+        codes=[name for name in names if name in looks.codes],
+        doubts={name: one.doubtful for name, one in told.items() if one.doubtful},
+    )
+    if reading.words:
+        log.info("%s read as: %s", path.name, ", ".join(reading.words))
+    return pa.Table.from_arrays([columns[at] for at in kept], names=[names[at] for at in kept]).replace_schema_metadata(
+        {SOURCE: json.dumps(asdict(reading))}  # this survives `take`
+    )
 
 
-def _header(path: Path, delimiter: str) -> list[str]:
-    """The names in the first line; read with commas a file with semicolons would be one column of text."""
-    with pa.input_stream(str(path)) as stream:
-        header = stream.read(HEAD).split(b"\n")[0].decode(errors="replace")
-    if ";" in header and delimiter not in header:
-        raise InputError(
-            f"{path}: looks semicolon-separated ({header.strip()[:40]} …); give delimiter=';', or save it with commas"
+def _refuse_marks(form: CsvForm) -> None:
+    if form.decimal not in (None, ",", "."):
+        raise InputError(f"decimal= must be ',' or '.', got {form.decimal!r}")
+    if form.thousands is not None and form.thousands not in MARK_NAMES:
+        raise InputError(f"thousands= must be '.', ',', \"'\", ' ' or '' for none, got {form.thousands!r}")
+    if form.style is not None and form.style.decimal == form.style.thousands:
+        raise InputError(f"decimal= and thousands= are both {form.decimal!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Looks:
+    """What the sample shows of the columns: the style of the file, those written in it, codes, marks for missing."""
+
+    style: Style | None
+    decimals: Sequence[str]
+    codes: frozenset[str]
+    missing: Mapping[str, Sequence[str]]
+
+
+def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
+    ways: dict[str, list[Written]] = {}
+    codes, missing = set(), {}
+    usual = frozenset(mark.lower() for mark in ALWAYS_MISSING)
+    for name, *entries in zip(sniffed.names or (), *sniffed.rows, strict=False):
+        seen = {text.strip() for text in entries}
+        marks = {text for text in seen if text.lower() in usual}
+        seen -= marks
+        if sum(text[-1:].isdigit() or text[:1].isdigit() for text in seen) < MOSTLY * max(1, len(seen)):
+            continue
+        found = [way for text in seen if (way := written(text)) is not None]
+        if len(found) >= MOSTLY * len(seen):
+            ways[name] = found
+            if marks := marks - {""}:
+                missing[name] = sorted(marks)
+        if all(text.isdigit() for text in seen) and any(len(text) > 1 and text[0] == "0" for text in seen):
+            codes.add(name)
+    style = form.style or file_style(ways.values())
+    comma = style is not None and style.decimal == ","
+    return _Looks(
+        style=style,
+        decimals=[name for name, found in ways.items() if comma and any(way.decimal == "," for way in found)],
+        codes=frozenset(codes),
+        missing=missing,
+    )
+
+
+def _read(
+    path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: set[str]
+) -> tuple[pa.Table, str]:
+    """The table as Arrow reads it, and the encoding in the end; what the first look could not show is tried again.
+
+    Columns that begin with numbers and go on with something else are read as text, with types guessed from ever more
+    rows, so that a file of many such columns is not read once for each.
+    """
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv, read_csv
+
+    encoding, multiline, block = sniffed.encoding, sniffed.multiline, BLOCK
+    text = set(as_text)
+    native = looks.style.decimal if looks.style is not None else "."
+    if native == sniffed.delimiter:
+        native = "."
+    while True:
+        options = {
+            "read_options": ReadOptions(encoding=encoding, block_size=block, skip_rows=sniffed.skipped),
+            "parse_options": ParseOptions(delimiter=sniffed.delimiter, newlines_in_values=multiline),
+            "convert_options": ConvertOptions(
+                column_types=dict.fromkeys(text, pa.string()),
+                null_values=[*ALWAYS_MISSING, *form.na_values],
+                decimal_point=native,
+            ),
+        }
+        try:
+            table = read_csv(str(path), **options)
+            table.column_names  # noqa: B018  (these are decoded here)
+            if not any(map(pa.types.is_binary, table.schema.types)):
+                _refuse_open_quote(path, table)
+                return table, encoding
+            broken = True
+        except UnicodeDecodeError:
+            broken = True
+        except pa.ArrowInvalid as error:
+            broken, said = "invalid UTF8" in str(error), str(error)
+            unread = re.match(r"In CSV column #(\d+): CSV conversion error", said)
+            if broken:
+                pass
+            elif "out of sync" in said and not multiline:
+                multiline = True
+            elif ("straddling" in said or "cannot infer number of columns" in said) and block < LARGEST_BLOCK:
+                block *= 8
+            elif "straddling" in said:
+                size = f"{LARGEST_BLOCK >> 20} MiB"
+                raise InputError(f"{path}: a line is longer than {size}; is a quote never closed?") from None
+            elif unread is not None:
+                names = sniffed.names or open_csv(str(path), **options).schema.names
+                name = names[int(unread[1])]
+                if name in text:
+                    raise
+                text.add(name)
+                if block >= LARGEST_BLOCK:
+                    text.update(names)
+                block = min(4 * block, LARGEST_BLOCK)
+            else:
+                raise _explained(path, said, sniffed.delimiter) from None
+        if broken:
+            if encoding != "utf-8" or sniffed.bom or not sniffed.plain or form.encoding is not None:
+                raise InputError(
+                    f"{path}: is not {encoding} all through; say what it is with encoding=, such as encoding='cp1252'"
+                )
+            encoding = WESTERN
+
+
+def _explained(path: Path, said: str, delimiter: str) -> InputError:
+    """Arrow's words, with what may help."""
+    if ragged := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", said, re.DOTALL):
+        line = f"line {int(ragged[1])}" if ragged[1] else "the line"
+        return InputError(
+            f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where the first has "
+            f"{ragged[2]} names; put quotes around values that hold {delimiter!r}, or give delimiter="
         )
-    return next(csv.reader([header.strip("\ufeff\r")], delimiter=delimiter), [])
+    return InputError(f"{path}: cannot be read as csv: {said}")
+
+
+def _refuse_open_quote(path: Path, table: pa.Table) -> None:
+    """A quote that is never closed swallows all rows after it, silently."""
+    last = table.column(-1) if table.num_columns and table.num_rows else None
+    if last is None or not pa.types.is_string(last.type) or "\n" not in (last[-1].as_py() or ""):
+        return
+    if path.suffix.lower() in (".gz", ".zst"):
+        return
+    with path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - 64))
+        end = file.read()
+    if not end.replace(b"\0", b"").rstrip().endswith(b'"'):
+        line = last[-1].as_py().split("\n")[0][:40]
+        raise InputError(f"{path}: the quote before {line!r} is never closed; close it, or take it out")
+
+
+def _without(texts: pa.ChunkedArray, absent: pa.Array, several: bool) -> pa.ChunkedArray:
+    """Texts with null for those that mean missing."""
+    gone = pc.is_in(texts, absent) if several else pc.equal(pc.binary_length(texts), 0)
+    return pc.if_else(gone, pa.scalar(None, pa.string()), texts) if pc.any(gone).as_py() else texts
 
 
 def line_of_row(table: pa.Table, row: int) -> str:
@@ -88,18 +356,22 @@ def line_of_row(table: pa.Table, row: int) -> str:
 
     The file is read again: values may hold line breaks, and lines may be empty.
     """
-    source = (table.schema.metadata or {}).get(SOURCE)
-    if source is None:
+    reading = reading_of(table)
+    if reading is None:
         return f"row {row}"
-    path, delimiter = json.loads(source)
     try:
-        with pa.input_stream(path) as raw, io.TextIOWrapper(raw, encoding="utf-8", newline="") as text:
-            records = csv.reader(text, delimiter=delimiter)
+        with (
+            pa.input_stream(reading.path) as raw,
+            io.TextIOWrapper(raw, encoding=reading.encoding, newline="") as text,
+        ):
+            for _ in range(reading.skipped):
+                text.readline()
+            records = csv.reader(text, delimiter=reading.delimiter)
             data_row, line = -1, 1  # the header comes first
             for record in records:
                 if record:
                     if data_row == row:
-                        return f"line {line}"
+                        return f"line {line + reading.skipped}"
                     data_row += 1
                 line = records.line_num + 1
     except (OSError, ValueError, csv.Error):

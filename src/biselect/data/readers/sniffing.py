@@ -1,0 +1,151 @@
+"""How a text file is written, from its first bytes: encoding, delimiter, names and a few rows."""
+
+import codecs
+import csv
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import pyarrow as pa
+
+from biselect.errors import InputError
+
+SAMPLE = 1 << 20  # bytes that are looked at
+CELLS = 60_000  # of them at most so many one by one
+RECORDS = 200  # by which delimiters are compared
+DELIMITERS = (",", ";", "\t", "|")
+BOMS = (  # the longest first: that of UTF-32 begins as that of UTF-16 does
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+WESTERN = "cp1252"  # what a file is taken for that is not UTF-8; printable Latin-1 is a part of it
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sniffed:
+    """What the beginning of a file shows.
+
+    Attributes:
+        encoding: as Python names it.
+        bom: whether a mark of the encoding comes first.
+        plain: whether all of it is ASCII, so that the encoding is still open.
+        delimiter: between values.
+        skipped: lines before the names: Excel's `sep=;`.
+        names: of the columns; None where the first line is longer than the sample.
+        rows: those that are in the sample as a whole.
+        multiline: whether a value runs over several lines.
+    """
+
+    encoding: str
+    bom: bool
+    plain: bool
+    delimiter: str
+    skipped: int
+    names: list[str] | None
+    rows: list[list[str]]
+    multiline: bool
+
+
+def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = None) -> Sniffed:
+    """Look at the beginning of a file; what is given is not guessed."""
+    if delimiter is not None and (len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n\0'):
+        raise InputError(f"delimiter= must be one plain character, such as ';', got {delimiter!r}")
+    with pa.input_stream(str(path), compression="detect") as stream:
+        sample = stream.read(SAMPLE)
+        whole = len(sample) < SAMPLE or not stream.read(1)
+    bom = next((mark for mark, _ in BOMS if sample.startswith(mark)), b"")
+    if encoding is None:
+        encoding = _encoding(sample, path)
+    else:
+        _refuse_unknown(encoding)
+    text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(sample, final=whole).removeprefix("\ufeff")
+    skipped = 0
+    if text[:4].lower() == "sep=" and text[5:6] in "\r\n":
+        delimiter, skipped = delimiter or text[4], 1
+        text = text[5:].lstrip("\r").removeprefix("\n")
+    if delimiter is None:
+        delimiter = _delimiter(text, whole, "\t" if ".tsv" in path.name.lower() else ",")
+    names, rows = _rows(text, whole, delimiter)
+    return Sniffed(
+        encoding=encoding,
+        bom=bool(bom),
+        plain=sample.isascii(),
+        delimiter=delimiter,
+        skipped=skipped,
+        names=names,
+        rows=rows,
+        multiline=any("\n" in cell for row in rows for cell in row),
+    )
+
+
+def _encoding(sample: bytes, path: Path) -> str:
+    for mark, name in BOMS:
+        if sample.startswith(mark):
+            return name
+    for name, zeros in (("utf-16-le", sample[1::2]), ("utf-16-be", sample[::2])):
+        if len(sample) >= 4 and zeros.count(0) > len(zeros) // 2:  # Western text in two bytes a character
+            return name
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(sample)
+    except UnicodeDecodeError as error:
+        if not sample[: error.start].isascii():
+            line = sample.count(b"\n", 0, error.start) + 1
+            raise InputError(
+                f"{path}: is UTF-8 up to line {line}, which holds bytes that are not; repair that line, or say what the "
+                "file is with encoding=, such as encoding='cp1252'"
+            ) from None
+        return WESTERN
+    return "utf-8"
+
+
+def _refuse_unknown(encoding: str) -> None:
+    try:
+        b"".decode(encoding)
+    except (LookupError, ValueError):
+        raise InputError(
+            f"encoding={encoding!r} is not known; such are utf-8, cp1252, latin-1, utf-16, cp1250, cp1251"
+        ) from None
+
+
+def _records(text: str, whole: bool, delimiter: str, most: int) -> list[list[str]]:
+    """The first records that are not empty, without one that the end of the sample may have cut."""
+    found: list[list[str]] = []
+    try:
+        records = csv.reader(text.splitlines(keepends=True) if "\r" in text else _lines(text), delimiter=delimiter)
+        found = [record for record in islice(records, most + 1) if record]
+    except csv.Error:  # a field longer than that module bears
+        whole = True
+    return found[:most] if whole or len(found) > most else found[:-1]
+
+
+def _lines(text: str) -> list[str]:
+    return [line + "\n" for line in text.split("\n")]
+
+
+def _delimiter(text: str, whole: bool, usual: str) -> str:
+    """The delimiter that gives the names and the most rows one and the same number of values, more than one."""
+    found: dict[str, tuple[float, int]] = {}
+    order = sorted(DELIMITERS, key=lambda one: one != usual)
+    for candidate in order:
+        widths = [len(record) for record in _records(text, whole, candidate, RECORDS)]
+        if not widths:  # the first line alone is longer than the sample
+            widths = [text.count(candidate) + 1]
+        alike = sum(width == widths[0] for width in widths) / len(widths)
+        found[candidate] = (round(alike, 1), widths[0])
+    several = [one for one in order if found[one][1] > 1]
+    if several:
+        return max(several, key=found.__getitem__)
+    return next((one for one in order if found[one] == (1.0, 1)), usual)  # one column, maybe with decimal commas
+
+
+def _rows(text: str, whole: bool, delimiter: str) -> tuple[list[str] | None, list[list[str]]]:
+    """The names, and as many rows as may be looked at."""
+    first = _records(text, whole, delimiter, 1)
+    if not first:
+        return None, []
+    names = first[0]
+    rows = _records(text, whole, delimiter, 1 + max(1, CELLS // len(names)))[1:]
+    return names, [row for row in rows if len(row) == len(names)]

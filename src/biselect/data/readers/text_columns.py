@@ -1,0 +1,249 @@
+"""Columns of text as what they hold: numbers, dates, marks of missing values; decided by all rows, without a loop over them."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from biselect.data.readers.written_dates import forms_of, from_form, to_dates
+from biselect.data.readers.written_numbers import Style, Written, style_of, to_numbers, written
+
+MOSTLY = 0.5  # a column of text with at least this share of numbers (or dates) was meant as one of them
+LOOKED_AT = 64  # entries at the beginning of each of a few parts of a column, by which most columns of words are known
+PARTS = 8
+MOST_SHAPES = 5_000  # different ways to write something, beyond which a column holds words
+LONGEST = 48  # characters of a number or a date
+ALWAYS_MISSING = (
+    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "#N/A", "#N/A N/A", "#NA"),
+    *("-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"),
+)
+MISSING_MARKS = frozenset(  # in lower case; only in columns of numbers and dates
+    [name.lower() for name in ALWAYS_MISSING]
+    + ["-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "*", "/", "none", "nil", "nat", "<na>", "(null)", "\\n"]
+    + ["n.a.", "n. a.", "n.v.", "n.d.", "nd", "n/d", "s/d", "nc", "n.c.", "k.a.", "k. a.", "k.a", "ka", "missing"]
+    + ["#n/v", "#nv", "n/v", "#n/d", "#value!", "#wert!", "#valeur!", "#div/0!", "#ref!", "#bezug!", "#num!", "#zahl!"]
+    + ["#name?", "#null!", "undefined", "leer", "(leer)", "(blank)", "vide"]
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hints:
+    """What is known beside the column itself.
+
+    Attributes:
+        style: of the numbers of the file; None where nothing shows it.
+        fixed: the style was given, so that it is no guess.
+        missing: what means missing, in lower case.
+        date_form: how dates are written, where that was given.
+        comma_splits: whether commas stand between values.
+        looked_at: how many entries of a part of a column are looked at first.
+    """
+
+    style: Style | None = None
+    fixed: bool = False
+    missing: Collection[str] = MISSING_MARKS
+    date_form: str | None = None
+    comma_splits: bool = True
+    looked_at: int = LOOKED_AT
+
+
+@dataclass(frozen=True, kw_only=True)
+class Understood:
+    """A column, and what it was taken for.
+
+    Attributes:
+        values: numbers, timestamps, or the texts as they were.
+        style: of numbers.
+        unit: the currency or percent sign left out of them.
+        date_form: of dates.
+        doubtful: what else it might be, in words with the option that says so.
+        missing: marks taken for missing values.
+    """
+
+    values: pa.ChunkedArray
+    style: Style | None = None
+    unit: str = ""
+    date_form: str | None = None
+    doubtful: str = ""
+    missing: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entries:
+    """The entries of a column of text by their shapes: themselves with nines for digits.
+
+    Attributes:
+        texts: without space around them.
+        codes: for each row the position of its shape.
+        shapes: all of them.
+        counts: how many rows have each.
+        ways: those that are numbers.
+        dates: those that are dates.
+        missing: those that mean nothing.
+    """
+
+    texts: pa.ChunkedArray
+    codes: Any
+    shapes: Sequence[str]
+    counts: Sequence[int]
+    ways: Mapping[str, Written]
+    dates: Collection[str]
+    missing: Collection[str]
+
+    def rows_of(self, shapes: Collection[str]) -> pa.ChunkedArray:
+        """Which rows have one of these shapes; false where there is no entry."""
+        wanted = np.array([shape in shapes for shape in self.shapes] or [False])
+        return pc.fill_null(pa.chunked_array([pa.array(wanted).take(self.codes)]), False)
+
+    def number(self, shapes: Collection[str]) -> int:
+        """How many rows have one of these shapes."""
+        return sum(count for shape, count in zip(self.shapes, self.counts, strict=True) if shape in shapes)
+
+    def others(self, than: Collection[str]) -> list[str]:
+        """All shapes but these and the missing ones."""
+        return [shape for shape in self.shapes if shape not in than and shape not in self.missing]
+
+
+def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
+    """A column of text as numbers or dates where that is what it holds, with marks of missing values taken out.
+
+    A column that holds anything else as well stays as it is.
+    """
+    if hints.date_form is not None and (dates := _given_dates(column, hints)) is not None:
+        return dates
+    if _words(column, hints) or (entries := entries_of(column, hints.missing)) is None:
+        return Understood(values=column)
+    if entries.dates and not entries.others(entries.dates):
+        return _as_dates(column, entries)
+    if entries.ways and not entries.others(entries.ways):
+        return _as_numbers(column, entries, hints)
+    return Understood(values=column)
+
+
+def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
+    """The entries by shape; None where there are more shapes than numbers and dates have."""
+    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    coded = pa.chunked_array([shapes_of(chunk) for chunk in texts.chunks], pa.string()).combine_chunks()
+    coded = coded.dictionary_encode()
+    shapes = coded.dictionary.to_pylist()
+    if len(shapes) > MOST_SHAPES:
+        return None
+    counted = {entry["values"]: entry["counts"] for entry in pc.value_counts(coded.indices).to_pylist()}
+    return Entries(
+        texts=texts,
+        codes=coded.indices,
+        shapes=shapes,
+        counts=[counted.get(at, 0) for at in range(len(shapes))],
+        ways={shape: way for shape in shapes if (way := written(shape)) is not None},
+        dates={shape for shape in shapes if forms_of(shape)},
+        missing={shape for shape in shapes if shape.lower() in missing},
+    )
+
+
+def shapes_of(texts: pa.StringArray) -> pa.StringArray:
+    """The texts with nines for all digits but a single zero before a comma or point.
+
+    >>> shapes_of(pa.array(["0,125", "10,5 €"])).to_pylist()
+    ['0,999', '99,9 €']
+    """
+    if (pc.max(pc.binary_length(texts)).as_py() or 0) > LONGEST:
+        texts = pc.utf8_slice_codeunits(texts, 0, LONGEST)
+    if len(texts) == 0 or texts.null_count == len(texts):
+        return texts
+    validity, offsets, data = texts.buffers()
+    ends = np.frombuffer(offsets, dtype=np.int32)[texts.offset : texts.offset + len(texts) + 1]
+    bytes_ = np.frombuffer(data, dtype=np.uint8) if data is not None else np.empty(0, np.uint8)
+    mapped = _NINES[bytes_]
+    digit, mark = mapped == NINE, _MARKS[bytes_]
+    alone = np.zeros(bytes_.size, dtype=bool)
+    alone[:-1] = (bytes_[:-1] == ZERO) & mark[1:]
+    follows = np.zeros(bytes_.size, dtype=bool)
+    follows[1:] = digit[:-1]
+    follows[ends[:-1][ends[:-1] < bytes_.size]] = False  # the first character of a text follows none
+    mapped[alone & ~follows] = ZERO
+    return pa.StringArray.from_buffers(
+        len(texts), offsets, pa.py_buffer(mapped), validity, texts.null_count, texts.offset
+    )
+
+
+ZERO, NINE = ord("0"), ord("9")
+_NINES = np.arange(256, dtype=np.uint8)
+_NINES[ZERO : NINE + 1] = NINE
+_MARKS = np.isin(np.arange(256), [ord("."), ord(",")])
+
+
+def _words(column: pa.ChunkedArray, hints: Hints) -> bool:
+    """Whether a few entries already show a column of words."""
+    step = max(1, column.num_chunks // PARTS)
+    seen = {text.strip() for chunk in column.chunks[::step] for text in chunk[: hints.looked_at].to_pylist() if text}
+    seen = {text for text in seen if text.lower() not in hints.missing}
+    return sum(_is_value(text) for text in seen) < MOSTLY * len(seen)
+
+
+def _is_value(text: str) -> bool:
+    if len(text) > LONGEST or not any(map(str.isdigit, text)):
+        return False
+    return written(text) is not None or bool(forms_of("".join("9" if one.isdigit() else one for one in text)))
+
+
+def _given_dates(column: pa.ChunkedArray, hints: Hints) -> Understood | None:
+    texts = pc.utf8_trim_whitespace(column)
+    few = texts.chunk(0)[:LOOKED_AT] if texts.num_chunks else texts
+    assert hints.date_form is not None
+    known = pa.chunked_array([few.filter(pc.invert(pc.is_in(pc.utf8_lower(few), pa.array(sorted(hints.missing)))))])
+    if len(known) and from_form(known, hints.date_form).null_count > known.null_count:
+        return None
+    missing = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(hints.missing), pa.string()))
+    texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
+    values = from_form(texts, hints.date_form)
+    if values.null_count > texts.null_count or values.null_count == len(values):
+        return None
+    return Understood(values=values, date_form=hints.date_form, missing=_marks(column.filter(missing)))
+
+
+def _as_dates(column: pa.ChunkedArray, entries: Entries) -> Understood:
+    absent = entries.rows_of(entries.missing)
+    texts = pc.if_else(absent, pa.scalar(None, pa.string()), entries.texts)
+    dates = to_dates(texts, entries.dates)
+    if dates is None:
+        return Understood(values=column)
+    doubt = ""
+    if dates.doubtful:
+        other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
+        doubt = f"may as well have month and day the other way round: date_format={other!r}"
+    return Understood(
+        values=dates.values, date_form=dates.form, doubtful=doubt, missing=_marks(column.filter(absent))
+    )
+
+
+def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Understood:
+    ways = list(entries.ways.values())
+    if hints.fixed and hints.style is not None:
+        style, guess = hints.style, False
+    else:
+        style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
+    units = {way.unit for way in ways if way.unit}
+    if len(units) > 1 or not all(way.fits(style) for way in ways):
+        return Understood(values=column)
+    if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(entries.texts, r"^0\d")).as_py():
+        return Understood(values=column)  # 007 is a name
+    absent = entries.rows_of(entries.missing)
+    texts = pc.if_else(absent, pa.scalar(None, pa.string()), entries.texts)
+    doubt = ""
+    if guess:
+        other = "decimal=',' thousands=''" if style.thousands else "decimal='.' thousands=','"
+        doubt = f"may as well be written the other way: {other}"
+    return Understood(
+        values=to_numbers(texts, entries.ways, style),
+        style=style,
+        unit=next(iter(units), ""),
+        doubtful=doubt,
+        missing=_marks(column.filter(absent)),
+    )
+
+
+def _marks(absent: pa.ChunkedArray) -> list[str]:
+    return [mark for mark in pc.unique(absent).to_pylist() if mark]

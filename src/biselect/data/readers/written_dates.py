@@ -1,0 +1,156 @@
+"""Dates as people write them: 31.12.2025, 12/31/2025 3:45 PM, 31-Dec-25; which part is the day is decided by all rows."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+_TIME = r"(?P<gap>T|, | )(?P<hour>9{1,2}):99(?P<second>:99)?(?P<part>[.,]9+)?(?P<half> ?[AaPp][Mm])?"
+_DIGITS = re.compile(rf"(?P<a>9{{1,4}})(?P<mark>[./-])(?P<b>9{{1,2}})(?P=mark)(?P<c>9{{2}}|9{{4}})(?:{_TIME})?")
+_MONTH = r"(?P<month>Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)"
+_NAMED = re.compile(rf"(?:9{{1,2}}(?P<mark>[ .-]){_MONTH}(?P=mark)(?P<c>9{{4}}|99))(?:{_TIME})?", re.IGNORECASE)
+_US_NAMED = re.compile(rf"{_MONTH} 9{{1,2}}, (?P<c>9{{4}})(?:{_TIME})?", re.IGNORECASE)
+_ISO = re.compile(r"9{4}-99-99(?:[T ]99:99(?::99(?:\.9+)?)?(?:Z|[+-]99(?::?99)?)?)?")
+ISO_KINDS = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"))
+EXAMPLE = datetime(2025, 12, 31, 15, 45, 30)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dates:
+    """A column of dates that was read.
+
+    Attributes:
+        values: as timestamps.
+        form: as `strptime` takes it, `ISO` for that.
+        doubtful: whether day and month could as well be the other way round.
+    """
+
+    values: pa.ChunkedArray
+    form: str
+    doubtful: bool = False
+
+
+def in_words(form: str) -> str:
+    """A date in this form, for people.
+
+    >>> in_words("%d.%m.%Y")
+    '31.12.2025'
+    """
+    return "2025-12-31" if form == "ISO" else EXAMPLE.strftime(form)
+
+
+def forms_of(shape: str) -> tuple[str, ...]:
+    """The forms, day first and month first, of a text all of whose digits are nines; none if it is no date.
+
+    >>> forms_of("99.99.9999"), forms_of("9/9/9999 9:99 PM"), forms_of("9.9.9")
+    (('%d.%m.%Y', '%m.%d.%Y'), ('%d/%m/%Y %I:%M %p', '%m/%d/%Y %I:%M %p'), ())
+    """
+    if _ISO.fullmatch(shape):
+        return ("ISO",)
+    if found := _NAMED.fullmatch(shape):
+        return (f"%d{found['mark']}%b{found['mark']}{_year(found['c'])}{_time(found)}",)
+    if found := _US_NAMED.fullmatch(shape):
+        return (f"%b %d, %Y{_time(found)}",)
+    if not (found := _DIGITS.fullmatch(shape)):
+        return ()
+    mark, ends = found["mark"], _time(found)
+    if len(found["a"]) == 4:
+        return (f"%Y{mark}%m{mark}%d{ends}",) if len(found["c"]) == 2 else ()
+    if len(found["a"]) == 3 or (len(found["c"]) == 2 and (len(found["a"]), len(found["b"])) != (2, 2)):
+        return ()  # 1.2.10 is rather a version than a day
+    year = _year(found["c"])
+    return f"%d{mark}%m{mark}{year}{ends}", f"%m{mark}%d{mark}{year}{ends}"
+
+
+def _year(digits: str) -> str:
+    return "%Y" if len(digits) == 4 else "%y"
+
+
+def _time(found: re.Match[str]) -> str:
+    if not found["gap"]:
+        return ""
+    hour = "%I" if found["half"] else "%H"
+    half = "" if not found["half"] else " %p" if found["half"].startswith(" ") else "%p"
+    return f"{found['gap']}{hour}:%M{':%S' if found['second'] else ''}{half}"
+
+
+def to_dates(texts: pa.ChunkedArray, shapes: Iterable[str]) -> Dates | None:
+    """Texts of these shapes, or null, as timestamps; None where some are no dates.
+
+    Which part is the day: the order in which all can be read. Where both orders do, the one in which the rows are
+    sorted; then the day first, which without points between them is a guess.
+    """
+    forms = [forms_of(shape) for shape in shapes]
+    if not forms or not all(forms):
+        return None
+    if any(one == ("ISO",) for one in forms):
+        return _iso(texts) if all(one == ("ISO",) for one in forms) else None
+    if len({len(one) for one in forms}) > 1:
+        return None
+    if any("." in shape or "," in shape for shape in shapes):  # parts of a second, which `strptime` does not know
+        texts = pc.replace_substring_regex(texts, r"(:\d\d)[.,]\d+", r"\1")
+    orders = [sorted({one[order] for one in forms}) for order in range(len(forms[0]))]
+    read = [(order[0], values) for order in orders if (values := _all_read(texts, order)) is not None]
+    if not read:
+        return None
+    if len(read) == 1:
+        return Dates(values=read[0][1], form=read[0][0])
+    in_order = [one for one in read if _sorted(one[1])]
+    form, values = (in_order or read)[0]
+    return Dates(values=values, form=form, doubtful=len(in_order) != 1 and "." not in form)
+
+
+def from_form(texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    """Texts in a given form as timestamps; null where they are not."""
+    try:
+        read = _strptime(texts, form)
+        if read.null_count == texts.null_count:
+            return read
+    except (pa.ArrowException, ValueError):  # a part of the form that Arrow does not know
+        pass
+    coded = texts.combine_chunks().dictionary_encode() if isinstance(texts, pa.ChunkedArray) else texts
+    known = [_moment(text, form) for text in coded.dictionary.to_pylist()]
+    with_offset = any(moment is not None and moment.tzinfo is not None for moment in known)
+    moments = pa.array(known, pa.timestamp("us", tz="UTC" if with_offset else None))
+    return pa.chunked_array([moments.take(coded.indices)])
+
+
+def _moment(text: str, form: str) -> datetime | None:
+    try:
+        return datetime.strptime(text.strip(), form)
+    except ValueError:
+        return None
+
+
+def _iso(texts: pa.ChunkedArray) -> Dates | None:
+    for kind in ISO_KINDS:
+        try:
+            return Dates(values=pc.cast(texts, kind), form="ISO")
+        except pa.ArrowInvalid:
+            continue
+    return None
+
+
+def _all_read(texts: pa.ChunkedArray, forms: list[str]) -> pa.ChunkedArray | None:
+    """The texts as timestamps, each in one of the forms, or None."""
+    values = pc.coalesce(*(_strptime(texts, form) for form in forms))
+    return values if values.null_count == texts.null_count else None
+
+
+def _strptime(texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+    """Null where the form does not fit, or where the day is none: Arrow takes 31.02. for 3 March."""
+    read = pc.strptime(texts, format=form, unit="us", error_is_null=True)
+    before, day, _ = form.partition("%d")
+    if not day:
+        return read
+    late = pc.match_substring_regex(texts, rf"^\s*(?:\w+\W+){{{before.count('%')}}}(?:29|30|31)")
+    none = pc.and_kleene(late, pc.less_equal(pc.day(read), 3))
+    return pc.if_else(none, pa.scalar(None, read.type), read) if pc.any(none).as_py() else read
+
+
+def _sorted(values: pa.ChunkedArray) -> bool:
+    known = values.drop_null().combine_chunks().cast(pa.int64()).to_numpy()
+    return bool((known[1:] >= known[:-1]).all() or (known[1:] <= known[:-1]).all())

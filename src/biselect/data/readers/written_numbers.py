@@ -1,0 +1,167 @@
+"""Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 1'234.50, (12.00), 12,5 %, 99,00-."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+SPACES = " \u00a0\u202f\u2009"
+APOSTROPHES = "'\u2019"
+SAME_MARK = {mark: kind for kind, marks in ((" ", SPACES), ("'", APOSTROPHES)) for mark in marks}
+MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "none"}
+_CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
+_UNIT = rf"[€$£¥₹%‰]|{_CODES}|kr|zł|Kč|Ft|Fr\.?"
+_BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
+_NUMBER = re.compile(
+    rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_UNIT})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
+    rf"(?P<power>[eE][+-]?\d+)?[{SPACES}]?(?P<after>{_UNIT})?(?P<last>[-−])?(?P<close>\))?"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Style:
+    """The marks of numbers: `decimal` is a comma or a point, `thousands` one of `. , ' space` or empty for none."""
+
+    decimal: str = "."
+    thousands: str = ""
+
+    @property
+    def plain(self) -> bool:
+        """Whether every reader would understand it."""
+        return self.decimal == "." and not self.thousands
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """One way in which a number is written, from a text of it whose digits need not be the right ones.
+
+    Attributes:
+        decimal: the mark before decimals, where it is certain.
+        thousands: that between thousands, likewise.
+        either: a comma or point that may be one or the other: 1.234.
+        unit: a currency or percent sign.
+        whole: whether it has neither decimals nor a power of ten.
+        simple: whether nothing but the marks keeps it from being read as it stands.
+    """
+
+    decimal: str = ""
+    thousands: str = ""
+    either: str = ""
+    unit: str = ""
+    whole: bool = True
+    simple: bool = True
+
+    def fits(self, style: Style) -> bool:
+        """Whether a number written so can be read in this style."""
+        if self.decimal not in ("", style.decimal) or self.thousands not in ("", style.thousands):
+            return False
+        return self.either in ("", style.decimal, style.thousands)
+
+
+def written(text: str) -> Written | None:
+    """How a text is written as a number, None for any other text.
+
+    >>> written("1.234,56"), written("1.234").either, written("0.234").decimal, written("1.2.3")
+    (Written(decimal=',', thousands='.', either='', unit='', whole=False, simple=True), '.', '.', None)
+    """
+    found = _NUMBER.fullmatch(text)
+    if found is None or bool(found["open"]) != bool(found["close"]) or (found["before"] and found["after"]):
+        return None
+    if sum(bool(found[part]) for part in ("open", "sign", "inner", "last")) > 1:
+        return None
+    marks = _marks(found["body"])
+    if marks is None:
+        return None
+    decimal, thousands, either = marks
+    unit = found["before"] or found["after"] or ""
+    odd = any(found[part] for part in ("open", "inner", "last", "before", "after")) or found["sign"] in ("+", "−")
+    if found["power"] and (thousands or either or unit):
+        return None
+    whole = not decimal and not found["power"]
+    return Written(decimal=decimal, thousands=thousands, either=either, unit=unit, whole=whole, simple=not odd)
+
+
+def _marks(body: str) -> tuple[str, str, str] | None:
+    """Decimal mark, thousands mark and one that may be either, of a number without sign and unit."""
+    groups = re.split(r"\D", body)
+    marks = [SAME_MARK.get(mark, mark) for mark in re.findall(r"\D", body)]
+    if not marks:
+        return "", "", ""
+    *before, last = marks
+    inner = groups[1:-1]
+    if any(mark != marks[0] for mark in before) or not all(len(group) == 3 for group in inner):
+        return None
+    of_three = len(groups[-1]) == 3 and 1 <= len(groups[0]) <= 3 and not groups[0].startswith("0")
+    if not before:
+        if last in ".,":
+            return ("", "", last) if of_three else (last, "", "")
+        return ("", last, "") if of_three else None
+    if not 1 <= len(groups[0]) <= 3:
+        return None
+    if last == before[0]:
+        return ("", last, "") if of_three else None
+    return (last, before[0], "") if last in ".," else None
+
+
+def style_of(ways: Iterable[Written], default: Style | None, *, comma_splits: bool = False) -> tuple[Style, bool]:
+    """The style in which a column is written, and whether that is a guess; numbers that do not fit it may remain.
+
+    Args:
+        ways: in which its numbers are written.
+        default: the style of the rest of the file, where that shows one.
+        comma_splits: whether commas stand between values, so that one inside a value is rather for thousands.
+    """
+    ways = list(ways)
+    decimals = {way.decimal for way in ways if way.decimal}
+    thousands = {way.thousands for way in ways if way.thousands}
+    open_marks = {way.either for way in ways if way.either}
+    point = default.decimal if default else "."
+    if len(decimals) == 1:
+        point = decimals.pop()
+    elif len(thousands) == 1 and (only := next(iter(thousands))) in (".", ","):
+        point = "," if only == "." else "."
+    elif open_marks == {","} and default is None:
+        if thousands:
+            return Style(decimal=",", thousands=thousands.pop()), False
+        return (Style(decimal=".", thousands=",") if comma_splits else Style(decimal=",")), True
+    between = thousands or open_marks - {point}
+    return Style(decimal=point, thousands=next(iter(sorted(between)), "")), False
+
+
+def file_style(columns: Iterable[Iterable[Written]]) -> Style | None:
+    """The style that most columns are certainly written in; None where none shows any."""
+    votes: dict[str, int] = {}
+    for ways in columns:
+        known = {way.decimal for way in ways if way.decimal}
+        known |= {"," if way.thousands == "." else "." for way in ways if way.thousands in (".", ",")}
+        if len(known) == 1:
+            votes[only] = votes.get(only := known.pop(), 0) + 1
+    return Style(decimal=max(votes, key=votes.__getitem__)) if votes else None
+
+
+def to_numbers(texts: pa.ChunkedArray, ways: Mapping[str, Written], style: Style) -> pa.ChunkedArray:
+    """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats."""
+    shapes = "".join(ways)
+    if any(not way.simple for way in ways.values()):
+        negative = pc.match_substring_regex(texts, r"^\(|^\D*[-−]|\d\D*[-−]$")
+        texts = pc.replace_substring_regex(texts, rf"[()−{SPACES}]|{_UNIT}|^[-+]|-$", "")
+        texts = pc.replace_substring_regex(texts, r"^[-+]", "")  # one that stood behind a unit
+        texts = pc.if_else(negative, pc.binary_join_element_wise("-", texts, ""), texts)
+    for mark in [one for one in marks_for(style.thousands) if one in shapes]:
+        texts = pc.replace_substring(texts, mark, "")
+    if style.decimal != "." and style.decimal in shapes:
+        texts = pc.replace_substring(texts, style.decimal, ".")
+    whole = all(way.whole and way.either != style.decimal for way in ways.values())
+    if whole:
+        try:
+            return pc.cast(texts, pa.int64())
+        except pa.ArrowInvalid:  # beyond 64 bits
+            pass
+    return pc.cast(texts, pa.float64())
+
+
+def marks_for(mark: str) -> str:
+    """All characters that are written for a mark."""
+    return {" ": SPACES, "'": APOSTROPHES}.get(mark, mark)
