@@ -87,7 +87,7 @@ def main() -> None:
     _settle_stdout()
     try:
         try:
-            whole_app()()
+            whole_app()(prog_name="biselect")
         finally:
             _flush_stdout()
     except BiselectError as error:
