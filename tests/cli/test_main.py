@@ -63,3 +63,12 @@ def test_the_page_opens_in_a_browser_where_there_is_one(run, tables, tmp_path, m
     older = ("--older", tables / "reference.parquet")
     watched = run("monitor", tables / "reference.parquet", *older, "--out", tmp_path / "w", "--open")
     assert watched.code == 0 and f"found no browser; the page is {tmp_path / 'w' / 'monitor.html'}" in watched.err
+
+
+def test_memory_that_is_not_there_is_one_line(run, tables, monkeypatch):
+    def hungry(*_, **__):
+        raise MemoryError("Unable to allocate 7.28 TiB")
+
+    monkeypatch.setattr("biselect.reviews.review", hungry)
+    outcome = run("select", tables / "pool.parquet", "-k", 1, "-m", 1, "--reference", tables / "reference.parquet")
+    assert outcome.code == 1 and "not enough memory (Unable to allocate 7.28 TiB); take fewer rows" in outcome.err
