@@ -202,4 +202,4 @@ def test_a_sector_too_large_to_train_on_asks_for_angles(run, tmp_path):
     SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6).save(tmp_path / "large.npz")
     outcome = run("compile", tmp_path / "large.npz")
     assert outcome.code == 2
-    assert "give angles" in outcome.err
+    assert "give --angles" in outcome.err

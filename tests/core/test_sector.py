@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect.core import Sector
-from biselect.core.sector import rank, subsets, unrank
+from biselect.core.sector import count_in_words, rank, subsets, unrank
 from biselect.errors import InputError
 
 
@@ -43,3 +43,10 @@ def test_rank_refuses_what_is_not_an_ascending_subset(wrong):
 def test_unrank_refuses_positions_outside():
     with pytest.raises(InputError, match=r"0\.\.5"):
         unrank([6], 4, 2)
+
+
+def test_large_counts_in_words():
+    assert count_in_words(123_456) == "123,456"
+    assert count_in_words(36 * 10**24) == "about 3.6 × 10²⁵"
+    assert count_in_words(10**30) == "about 1.0 × 10³⁰"
+    assert count_in_words(comb(15_000, 7_500)).endswith("× 10⁴⁵¹³")

@@ -1,12 +1,11 @@
 import json
-from math import comb
 
 import numpy as np
 import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
-from biselect.reviews.summary import _count_in_words, summarise
+from biselect.reviews.summary import summarise
 
 REPRODUCE = {"command": "biselect solve", "seed": 0, "inputs": []}
 
@@ -22,13 +21,6 @@ def test_the_summary_is_plain_data_and_adds_up(calibrated):
     )
     assert summary["labels"] == {"positives": 2, "hits": 1, "chosen": 2, "f1": 0.5, "by_chance": 2 * 2 / 30}
     assert [row["value"] for row in summary["rows"]] == sorted((row["value"] for row in summary["rows"]), reverse=True)
-
-
-def test_large_counts_in_words():
-    assert _count_in_words(123_456) == "123,456"
-    assert _count_in_words(36 * 10**24) == "about 3.6 × 10²⁵"
-    assert _count_in_words(10**30) == "about 1.0 × 10³⁰"
-    assert _count_in_words(comb(15_000, 7_500)).endswith("× 10⁴⁵¹³")
 
 
 def test_many_chosen_rows_leave_room_for_what_was_left_out():

@@ -1,4 +1,7 @@
-"""The command line: data on stdout, progress on stderr, exit codes 0 ok, 1 failed, 2 bad input, 3 infeasible."""
+"""The command line: data on stdout, progress on stderr, exit codes 0 ok, 1 failed, 2 bad input, 3 infeasible.
+
+`docs/reference/exit-codes.md` has them all, those of signals included.
+"""
 
 import io
 import os
@@ -89,13 +92,15 @@ def main() -> None:
     show_warnings_plainly()
     try:
         try:
-            whole_app()()
+            whole_app()(prog_name="biselect")
         finally:
             _flush_stdout()
     except BiselectError as error:
         code = 2 if isinstance(error, InputError) else 3 if isinstance(error, InfeasibleError) else 1
         running = get_command(app).commands.get(sys.argv[1]) if len(sys.argv) > 1 else None  # type: ignore[attr-defined]
         fail(in_flags(str(error), flags_of(running)), code)
+    except MemoryError as error:
+        fail(f"not enough memory ({error or 'the system gives no more'}); take fewer rows or columns", code=1)
     except OSError as error:
         fail(f"cannot go on: {error.strerror or error}", code=1)
     except SystemExit as stop:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.cli.console import Steps, out, printable, visible_json
+from biselect.cli.console import Steps, out, printable, show_page, visible_json
+from biselect.cli.defaults import taken
 from biselect.cli.flags import in_flags
+from biselect.cli.tables import show_table
+from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from biselect.reviews import Review
@@ -18,12 +22,25 @@ ADVISED = {name: f"--{name}" for name in ("categories", "dates")}  # what a warn
 
 
 def this_command() -> str:
-    """The command line that is running."""
-    return shlex.join(["biselect", *sys.argv[1:]])
+    """The command line that is running, with what it took from the file of defaults: it needs no file to run again."""
+    return shlex.join(["biselect", *sys.argv[1:2], *taken, *sys.argv[2:]])
 
 
-def answer(review: Review, *, folder: Path | None, proof: bool = False, as_json: bool, steps: Steps) -> None:
-    """Print the answer, or selection.json, and write the folder."""
+def check_place(folder: Path | None, names: Iterable[str] = (), *, proof: bool = False, page: bool = False) -> None:
+    """Refuse, before the work, a folder that cannot be written, or what needs one where there is none."""
+    from biselect.core.files import check_folder
+
+    for flag, wanted in (("--proof", proof), ("--open", page)):
+        if wanted and folder is None:
+            raise InputError(f"{flag} needs the folder of --out; give that too")
+    if folder is not None:
+        check_folder(folder, names)
+
+
+def answer(
+    review: Review, *, folder: Path | None, proof: bool = False, page: bool = False, as_json: bool, steps: Steps
+) -> None:
+    """Print the answer, or selection.json, write the folder, and open its page where that is asked for."""
     from biselect.report.answer_files import selection_json
 
     written = [] if folder is None else review.save(folder, proof=proof)
@@ -39,6 +56,8 @@ def answer(review: Review, *, folder: Path | None, proof: bool = False, as_json:
         steps.say(review.selection.info["advice"], style="yellow")
     for path in written:
         steps.say(f"wrote {path}")
+    if page and folder is not None:
+        show_page(folder / "report.html", steps)
 
 
 def show(summary: dict[str, Any]) -> None:
@@ -59,7 +78,7 @@ def show(summary: dict[str, Any]) -> None:
     for row in summary["rows"][:SHOWN_ROWS]:
         shown = [printable(row["shown"][name]) for name in beside]
         table.add_row(printable(row["name"]), *shown, f"{row['value']:.2f}", printable(strongest_reason(row)))
-    console.print(table)
+    show_table(table, below=range(1, 1 + len(beside)))
     if len(summary["rows"]) > SHOWN_ROWS:
         console.print(f"… and {len(summary['rows']) - SHOWN_ROWS} more (--json or --out for all)")
     console.print(printable(verdict(summary)))

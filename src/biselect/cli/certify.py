@@ -10,6 +10,7 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, out
+from biselect.cli.tables import show_table
 
 if TYPE_CHECKING:
     from biselect.theory import Certificate
@@ -81,12 +82,12 @@ def _show(certificate: Certificate) -> None:
     table = Table(title=Text(f"Signal μ = {certificate.assumptions.signal:.4g}"), title_justify="left")
     numbers = ("needs μ ≥", "margin", "bears η ≤")
     for heading in ("selector", "noise", "statement", *numbers, "holds"):
-        table.add_column(heading, justify="right" if heading in numbers else "left")
+        table.add_column(heading, justify="right" if heading in numbers else "center" if heading == "holds" else "left")
     for condition in certificate.conditions:
         found = (condition.needed, condition.margin, condition.tolerated_error)
         shown = ["-" if value is None else f"{value:.4g}" for value in found]
         holds = "yes" if condition.holds else "no"
         table.add_row(condition.selector, condition.noise, condition.statement, *shown, holds)
-    console.print(table)
+    show_table(table)
     for sentence in certificate.words:
         console.print(Text(f"- {sentence}"))

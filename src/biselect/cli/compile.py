@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, figures, out, show_json, show_line
+from biselect.cli.console import Steps, figures, show_json, show_line
 from biselect.cli.options import may_be
+from biselect.cli.tables import show_table
 
 if TYPE_CHECKING:
     from biselect.hardware.bundle import Bundle
@@ -103,7 +104,7 @@ def _show(made: Bundle) -> None:
     for name, other in made.references.items():
         table.add_row(name, *_cells(other))
     table.add_row(made.compiled.path.name, *_cells(ours), style="bold")
-    out().print(table)
+    show_table(table)
     for name, other in made.references.items():
         show_line(
             f"Against {name}: depth {_cut(ours.depth, other.depth)}, two-qubit gates "

@@ -9,7 +9,7 @@ from typing import Any
 import typer
 
 HEAD = 1 << 16  # bytes in which a table's first line is looked for
-TABLES = ("pool", "table", "problem", "reference", "tables")  # parameters that name one
+TABLES = ("pool", "table", "problem")  # parameters that name one
 
 
 def among(*names: str) -> Callable[[str], list[str]]:
@@ -34,10 +34,10 @@ def maps(incomplete: str) -> list[str]:
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:
     """Columns of the first table on the command line; after a comma, one more."""
     before, comma, begun = incomplete.rpartition(",")
-    given = next((ctx.params[name] for name in TABLES if ctx.params.get(name)), None)
-    path: Any = given[0] if isinstance(given, list | tuple) else given
+    given = [ctx.params[name] for name in TABLES if isinstance(ctx.params.get(name), Path)]
+    words = [*given, *ctx.args]  # an option whose value is being typed leaves the arguments as words
     try:
-        names = [] if path is None else _names(Path(path), ctx.params.get("delimiter"))
+        names = _names(Path(words[0]), ctx.params.get("delimiter")) if words else []
     except (OSError, ValueError):  # no file yet, or none of ours: the shell goes on without us
         return []
     return [f"{before}{comma}{name}" for name in names if name.startswith(begun)]

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import answer, this_command
+from biselect.cli.answer import answer, check_place, this_command
 from biselect.cli.console import Steps
 
 TITLE = "Ten card transactions to review, and the four columns that show why"
@@ -16,6 +16,7 @@ def demo(
     out: Annotated[Path, typer.Option(metavar="FOLDER", help="Folder for the report and the files.")] = Path(
         "demo-report"
     ),
+    open_page: options.Open = False,
     preset: options.Preset = "default",
     marginals: options.Marginals = None,
     kinds: options.Kinds = None,
@@ -27,11 +28,10 @@ def demo(
 
     The reference is 13,145 earlier transactions of the same table. The labels are shown, never used.
     """
-    from biselect.core.files import check_folder
     from biselect.data.demo import ROLES, demo_tables
     from biselect.reviews import review
 
-    check_folder(out)  # before the work, not after it
+    check_place(out)
     steps = Steps(quiet)
     found = review(
         *demo_tables(),
@@ -46,5 +46,6 @@ def demo(
         command=this_command(),
         progress=steps.step,
     )
-    answer(found, folder=out, as_json=as_json, steps=steps)
-    steps.say(f"Open {out / 'report.html'} in a browser.", style="bold")
+    answer(found, folder=out, page=open_page, as_json=as_json, steps=steps)
+    if not open_page:
+        steps.say(f"Open {out / 'report.html'} in a browser.", style="bold")

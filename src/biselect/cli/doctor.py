@@ -4,21 +4,30 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli.console import out
+from biselect.cli.console import out, printable
+from biselect.cli.defaults import FILE, as_flags, read_defaults
+from biselect.errors import InputError
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
 EXTRAS = {
-    "quantum": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
-    "iqm": ("iqm-client",),
-    "gpu": ("cupy-cuda12x",),
-    "cluster": ("dask", "ray"),
+    "biselect[quantum]": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
+    "biselect[iqm]": ("iqm-client",),
+    "biselect[gpu]": ("cupy-cuda12x",),
+    "biselect-studies[cluster]": ("dask", "ray"),
+}
+COMPLETIONS = {  # where `--install-completion` writes
+    "bash": "~/.bash_completions/biselect.sh",
+    "zsh": "~/.zfunc/_biselect",
+    "fish": "~/.config/fish/completions/biselect.fish",
 }
 
 
@@ -39,16 +48,21 @@ def examine() -> dict[str, Any]:
     """Everything `doctor` looks at, as plain data."""
     core = {name: _version(name) for name in CORE}
     checks = [_tried("exact solver", _solves), _tried("numba compiles", _compiles)]
+    defaults, broken = _defaults()
+    if broken is not None:
+        checks.append({"name": "file of defaults", "ok": False, "note": broken})
     return {
         "biselect": __version__,
         "python": platform.python_version(),
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "core": core,
         "extras": {
-            extra: {"packages": {name: _version(name) for name in names}, "install": f"pip install 'biselect[{extra}]'"}
+            extra: {"packages": {name: _version(name) for name in names}, "install": f"pip install '{extra}'"}
             for extra, names in EXTRAS.items()
         },
         "data": _data(),
+        "defaults": defaults,
+        "completion": [shell for shell, place in COMPLETIONS.items() if Path(place).expanduser().exists()],
         "checks": checks,
         "ok": all(core.values()) and all(check["ok"] for check in checks),
     }
@@ -67,6 +81,19 @@ def _data() -> dict[str, Any]:
         return {"folder": None, "note": "set it to the folder that holds creditcard.parquet"}
     found = (Path(folder) / "creditcard.parquet").exists()
     return {"folder": folder, "note": "found creditcard.parquet" if found else "no Credit Card table in that folder"}
+
+
+def _defaults() -> tuple[dict[str, Any], str | None]:
+    """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
+    from biselect.cli import whole_app
+
+    found: dict[str, Any] = {"file": str(FILE.absolute()) if FILE.exists() else None, "values": {}}
+    commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
+    try:
+        values = read_defaults(commands)
+    except InputError as error:
+        return found, str(error)
+    return {**found, "values": {name: as_flags(commands[name].params, given) for name, given in values.items()}}, None
 
 
 def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> dict[str, Any]:
@@ -107,6 +134,11 @@ def _show(facts: dict[str, Any]) -> None:
         missing = [name for name, version in part["packages"].items() if version is None]
         have = ", ".join(f"{name} {version}" for name, version in part["packages"].items())
         lacks = f"not installed ({', '.join(missing)}); {escape(part['install'])}"
-        console.print(f"Extra {extra}: {lacks if missing else have}")
+        console.print(f"{escape(extra)}: {lacks if missing else have}")
     data = facts["data"]
+    defaults, shells = facts["defaults"], facts["completion"]
+    console.print(escape(f"Defaults: {defaults['file'] or f'no {FILE} in this folder'}"))
+    for command, words in defaults["values"].items():
+        console.print(printable(f"  {command} {shlex.join(words)}"))
+    console.print(f"Completion: {', '.join(shells) or 'not installed; biselect --install-completion'}")
     console.print(escape(f"Data: {data['folder'] or 'BISELECT_DATA is not set'}; {data['note']}"))

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import typer
 from typer.core import TyperCommand
 
+from biselect.cli.console import Steps
+from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults, taken
 from biselect.cli.usage import PlainGroup
+from biselect.errors import InputError
 
-FILE = "biselect.toml"
 LEFT = 24  # characters of options; a longer one has a line of its own
 
 # Where an option stands in the help, by the name of its parameter; what is named nowhere stands among "More options".
@@ -46,7 +49,30 @@ COMMANDS = {
 
 
 class Command(TyperCommand):
-    """A command with grouped help."""
+    """A command with grouped help, whose defaults may stand in a file."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The command line first, then the file, then what the command declares."""
+        if not ctx.resilient_parsing:  # which is what the shell asks for while one types
+            try:
+                ctx.default_map = read_defaults(ctx.parent.command.commands).get(self.name or "")
+            except InputError:
+                if self.name != "doctor" and not {*args} & {*ctx.help_option_names}:  # they help to mend it
+                    raise
+        try:
+            return super().parse_args(ctx, args)
+        except typer.BadParameter as error:
+            if error.param is None or not _from_file(ctx, error.param):
+                raise
+            raise InputError(f"{FILE}: [{self.name}] {key_of(error.param)}: {error.message}") from None
+
+    def invoke(self, ctx: Any) -> Any:
+        """Say what came from the file, and remember it for the command that a report records."""
+        values = {one.name: ctx.default_map[one.name] for one in self.params if _from_file(ctx, one)}
+        taken[:] = as_flags(self.params, values)
+        if taken:
+            Steps(bool(ctx.params.get("quiet"))).say(f"from {FILE}: {shlex.join(taken)}")
+        return super().invoke(ctx)
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Arguments and the options that must be given, then the rest."""
@@ -70,7 +96,7 @@ class Group(PlainGroup):
         named = [name for names in COMMANDS.values() for name in names]
         for title, names in {**COMMANDS, "More commands": [name for name in commands if name not in named]}.items():
             shown = [(name, (commands[name].help or "").split("\n\n")[0]) for name in names if name in commands]
-            _section(formatter, title, shown)
+            _section(formatter, title, shown, left=10)
         _section(formatter, "Options", [(spelled(self, one), described(one, ctx)) for one in self.get_params(ctx)])
 
 
@@ -126,15 +152,19 @@ def described(option: Any, ctx: Any) -> str:
     return text
 
 
+def _from_file(ctx: Any, parameter: Any) -> bool:
+    source = ctx.get_parameter_source(parameter.name)
+    return source is not None and source.name == "DEFAULT_MAP"
+
+
 def _typed(option: Any, value: Any) -> str:
     if option.is_flag and option.secondary_opts:
         return str((option.opts if value else option.secondary_opts)[0]).lstrip("-")
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _section(formatter: Any, title: str, rows: list[tuple[str, str]]) -> None:
+def _section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int = LEFT) -> None:
     if rows:
+        first, *others = rows
         with formatter.section(typer.style(title, bold=True)):
-            formatter.write_dl(
-                [(rows[0][0].ljust(LEFT), rows[0][1]), *rows[1:]], col_max=LEFT
-            )  # one edge in all groups
+            formatter.write_dl([(first[0].ljust(left), first[1]), *others], col_max=left)  # one edge in all groups

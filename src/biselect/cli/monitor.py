@@ -8,8 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import this_command
-from biselect.cli.console import Steps, out, printable, visible_json
+from biselect.cli.answer import check_place, this_command
+from biselect.cli.console import Steps, out, printable, show_page, visible_json
+from biselect.cli.tables import show_table
 
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
@@ -64,6 +65,7 @@ def monitor(
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
     folder: Annotated[Path | None, options.a_folder("--out", help="Folder for monitor.json and monitor.html.")] = None,
+    open_page: options.Open = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print monitor.json instead of a table.")] = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -74,14 +76,13 @@ def monitor(
     would change. Exit codes: 0 no alarm, 1 alarm, 2 bad input.
     """
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
-    from biselect.core.files import check_folder, write_folder
+    from biselect.core.files import write_folder
     from biselect.report import render_monitor
     from biselect.reviews import monitor_drift
 
-    for name in ("folder", "as_json", "quiet"):
+    for name in ("folder", "open_page", "as_json", "quiet"):
         del given[name]
-    if folder is not None:
-        check_folder(folder, NAMES)  # before the work, not after it
+    check_place(folder, NAMES, page=open_page)
     steps = Steps(quiet)
     summary = monitor_drift(**{**given, "exclude": exclude or ()}, command=this_command(), progress=steps.step)
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
@@ -92,6 +93,8 @@ def monitor(
         sys.stdout.write(visible_json(text))
     else:
         show(summary)
+    if open_page and folder is not None:
+        show_page(folder / NAMES[1], steps)
     if summary["crossed"]:
         raise typer.Exit(CROSSED)
 
@@ -120,7 +123,7 @@ def show(summary: dict[str, Any]) -> None:
             effect = f"{change['measure']} {change['effect']:.3f}"
             cells = [change["column"], change["words"], effect, chance(change["adjusted_p"])]
             table.add_row(*map(printable, [*cells, change["when"]] if timed else cells))
-        console.print(table)
+        show_table(table)
     if (more := len(summary["changed_columns"]) - SHOWN) > 0:
         console.print(f"and {more} more columns, in monitor.json")
     if summary["worst"]:
@@ -150,4 +153,4 @@ def show_weights(summary: dict[str, Any]) -> None:
             str(drift["replaced_samples"]),
             str(drift["replaced_features"]),
         )
-    console.print(table)
+    show_table(table)

@@ -79,6 +79,7 @@ Kinds = Annotated[
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[Path | None, a_folder(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
+Open = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
 Proof = Annotated[bool, typer.Option("--proof", help="Write proof.json into the folder too, for `biselect check`.")]
 Neighbours = Annotated[
     tuple[int, int],

@@ -5,16 +5,18 @@ from typing import Annotated
 
 import typer
 
+from biselect.cli import options
 from biselect.cli.answer import show
-from biselect.cli.console import show_json
+from biselect.cli.console import Steps, show_json, show_page
 from biselect.errors import InputError
 
 
 def report(
     folder: Annotated[Path, typer.Argument(help="A folder written with --out.")],
     out: Annotated[
-        Path | None, typer.Option(help="Where to write the page; otherwise report.html in FOLDER.", show_default=False)
+        Path | None, options.may_be(metavar="FILE", help="Where to write the page; otherwise report.html in FOLDER.")
     ] = None,
+    open_page: options.Open = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print report.json instead of tables.")] = False,
 ) -> None:
     """Render report.html anew from report.json, and show the answer."""
@@ -31,6 +33,9 @@ def report(
         page = render_html(summary)
         if not as_json:
             show(summary)
-    write_file(out or folder / "report.html", page)
+    place = out or folder / "report.html"
+    write_file(place, page)
     if as_json:
         show_json(summary)
+    if open_page:
+        show_page(place, Steps())

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, out, printable, show_line
+from biselect.cli.console import Steps, printable, show_line
 from biselect.cli.options import may_be
+from biselect.cli.tables import show_table
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _show(found: Outcome) -> None:
     table.add_column(style="dim")
     for row in rows:
         table.add_row(*map(printable, row))
-    out().print(table)
+    show_table(table)
     show_line(
         f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
         f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import answer, this_command
+from biselect.cli.answer import answer, check_place, this_command
 from biselect.cli.console import Steps, show_line
 from biselect.errors import InputError
 
@@ -97,6 +97,7 @@ def select(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    open_page: options.Open = False,
     proof: options.Proof = False,
     neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
@@ -108,27 +109,25 @@ def select(
     --reference-until).
     """
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
-    from biselect.core.files import check_folder
     from biselect.reviews import review
 
-    for name in ("out", "proof", "as_json", "quiet", "reviewed"):
+    for name in ("out", "open_page", "proof", "as_json", "quiet", "reviewed"):
         del given[name]
     for name in ("exclude", "show", "must", "never", "must_columns", "na_values", "categories", "dates"):
         given[name] = given[name] or ()
-    if proof and out is None:
-        raise InputError("--proof writes into the folder of --out; give that too")
-    if out is not None:
-        check_folder(out)  # before the work, not after it
-    elif min(neighbours) >= 0:
+    check_place(out, proof=proof, page=open_page)
+    if out is None and min(neighbours) >= 0:
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
     if reviewed is not None:
         if m == "auto":
             raise InputError("--reviewed goes on with the same columns; give their number to -m instead of auto")
+        if open_page:
+            raise InputError("--reviewed writes a list of rows, and no page for --open; leave one of them out")
         _review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
         return
     found = review(**given, command=this_command(), progress=steps.step)
-    answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)
+    answer(found, folder=out, proof=proof, page=open_page, as_json=as_json, steps=steps)
 
 
 def _review_on(path: Path, given: dict[str, Any], *, folder: Path | None, as_json: bool, steps: Steps) -> None:

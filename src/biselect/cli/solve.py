@@ -1,9 +1,8 @@
 """`biselect solve`: any bipartite selection, from a problem file or a table of weights."""
 
 from biselect.cli import options
-from biselect.cli.answer import answer, this_command
+from biselect.cli.answer import answer, check_place, this_command
 from biselect.cli.console import Steps
-from biselect.errors import InputError
 
 
 def solve(
@@ -16,6 +15,7 @@ def solve(
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
     out: options.Out = None,
+    open_page: options.Open = False,
     proof: options.Proof = False,
     neighbours: options.Neighbours = options.NEIGHBOURS,
     as_json: options.Json = False,
@@ -27,14 +27,10 @@ def solve(
     `coupling_weight`, `sample_names`, `feature_names`. A table (.csv, .parquet, .arrow, .jsonl) holds weights only;
     then -k and -m are required. Given with a problem file, -k and -m replace its budgets.
     """
-    from biselect.core.files import check_folder
     from biselect.reviews import review_problem
 
-    if proof and out is None:
-        raise InputError("--proof writes into the folder of --out; give that too")
-    if out is not None:
-        check_folder(out)  # before the work, not after it
-    elif min(neighbours) >= 0:
+    check_place(out, proof=proof, page=open_page)
+    if out is None and min(neighbours) >= 0:
         neighbours = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
     found = review_problem(
@@ -50,4 +46,4 @@ def solve(
         command=this_command(),
         progress=steps.step,
     )
-    answer(found, folder=out, proof=proof, as_json=as_json, steps=steps)
+    answer(found, folder=out, proof=proof, page=open_page, as_json=as_json, steps=steps)

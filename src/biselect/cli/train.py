@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, figures, out, show_line, visible_json
+from biselect.cli.console import Steps, figures, show_line, visible_json
 from biselect.cli.options import may_be
+from biselect.cli.tables import show_table
 from biselect.errors import InputError
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ def train(
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
     from biselect.core.files import write_folder
+    from biselect.core.sector import TooLargeError
     from biselect.data.problem_files import read_problem
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
@@ -117,7 +119,12 @@ def train(
     circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
     on_device = {"path": path, "registers": registers, "surrogate": surrogate}
     spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
-    ansatz = Ansatz.from_spec(spec, backend=backend_for(loaded, spec.depth, evaluations or GUESS))
+    try:
+        ansatz = Ansatz.from_spec(spec, backend=backend_for(loaded, spec.depth, evaluations or GUESS))
+    except TooLargeError as error:
+        raise InputError(
+            f"{error.figures}; train on fewer rows or columns, or let `biselect solve` choose without a circuit"
+        ) from None
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
@@ -222,7 +229,7 @@ def _show(ansatz: Ansatz, trained: Training) -> None:
         rows.append((f"probability of energy ≤ {goal:g}", float(np.mean(energies <= goal)), trained.hit_rate))
     for name, before, after in rows:
         table.add_row(name, f"{before:.4g}", f"{after:.4g}")
-    out().print(table)
+    show_table(table)
     named = zip(trained.angle_names, trained.angles, strict=True)
     show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named))
     show_line(f"{trained.evaluations} evaluations; optimum energy {best:.6g}")

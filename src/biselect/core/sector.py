@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from functools import cache
-from math import comb
+from math import comb, log10
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,38 @@ class Sector:
     def chance(self) -> float:
         """`p_chance = |Ω| / 2^(N+D)`: how often a uniform bitstring meets both budgets."""
         return float(self.size / 2 ** (self.n_samples + self.n_features))
+
+
+class TooLargeError(InputError):
+    """What was asked for fits into no memory at hand.
+
+    Attributes:
+        figures: how large it is.
+        ways: the ways out, which a caller may know better.
+    """
+
+    def __init__(self, figures: str, ways: str) -> None:
+        super().__init__(figures, ways)  # as they are, so that the error survives a way between processes
+        self.figures, self.ways = figures, ways
+
+    def __str__(self) -> str:
+        return f"{self.figures}; {self.ways}"
+
+
+def count_in_words(count: int) -> str:
+    """A whole number of any size.
+
+    >>> count_in_words(1_234_567), count_in_words(3 * 10**21)
+    ('1,234,567', 'about 3.0 × 10²¹')
+    """
+    if count < 10**9:
+        return f"{count:,}"
+    exponent = int((count.bit_length() - 1) * log10(2))
+    if count >= 10 ** (exponent + 1):
+        exponent += 1
+    leading = count // 10 ** (exponent - 1)  # two digits
+    raised = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"about {leading // 10}.{leading % 10} × 10{raised}"
 
 
 def check_budget(name: str, budget: int, available: int, what: str) -> None:

@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import positions
+from biselect.core.sector import count_in_words
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
@@ -153,7 +154,8 @@ class PlacedCircuit:
         size = self.problem.sector.size
         if size > TRAINABLE:
             raise InputError(
-                f"its {size:.1e} choices are too many to train angles on here (up to {TRAINABLE:.0e}); give angles"
+                f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); "
+                "give angles= of a smaller problem of the same kind"
             )
         backend = backend_for(self.problem, self.spec.depth, EVALUATIONS)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)

@@ -131,7 +131,10 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
     """
     small = cut(circuit)
     if small.num_qubits > MOST_QUBITS:
-        raise InputError(f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most")
+        raise InputError(
+            f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most. Draw shots "
+            "of it instead, with execute.sampler_for('wide')"
+        )
     gates = small.copy_empty_like()
     measured: dict[int, int] = {}
     for step in small.data:

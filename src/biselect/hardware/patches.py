@@ -194,7 +194,10 @@ def _path(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge
 def _refuse_too_small(device: Calibration, wanted: int) -> None:
     total, usable = len(device.qubit_costs), device.usable
     if len(usable) < wanted:
-        raise InputError(f"the patch needs {wanted} qubits, but only {len(usable)} of the device's {total} are usable")
+        raise InputError(
+            f"the patch needs {wanted} qubits, but only {len(usable)} of the device's {total} are usable; take fewer "
+            "samples or features, or a larger device"
+        )
     largest = max(map(len, device.parts()))
     if largest < wanted:
         raise InputError(

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.sector import count_in_words
 from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
 from biselect.hardware.patches import Patch
@@ -316,7 +317,10 @@ def low_energy_overlap(problem: SelectionProblem, surrogate: SelectionProblem, s
     _refuse_other_size(problem, surrogate)
     size = problem.sector.size
     if size > MOST_STATES:
-        raise InputError(f"the sector has {size} choices; low-energy states are listed for {MOST_STATES} at most")
+        raise InputError(
+            f"the sector has {count_in_words(size)} choices; low-energy states are listed for {MOST_STATES:,} at most. "
+            "Compare the two on fewer samples or features"
+        )
     if not 1 <= states <= size:
         raise InputError(f"states must lie within 1..{size}, got {states}")
     lowest = [set(_lowest(energy_table(each).ravel(), states).tolist()) for each in (problem, surrogate)]

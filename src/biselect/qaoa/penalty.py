@@ -51,7 +51,10 @@ class PenaltyX:
             raise InputError(f"strength (λ/c_Q) must be a number from 0 up, got {strength}")
         n, d = problem.n_samples, problem.n_features
         if max(n, d) > MAX_REGISTER:
-            raise InputError(f"penalty-X needs all 2^{n + d} amplitudes; it stops at {MAX_REGISTER} qubits a register")
+            raise InputError(
+                f"penalty-X needs all 2^{n + d} amplitudes; it stops at {MAX_REGISTER} qubits a register. Ansatz needs "
+                "those of the feasible choices only"
+            )
         self.problem, self.depth, self.strength = problem, depth, strength
         s, f = _bits(n), _bits(d)
         self.energies = -(s @ problem.sample_scores)[:, None] - f @ problem.feature_scores

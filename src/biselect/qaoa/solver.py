@@ -84,14 +84,14 @@ def qaoa(
     if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
         raise InputError(
             f"solver 'qaoa' runs a circuit of one qubit for each sample and feature; {qubits} of them are more than "
-            f"the {MOST_QUBITS} that can be simulated; take solver 'auto'"
+            f"the {MOST_QUBITS} that can be simulated; take solver='auto', which needs none"
         )
     begin = Run.now()
     how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}
     how["evaluations"] = evaluations
     with stop_flag(run) as stop:
         try:
-            check_memory(problem.sector.size, np.complex64, states=2 * STATES)
+            check_memory(problem.sector, np.complex64, states=2 * STATES)
         except InputError:
             answer = by_wide_sampler(problem, run, partial(look, stop), **how)
             energy = problem.energy(answer.samples, answer.features)

@@ -143,7 +143,7 @@ def _deepest(
         return draw, layers
     raise InputError(
         f"solver 'qaoa': the sector does not fit into memory, and one layer of mixer {mixer!r} needs more than "
-        f"{MAX_BOND} bond states; take mixer 'path', or solver 'auto', which needs none of that"
+        f"{MAX_BOND} bond states; take solver='auto', which needs none of that"
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
-from math import log10
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import NDArray
 from biselect._version import __version__
 from biselect.core import Selection
 from biselect.core.metrics import f1_at_k
+from biselect.core.sector import count_in_words
 from biselect.core.selection import Explanation, Swap
 from biselect.report.render import FORMAT
 from biselect.reviews.coverage import coverage, row_shares
@@ -60,7 +60,7 @@ def summarise(
         "selection": selection.to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
-        "choices": _count_in_words(problem.sector.size) if rules is None else None,
+        "choices": count_in_words(problem.sector.size) if rules is None else None,
         "parts": _shares(parts),
         "rows": _rows(selection, why, table),
         "columns": [
@@ -207,15 +207,3 @@ def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, A
         "f1": f1_at_k(selection.samples.tolist(), positive.tolist()),
         "by_chance": float(selection.samples.size * positive.size / labels.size),
     }
-
-
-def _count_in_words(count: int) -> str:
-    """1,234,567 or about 3.2 × 10²¹."""
-    if count < 10**9:
-        return f"{count:,}"
-    exponent = int((count.bit_length() - 1) * log10(2))
-    if count >= 10 ** (exponent + 1):
-        exponent += 1
-    leading = count // 10 ** (exponent - 1)  # two digits
-    raised = str(exponent).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"about {leading // 10}.{leading % 10} × 10{raised}"

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
@@ -17,6 +18,7 @@ from biselect.simulate.stopping import NEVER, Stop
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
 GPU_AMPLITUDES = 1_000_000  # from here on a GPU is worth the way to it
+ANY_MACHINE = 2**50  # bytes; beyond this figures help nobody
 
 
 class Simulator(Protocol):
@@ -70,7 +72,7 @@ def make_simulator(
         from biselect.simulate.gpu import GpuSimulator
 
         return GpuSimulator(problem, samples, features)
-    check_memory(problem.sector.size, dtype, states=1 if backend == "compiled" else 3)
+    check_memory(problem.sector, dtype, states=1 if backend == "compiled" else 3, plain=backend == "plain")
     if backend == "plain":
         return PlainSimulator(problem, samples, features, dtype)
     if backend == "continuous":
@@ -80,15 +82,25 @@ def make_simulator(
     return CompiledSimulator(problem, samples, features, dtype, threads, progress, stop)
 
 
-def check_memory(amplitudes: int, dtype: Any, *, states: int) -> None:
-    """Refuse what would not fit, with the figures."""
-    needed, available = amplitudes * np.dtype(dtype).itemsize * states, available_memory()
-    if available is not None and needed > available:
-        half = "" if np.dtype(dtype) == np.complex64 else "; dtype='complex64' needs half of that"
-        raise InputError(
-            f"the sector has {amplitudes:.3g} amplitudes and needs {needed / 2**30:.1f} GiB, "
-            f"but {available / 2**30:.1f} GiB are free{half}"
-        )
+def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False) -> None:
+    """Refuse what would not fit, with the figures and the ways out that there are."""
+    each, available = sector.size * np.dtype(dtype).itemsize, available_memory()
+    needed = each * states
+    if available is None or needed <= available:
+        return
+    n, d, k, m = sector.n_samples, sector.n_features, sector.k, sector.m
+    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices, {count_in_words(sector.size)}, and its state needs "
+    if needed > ANY_MACHINE:
+        figures += "far more memory than any machine has"
+    else:
+        figures += f"{needed / 2**30:,.1f} GiB, but {available / 2**30:.1f} GiB are free"
+    ways = []
+    if plain and each <= available:
+        ways.append("take backend='compiled', which fits")
+    if np.dtype(dtype) == np.complex128 and needed // 2 <= available:
+        ways.append("take dtype='complex64', which fits")
+    ways.append("take fewer samples or features, draw the shots of a sparse circuit with simulate.wide.WideSampler")
+    raise TooLargeError(figures, ", ".join([*ways, "or let solve(problem) choose without a circuit"]))
 
 
 def available_memory() -> int | None:

@@ -37,7 +37,7 @@ class CompiledSimulator:
         progress: Callable[[float], None] | None = None,
         stop: Stop = NEVER,
     ) -> None:
-        self.progress, self.stop = progress, stop
+        self.progress, self.stop, self.sector = progress, stop, problem.sector
         self._lock = RLock()  # one run at a time: they share the state
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
         self.lanes = BYTES // np.dtype(self.real).itemsize
@@ -65,7 +65,7 @@ class CompiledSimulator:
     def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m)."""
         with self._lock:
-            check_memory(self.shape[0] * self.shape[1], np.result_type(self.real, np.complex64), states=1)
+            check_memory(self.sector, np.result_type(self.real, np.complex64), states=1)
             self._run(layers, start, None, keep=True)
             return self._read(self._state)
 
@@ -80,7 +80,7 @@ class CompiledSimulator:
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable
     ) -> tuple[float, PairGradient]:
         if self._adjoint is None:
-            check_memory(self.shape[0] * self.shape[1], np.result_type(self.real, np.complex64), states=1)
+            check_memory(self.sector, np.result_type(self.real, np.complex64), states=1)
             self._adjoint = self._lines(self._state.size // self.lanes)
         value = 0.0
         given = observable.kind == "values"

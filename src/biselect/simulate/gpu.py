@@ -24,6 +24,7 @@ MOST_PAIRS = 1536  # whose derivatives a block sums in shared memory
 SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
 SUMS = 1024  # bytes of shared memory for the value and the derivatives of a batch's circuit
 BATCH_THREADS = 512
+ELSEWHERE = "take backend='compiled'"  # what the GPU cannot hold
 MOST_AMPLITUDES = 1_000_000  # beyond this a circuit fills the GPU by itself, and is not run in batches
 
 
@@ -105,10 +106,13 @@ class GpuSimulator:
         self.n, self.d = samples.n, features.n
         self.rows, self.columns = len(rows), len(columns)
         if self.columns >= 2**16:
-            raise InputError(f"the gpu backend takes up to 65,535 feature subsets, here are {self.columns:,}")
+            raise InputError(
+                f"the gpu backend takes up to 65,535 feature subsets, here are {self.columns:,}; {ELSEWHERE}"
+            )
         if self.n * self.d > MOST_PAIRS:
             raise InputError(
-                f"the gpu backend takes up to {MOST_PAIRS:,} sample-feature pairs, here are {self.n * self.d:,}"
+                f"the gpu backend takes up to {MOST_PAIRS:,} sample-feature pairs, here are {self.n * self.d:,}; "
+                f"{ELSEWHERE}"
             )
         self._check_memory()
         self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
@@ -191,7 +195,9 @@ class GpuSimulator:
         needed = 8 * self.rows * self.columns
         free = free_memory(self.cp)
         if needed > free:
-            raise InputError(f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free")
+            raise InputError(
+                f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free; {ELSEWHERE}"
+            )
 
     def _launch_stage(self, name: str, stage: list[tuple[int, Any, int]], states: Any, rest: Any) -> None:
         """One stage of the sample mixer: hypercubes of each size."""
@@ -206,7 +212,9 @@ class GpuSimulator:
         shared = states * self.columns * 8
         available = shared_memory(self.cp)
         if shared > available:
-            raise InputError(f"a row of {self.columns:,} feature subsets does not fit into the GPU's shared memory")
+            raise InputError(
+                f"a row of {self.columns:,} feature subsets does not fit into the GPU's shared memory; {ELSEWHERE}"
+            )
         kernel.max_dynamic_shared_size_bytes = shared
         resident = max(1, min(2048 // self.row_threads, available // (shared + SHARED_BESIDES)))
         grid = min(self.group_count, resident * multiprocessors(self.cp))

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from biselect.core import Sector
 from biselect.core.checks import positions
-from biselect.core.sector import subsets
+from biselect.core.sector import count_in_words, subsets
 from biselect.errors import InputError
 
 MOST_COMPETITORS = 2_000_000
@@ -39,8 +39,8 @@ def covariance_threshold(gamma: ArrayLike, sector: Sector, samples: Any, feature
         raise InputError(f"the planted pair must have k = {sector.k} samples and m = {sector.m} features")
     if sector.size > MOST_COMPETITORS:
         raise InputError(
-            f"{sector.size:.1e} competitors are too many to look at for a general covariance; describe the noise by "
-            "its correlation within features instead"
+            f"{count_in_words(sector.size)} competitors are too many to look at for a general covariance; describe the "
+            "noise by its correlation within features instead, correlation= in certify"
         )
     planted = np.zeros((n, d))
     planted[np.ix_(samples, features)] = 1

@@ -14,6 +14,7 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, fail, out, printable, visible_json
+from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
 
 if TYPE_CHECKING:
@@ -152,7 +153,7 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
             "unknown" if took is None else f"{took:.1f}",
         )
     console = out()
-    console.print(table)
+    show_table(table)
     if busy := [name for name, each in plans.items() if each["being_measured"]]:
         console.print(f"Being measured by another process now: {', '.join(busy)}")
     total = "unknown: the device tells no durations" if seconds is None else f"{seconds:.1f} s"

@@ -173,7 +173,7 @@ def coded(lazy: pl.LazyFrame, *, source: str, generated: bool) -> Transactions:
     first = table["Timestamp"][0]
     minutes = ((table["Timestamp"] - first).dt.total_minutes()).cast(pl.Int64)
     if minutes[-1] >= MOST_MINUTES:
-        raise InputError(f"{source}: spans {minutes[-1]} minutes; at most {MOST_MINUTES} can be held")
+        raise InputError(f"{source}: spans {minutes[-1]} minutes; {MOST_MINUTES} at most can be held. Split it in time")
     sender, receiver = _accounts(table)
     currency_change = pl.col("Receiving Currency").cast(pl.String) != pl.col("Payment Currency").cast(pl.String)
     frame = table.select(

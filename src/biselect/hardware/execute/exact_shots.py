@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import Sector, unrank
+from biselect.core.sector import Sector, TooLargeError, unrank
 from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, Readout, Sampler
@@ -86,9 +86,12 @@ def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.ui
 
 @lru_cache(maxsize=1)
 def _wide_sampler(program: Program) -> WideSampler:
-    from biselect.simulate.wide import WideSampler
+    from biselect.simulate.wide import BondLimitError, WideSampler
 
-    return WideSampler(_sizes(program), program)
+    try:
+        return WideSampler(_sizes(program), program)
+    except BondLimitError as error:
+        raise TooLargeError(error.figures, "compile it with fewer layers") from None
 
 
 def _sizes(program: Program) -> SelectionProblem:
@@ -103,8 +106,13 @@ def sector_of(program: Program) -> Sector:
 
 def check_sector(program: Program) -> None:
     """Refuse a program whose state cannot be held and measured, before anything is allocated."""
-    size = sector_of(program).size
-    check_memory(size, _dtype(size), states=2)  # the amplitudes, and their squares
+    sector = sector_of(program)
+    try:
+        check_memory(sector, _dtype(sector.size), states=2)  # the amplitudes, and their squares
+    except TooLargeError as error:
+        wide = "measure it with on='wide'"
+        way = wide if program.bits is not None else f"compile it from a random start and {wide}"
+        raise TooLargeError(error.figures, way) from None
 
 
 def sector_state(program: Program) -> NDArray[Any]:

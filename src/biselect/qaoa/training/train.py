@@ -31,7 +31,7 @@ EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude a
 
 def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
     """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes."""
-    seconds = evaluations * depth * max(LEAST, EACH * problem.sector.size)
+    seconds = evaluations * depth * max(LEAST, EACH * min(problem.sector.size, 2**60))  # more is no float any longer
     return "compiled" if seconds > COMPILE else "auto"
 
 

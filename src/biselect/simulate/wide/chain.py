@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import zgeqp3, zungqr
 
-from biselect.errors import InputError
+from biselect.core.sector import TooLargeError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
 from biselect.simulate.stopping import Look, go_on
 from biselect.simulate.wide.order import basis_start, commuting_levels, effective_ops
@@ -28,7 +28,7 @@ TOLERANCE = 1e-14  # weightless directions of a state of norm 1, in double preci
 CALL = 20_000  # multiplications that cost as much as starting a split
 
 
-class BondLimitError(InputError):
+class BondLimitError(TooLargeError):
     """An exact state needs more bond states than were allowed."""
 
 
@@ -184,8 +184,8 @@ class Chain:
         if bond > self.max_bond:
             raise BondLimitError(
                 f"an exact state needs {bond} states on the bond between places {place} and {place + 1} of "
-                f"{len(self.sites)}, and max_bond is {self.max_bond}; raise max_bond, or take fewer layers, fewer cost "
-                "edges, or a start with fewer ones at their ends"
+                f"{len(self.sites)}, and max_bond is {self.max_bond}",
+                "raise max_bond=, or take fewer layers, fewer cost edges, or a start with fewer ones at their ends",
             )
 
     def _move(self, target: int) -> None:

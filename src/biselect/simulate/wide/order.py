@@ -22,7 +22,10 @@ Order = tuple[int, ...]
 def basis_start(program: Program) -> tuple[int, ...]:
     """The bits that a program starts from; a Dicke state has too many bond states to be one here."""
     if program.bits is None:
-        raise InputError("the wide sampler starts from a basis state; sample the Dicke start on the sector")
+        raise InputError(
+            "the wide sampler starts from a basis state, this circuit from a Dicke state; measure it on the sector, or "
+            "take a random start"
+        )
     return program.bits
 
 

@@ -1,0 +1,80 @@
+"""Defaults from `biselect.toml` in the working directory: a section a command, an entry an option."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+from biselect.errors import InputError
+
+FILE = Path("biselect.toml")
+taken: list[str] = []  # what the running command took from the file, as one would type it
+
+
+def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """What the file says, by command and parameter, as if it had been typed; nothing where there is no file."""
+    try:
+        content = tomllib.loads(FILE.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise InputError(f"{FILE}: cannot be read: {error}") from error
+    found: dict[str, dict[str, Any]] = {}
+    for section, entries in content.items():
+        if not isinstance(entries, dict):
+            raise InputError(f"{FILE}: {section} stands in no section; write it below one such as [select]")
+        if section not in commands:
+            raise InputError(f"{FILE}: [{section}] is no command{_nearest(section, commands)}")
+        options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
+        found[section] = {}
+        for key, value in entries.items():
+            option = options.get(key.replace("_", "-"))
+            if option is None:
+                raise InputError(f"{FILE}: [{section}] has no option {key!r}{_nearest(key, options)}")
+            found[section][option.name] = _as_typed(option, value, f"{FILE}: [{section}] {key}")
+    return found
+
+
+def key_of(option: Any) -> str:
+    """The option's name in the file: its longest flag without dashes."""
+    return str(max(option.opts, key=len)).lstrip("-")
+
+
+def as_flags(options: Iterable[Any], values: Mapping[str, Any]) -> list[str]:
+    """Values of the file as words of a command line."""
+    words: list[str] = []
+    for option in options:
+        if option.name not in values:
+            continue
+        value, flag = values[option.name], max(option.opts, key=len)
+        if option.is_flag:
+            words += [flag] if value else list(option.secondary_opts[:1])
+        elif option.multiple:
+            words += [word for one in value for word in (flag, one)]
+        else:
+            words += [flag, *([value] if isinstance(value, str) else value)]
+    return words
+
+
+def _as_typed(option: Any, value: Any, where: str) -> Any:
+    """A flag as true or false, everything else as text."""
+    if option.is_flag != isinstance(value, bool):
+        raise InputError(f"{where}: {'is true or false' if option.is_flag else 'takes a value, not true or false'}")
+    if option.is_flag:
+        return value
+    several = value if isinstance(value, list) else [value]
+    if any(isinstance(one, dict | list | bool) for one in several):
+        raise InputError(f"{where}: takes numbers and text, and lists of them where the option takes several")
+    if option.multiple:
+        return [str(one) for one in several]
+    if len(several) != option.nargs:
+        raise InputError(f"{where}: takes {'one value' if option.nargs == 1 else f'a list of {option.nargs} values'}")
+    return str(several[0]) if option.nargs == 1 else [str(one) for one in several]
+
+
+def _nearest(name: str, known: Iterable[str]) -> str:
+    near = get_close_matches(name.replace("_", "-"), list(known), n=1, cutoff=0)
+    return f"; did you mean {near[0]!r}?" if near else ""

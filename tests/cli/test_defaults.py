@@ -1,0 +1,89 @@
+import json
+import shlex
+
+import pytest
+
+WHOLE = """
+[select]
+k = 2
+m = 2
+reference = "reference.parquet"
+id-column = "id"
+exclude = ["fraud", "u"]
+neighbours = [1, 0]
+sides = false
+null_draws = 5
+"""
+
+
+@pytest.fixture
+def here(tables, monkeypatch):
+    monkeypatch.chdir(tables)
+    return tables
+
+
+def test_defaults_come_from_the_file_are_said_and_recorded(run, here):
+    (here / "biselect.toml").write_text(WHOLE)
+    first = run("select", "pool.parquet", "--out", "a")
+    assert first.code == 0 and "from biselect.toml: -k 2 -m 2 --reference reference.parquet" in first.err
+    recorded = shlex.split(json.loads((here / "a" / "report.json").read_text())["reproduce"]["command"])
+    assert recorded[:2] == ["biselect", "select"] and "--no-sides" in recorded
+    (here / "biselect.toml").unlink()
+    again = run(*recorded[1:-1], "b")
+    assert again.code == 0 and "biselect.toml" not in again.err
+    assert (here / "a" / "selection.json").read_bytes() == (here / "b" / "selection.json").read_bytes()
+
+
+def test_the_command_line_beats_the_file(run, here):
+    (here / "biselect.toml").write_text(WHOLE)
+    done = run("select", "pool.parquet", "-k", "3", "--exclude", "fraud", "--quiet", "--json")
+    assert done.err == "" and len(json.loads(done.out)["samples"]) == 3
+    helped = run("select", "-h").out
+    assert "[biselect.toml: 2]" in helped and "[biselect.toml: no-sides]" in helped
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("[selct]\nk = 1", "[selct] is no command; did you mean 'select'?"),
+        ("[select]\nid_colum = 'a'", "[select] has no option 'id_colum'; did you mean 'id-column'?"),
+        ("k = 1", "k stands in no section"),
+        ("[select]\nk = 'many'", "[select] k: "),
+        ("[select]\nk = true", "[select] k: takes a value"),
+        ("[select]\nk = [1, 2]", "[select] k: takes one value"),
+        ("[select]\nneighbours = 1", "[select] neighbours: takes a list of 2 values"),
+        ("[select]\nproof = 1", "[select] proof: is true or false"),
+        ("[select]\nshow = [{a = 1}]", "[select] show: takes numbers and text"),
+        ("[select\n", "biselect.toml: cannot be read"),
+        ("[select]\npool = 'x'", "[select] has no option 'pool'"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_by_name(run, here, content, said):
+    (here / "biselect.toml").write_text(content)
+    refused = run("select", "pool.parquet", "-m", "2", "--reference", "reference.parquet")
+    assert refused.code == 2 and refused.err.startswith("error: biselect.toml") and said in refused.err
+    assert run("select", "-h").code == 0  # help helps to mend it
+
+
+def test_the_doctor_says_what_is_wrong_with_it(run, here):
+    (here / "biselect.toml").write_text("[selct]\nk = 1")
+    outcome = run("doctor")
+    assert outcome.code == 1 and "[selct] is no command" in outcome.out
+
+
+def test_the_doctor_shows_the_file(run, here, monkeypatch):
+    monkeypatch.setenv("HOME", str(here))
+    (here / "biselect.toml").write_text(WHOLE)
+    (here / ".zfunc").mkdir()
+    (here / ".zfunc" / "_biselect").touch()
+    facts = json.loads(run("doctor", "--json").out)
+    assert facts["defaults"]["file"] == str(here / "biselect.toml") and facts["completion"] == ["zsh"]
+    assert facts["defaults"]["values"]["select"][:4] == ["-k", "2", "-m", "2"]
+    assert "select -k 2 -m 2" in run("doctor").out
+
+
+def test_nothing_of_the_file_steers_the_terminal(run, here):
+    (here / "biselect.toml").write_text('[select]\nid-column = "\\u001b[31mid"\n')
+    told = run("select", "pool.parquet", "-k", "1", "-m", "1", "--reference", "reference.parquet")
+    assert "\x1b" not in told.err and told.code == 2
+    assert "\x1b" not in run("doctor").out

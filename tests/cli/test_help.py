@@ -1,0 +1,69 @@
+import pytest
+from typer.main import get_command
+
+from biselect.cli import options, whole_app
+from biselect.cli.help import COMMANDS, GROUPS, MORE, grouped
+
+ALL = get_command(whole_app()).commands
+
+
+@pytest.mark.parametrize("name", [None, *ALL])
+def test_help_fits_80_columns_and_shows_no_type(run, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    words = [] if name is None else [name]
+    helped = run(*words, "-h")
+    assert helped.code == 0 and helped.out == run(*words, "--help").out
+    assert helped.out.startswith(f"Usage: {' '.join(['biselect', *words])} ")
+    assert max(map(len, helped.out.splitlines())) <= 80
+    for noise in ("<", "[x>=", "TEXT\n", "\x1b"):
+        assert noise not in helped.out
+
+
+def test_what_matters_comes_first(run):
+    shown = run("select", "-h").out
+    first = shown.partition("What matters most:")[2].partition("\n\n")[0]
+    places = [first.index(flag) for flag in ("-k ", "-m ", "--reference ", "--time-column ", "--id-column ", "--out ")]
+    assert places == sorted(places)
+    assert shown.index("What matters most:") < shown.index("Columns:") < shown.index("Output:")
+    assert "Usage: biselect select POOL -k NUMBER -m NUMBER|auto [OPTIONS]" in shown
+
+
+def test_every_group_is_of_options_that_there_are():
+    named = {parameter.name for command in ALL.values() for parameter in command.params}
+    for title, names in GROUPS.items():
+        assert {*names} - {"help"} <= named, title
+    assert {name for names in COMMANDS.values() for name in names} >= {*ALL}
+    everything = ALL["select"].params
+    assert sum(map(len, grouped(everything[1:]).values())) == len(everything) - 1
+
+
+def test_an_option_in_no_group_is_shown_all_the_same():
+    class Unknown:
+        name = "new"
+
+    assert list(grouped([Unknown()])) == [MORE]
+
+
+def test_the_words_that_help_offers_are_those_of_the_library():
+    from biselect.calibrate.calibrator import MISSING
+    from biselect.calibrate.column import CENTERS
+    from biselect.hardware.paths import PATHS
+    from biselect.qaoa import SCHEDULES, STRATEGIES
+    from biselect.qaoa.mixers import MIXERS
+    from biselect.reviews.kinds import APART
+    from biselect.reviews.presets import PRESETS
+    from biselect.reviews.recentre import DRIFT
+
+    taken = {parameter.name: parameter.metavar for parameter in ALL["select"].params}
+    offered = {"missing": MISSING, "center": CENTERS, "apart": APART, "drift": DRIFT, "preset": PRESETS}
+    for name, words in offered.items():
+        assert {*taken[name].split("|")} == {*words}
+    (mixer,) = (parameter.metavar for parameter in ALL["train"].params if parameter.name == "mixer")
+    assert {*mixer.split("|")} == {*MIXERS}
+    assert {*options.SCHEDULES} == {*SCHEDULES} and {*options.STRATEGIES} == {*STRATEGIES}
+    assert {*options.PATH_NAMES} <= {*PATHS}
+
+
+def test_a_wrong_option_is_answered_with_the_nearest(run):
+    answered = run("select", "--sed", "3")
+    assert answered.code == 2 and "--seed" in answered.err and "╭" not in answered.err

@@ -1,0 +1,124 @@
+"""What is too large is refused with figures that one can read, and with ways out that there are."""
+
+import inspect
+import pickle
+import re
+from itertools import product
+
+import numpy as np
+import pytest
+
+import biselect
+from biselect import SelectionProblem
+from biselect.core import Sector
+from biselect.core.sector import TooLargeError
+from biselect.errors import InputError
+from biselect.qaoa import Ansatz
+from biselect.simulate import backends
+from biselect.simulate.backends import check_memory, make_simulator
+
+HUGE = SelectionProblem(coupling=np.ones((5000, 29), dtype=np.float32), k=20, m=3)
+ENDLESS = Sector(n_samples=60_000, n_features=29, k=20_000, m=3)  # more choices than a float can say
+
+
+def refused(call, *arguments, **options):
+    with pytest.raises(InputError) as caught:
+        call(*arguments, **options)
+    return str(caught.value)
+
+
+def given_values(message):
+    """Every `parameter='value'` or `parameter=` that a message advises."""
+    return dict(re.findall(r"\b([a-z_]+)=(?:'([^']*)')?", message))
+
+
+def test_sizes_can_be_read():
+    said = refused(Ansatz, HUGE, depth=1)
+    assert "C(5000, 20)·C(29, 3) choices, about 1.3 × 10⁵⁹" in said and "far more memory than any machine has" in said
+    assert "GiB" not in said and not re.search(r"\d{6}", said)
+    assert "× 10¹⁶⁵⁸⁷" in refused(check_memory, ENDLESS, np.complex64, states=1)
+
+
+def test_a_setting_is_advised_only_where_it_helps(monkeypatch):
+    """(10, 6, 2, 2): 675 amplitudes, 10.8 kB in double precision."""
+    problem, seen = SelectionProblem(coupling=np.ones((10, 6)), k=2, m=2), set()
+    for backend, dtype, free in product(("plain", "compiled"), ("complex64", "complex128"), (4e3, 8e3, 12e3, 24e3)):
+        monkeypatch.setattr(backends, "available_memory", lambda free=free: int(free))
+        asked = {"depth": 1, "backend": backend, "dtype": dtype}
+        try:
+            Ansatz(problem, **asked)
+        except TooLargeError as error:
+            for name, value in given_values(str(error)).items():
+                assert name in inspect.signature(Ansatz).parameters and asked[name] != value
+                Ansatz(problem, **{**asked, name: value})  # and it fits
+                seen.add(name)
+    assert seen == {"backend", "dtype"}
+
+
+def test_the_ways_out_exist(monkeypatch):
+    said = refused(Ansatz, HUGE, depth=1)
+    assert "simulate.wide.WideSampler" in said and "solve(problem)" in said
+    from biselect.simulate.wide import WideSampler
+
+    assert callable(WideSampler) and callable(biselect.solve)
+    problem = SelectionProblem(coupling=np.ones((4999, 20)), k=2, m=2)
+    said = refused(biselect.solve, problem, "qaoa")
+    (solver,) = re.findall(r"solver='(\w+)'", said)
+    assert solver in biselect.solver_names() and biselect.solve(problem, solver).proven_optimal
+
+
+def test_every_backend_and_dtype_that_is_advised_exists():
+    from biselect.simulate import gpu
+
+    assert given_values(gpu.ELSEWHERE)["backend"] in backends.BACKENDS
+    assert "backend" in inspect.signature(make_simulator).parameters
+
+
+def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch):
+    pytest.importorskip("qiskit")
+    from biselect.hardware.execute.exact_shots import check_sector
+    from biselect.hardware.execute.samplers import KINDS, sampler_for
+    from biselect.qaoa import AnsatzSpec
+
+    monkeypatch.setattr(backends, "available_memory", lambda: 100)
+    problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
+    for start, words in (("canonical", ""), ("dicke", "compile it from a random start and ")):
+        said = refused(check_sector, AnsatzSpec(problem, 1, start=start).program())
+        assert f"{words}measure it with on=" in said and given_values(said)["on"] in KINDS
+        assert sampler_for(given_values(said)["on"]).name == "wide"
+
+
+def test_the_command_line_names_no_python(run, tmp_path):
+    HUGE.save(tmp_path / "p.npz")
+    said = run("train", tmp_path / "p.npz").err
+    assert "far more memory" in said and "`biselect solve`" in said and "=" not in said.replace("p = ", "")
+
+
+def test_patches_and_proofs_of_size_say_what_to_do():
+    pytest.importorskip("qiskit")
+    from biselect.hardware import choose_patch, load_target
+    from biselect.hardware.surrogates import low_energy_overlap
+
+    said = refused(choose_patch, load_target("iqm-54"), 40, 20)
+    assert "take fewer samples or features, or a larger device" in said
+    assert "about 1.3 × 10⁵⁹ choices" in refused(low_energy_overlap, HUGE, HUGE)
+
+
+def test_the_error_survives_a_way_between_processes():
+    error = TooLargeError("it needs 5 GiB", "take less")
+    again = pickle.loads(pickle.dumps(error))
+    assert str(again) == "it needs 5 GiB; take less" and again.figures == "it needs 5 GiB"
+
+
+def test_every_extra_that_is_named_exists():
+    import tomllib
+    from pathlib import Path
+
+    root = Path(__file__).parents[1]
+    extras = {
+        name: {*tomllib.loads((root / place / "pyproject.toml").read_text())["project"]["optional-dependencies"]}
+        for name, place in (("biselect", "."), ("biselect-studies", "studies"))
+    }
+    sources = [*(root / "src").rglob("*.py"), *(root / "studies" / "src").rglob("*.py"), root / "README.md"]
+    named = {found for path in sources for found in re.findall(r"(biselect(?:-studies)?)\[(\w+)\]", path.read_text())}
+    assert len(named) >= 4 and all(extra in extras[package] for package, extra in named)
