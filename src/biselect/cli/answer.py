@@ -8,13 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable
-from biselect.cli.flags import in_flags
+from biselect.cli.flags import ADVISED, in_flags
 
 if TYPE_CHECKING:
     from biselect.reviews import Review
 
 SHOWN_ROWS = 30
-ADVISED = {name: f"--{name}" for name in ("categories", "dates")}  # what a warning may advise
 
 
 def this_command() -> str:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
+
+from biselect.cli.flags import ADVISED, in_flags
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -37,6 +40,7 @@ class Steps:
         from rich.console import Console
 
         self.console: Console = Console(stderr=True, quiet=quiet, highlight=False)
+        _tell_how_files_are_read(self)
 
     @contextmanager
     def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
@@ -59,6 +63,27 @@ class Steps:
     def say(self, text: str, style: str = "dim") -> None:
         """A line for the person who watches."""
         self.console.print(printable(text), style=style, markup=False, soft_wrap=True)  # a path stays whole
+
+
+class _Readings(logging.Handler):
+    """Says how files were read, each thing once."""
+
+    def __init__(self, steps: Steps) -> None:
+        super().__init__(logging.INFO)
+        self.steps, self.said = steps, set[str]()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self.said:
+            self.said.add(text)
+            self.steps.say(in_flags(text, ADVISED), style="yellow" if record.levelno > logging.INFO else "dim")
+
+
+def _tell_how_files_are_read(steps: Steps) -> None:
+    log = logging.getLogger("biselect.reading")
+    log.handlers = [_Readings(steps)]  # one command, one console
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def out() -> Console:

@@ -69,11 +69,15 @@ Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 TimeColumn = Annotated[str | None, may_be(help="Column that orders the rows; never a feature.")]
-TimeFormat = Annotated[str | None, may_be(help="How its text is written where that is not ISO: '%d/%m/%Y %H:%M'.")]
-Delimiter = Annotated[str | None, may_be(help="Between values of a CSV, such as ';'.")]
+DateFormat = Annotated[str | None, may_be(help="How dates are written, such as '%d/%m/%Y %H:%M'; else found out.")]
+Encoding = Annotated[str | None, may_be(help="Of a CSV, such as cp1252; else found out.")]
+Delimiter = Annotated[str | None, may_be(help="Between values of a CSV, such as ';'; else found out.")]
+Decimal = Annotated[str | None, may_be(help="Before decimals in a CSV: , or . ; else found out.")]
+Thousands = Annotated[str | None, may_be(help="Between thousands in a CSV: . , ' or a space; '' for none.")]
 NaValues = Annotated[
     list[str] | None, may_be(help="What means missing in a CSV, beside NA and its like; repeat or use commas.")
 ]
+Duplicates = Annotated[str, typer.Option(help="Of rows with one id keep the first or the last, or make it an error.")]
 Show = Annotated[
     list[str] | None, may_be(help="Columns shown beside the rows, never used to choose; repeat or use commas.")
 ]
@@ -87,7 +91,9 @@ Map = Annotated[
     str | None, may_be(help="How extremeness becomes a weight: a map's name, or auto for the one that drifts least.")
 ]
 IdColumn = Annotated[str | None, may_be(help="Column that names the rows; otherwise their position.")]
-LabelColumn = Annotated[str | None, may_be(help="Known positives (0/1): shown with the answer, never used.")]
+LabelColumn = Annotated[
+    str | None, may_be(help="Known positives (0/1, yes/no; or NAME=VALUE): shown with the answer, never used.")
+]
 Features = Annotated[list[str] | None, may_be(help="Columns to use; repeat or separate by commas.")]
 Exclude = Annotated[list[str] | None, may_be(help="Columns to leave out; repeat or separate by commas.")]
 Cap = Annotated[float | None, may_be(help="Largest weight, w_max; the map's own unless given.")]
@@ -95,6 +101,9 @@ CouplingWeight = Annotated[float, typer.Option(help="λ, the weight of the block
 Missing = Annotated[str, typer.Option(help="Missing values: weigh how rare they are, fill with the median, or error.")]
 Categories = Annotated[
     list[str] | None, may_be(help="Columns of numbers that name things, such as postcodes; repeat or use commas.")
+]
+Numbers = Annotated[
+    list[str] | None, may_be(help="Columns of numbers that look like codes and are quantities; repeat or use commas.")
 ]
 Dates = Annotated[
     list[str] | None, may_be(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
