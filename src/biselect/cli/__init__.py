@@ -16,6 +16,7 @@ from biselect.cli import (
     compile,
     demo,
     doctor,
+    inspect,
     missing,
     monitor,
     report,
@@ -39,6 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
+    inspect.inspect,
     select.select,
     solve.solve,
     certify.certify,

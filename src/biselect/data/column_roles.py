@@ -83,6 +83,7 @@ class Columns:
         time_column: the one that orders them best.
         label_column: the one that tells known positives.
         positive: its value for these.
+        positive_is_clear: whether that value says so by itself, as `yes` does.
         repeated_ids: rows whose id an earlier row has.
         repeated_rows: rows that an earlier row equals in everything; None where that was not counted.
         strange: entries that are no numbers in columns that hold mostly numbers.
@@ -93,6 +94,7 @@ class Columns:
     time_column: str | None = None
     label_column: str | None = None
     positive: str | None = None
+    positive_is_clear: bool = True
     repeated_ids: int = 0
     repeated_rows: int | None = None
     strange: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -122,7 +124,7 @@ def roles_in(table: pa.Table) -> Columns:
         if odd:
             strange[name] = odd
         known = column.drop_null()
-        if reading is not None and name in reading.codes and role in ("category", "code"):
+        if reading is not None and name in reading.codes and role in ("category", "free text"):
             role, remark = "code", "digits that begin with 0: kept as text"
         doubt = "" if reading is None else reading.doubts.get(name, "")
         found[name] = Column(
@@ -140,7 +142,7 @@ def roles_in(table: pa.Table) -> Columns:
         )
     time = _best_time(table, found)
     named = _best_id(table, found, time)
-    label, positive = _best_label(table, found, {time, named})
+    label, positive, clear = _best_label(table, found, {time, named})
     for name, role in ((time, "time"), (named, "id"), (label, "label")):
         if name is not None:
             found[name] = _with_role(found[name], role)
@@ -150,6 +152,7 @@ def roles_in(table: pa.Table) -> Columns:
         time_column=time,
         label_column=label,
         positive=positive,
+        positive_is_clear=clear,
         repeated_ids=0 if named is None else table.num_rows - found[named].missing - found[named].distinct,
         repeated_rows=_equal_rows(table),
         strange=strange,
@@ -226,27 +229,28 @@ def _best_id(table: pa.Table, found: Mapping[str, Column], time: str | None) -> 
     return best.name if best is not None and fit(best) else None
 
 
-def _best_label(table: pa.Table, found: Mapping[str, Column], taken: set[str | None]) -> tuple[str | None, str | None]:
+def _best_label(
+    table: pa.Table, found: Mapping[str, Column], taken: set[str | None]
+) -> tuple[str | None, str | None, bool]:
     """The column with two values that is called like a label, or that holds words for the unusual."""
-    best: tuple[int, str | None, str | None] = (1, None, None)
-    last = table.column_names[-1]
+    best: tuple[int, str | None, str | None, bool] = (1, None, None, True)
     for name, column in found.items():
         if name in taken or column.distinct != 2 or column.role in ("date", "unclear"):
             continue
         texts = as_texts(table[name])
         counts = {entry["values"]: entry["counts"] for entry in pc.value_counts(texts.drop_null()).to_pylist()}
-        values = list(counts)
+        values, named = list(counts), "label" in hints_at(name)
         positive = positive_of(values)
-        if positive is None and "label" in hints_at(name):
+        clear = positive is not None
+        if positive is None and named:
             positive = min(values, key=counts.__getitem__)
         if not positive:
             continue
         words = {value.lower() for value in values}
-        rare = counts[positive] <= RARE * table.num_rows
-        fit = 3 * ("label" in hints_at(name)) + 2 * bool(words & (ODD | USUAL)) + rare
-        fit += name == last and bool(words & (YES | NO)) and not is_number(table[name].type)
-        best = max(best, (fit, name, positive), key=lambda one: one[0])
-    return best[1], best[2]
+        fit = 3 * named + 2 * bool(words & (ODD | USUAL)) + (counts[positive] <= RARE * table.num_rows)
+        fit += name == table.column_names[-1] and bool(words & (YES | NO)) and is_text(table[name].type)
+        best = max(best, (fit, name, positive, clear), key=lambda one: one[0])
+    return best[1:]
 
 
 def _equal_rows(table: pa.Table) -> int | None:
@@ -260,5 +264,5 @@ def _equal_rows(table: pa.Table) -> int | None:
 
 
 def _short(value: object) -> str:
-    text = f"{value:.6g}" if isinstance(value, float) else str(value)
+    text = f"{value:.6g}" if isinstance(value, float) else str(value).removesuffix(" 00:00:00")
     return text if len(text) <= 30 else text[:29] + "…"

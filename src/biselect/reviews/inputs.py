@@ -22,7 +22,7 @@ from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import CsvForm, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.data.readers.delimited import PLAIN, line_of_row
+from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
 from biselect.data.splits import as_times
 from biselect.data.tables import is_text, names_in, require_columns
 from biselect.errors import InputError
@@ -82,7 +82,8 @@ def open_pool(
         categories=names_in(roles.categories, known),
         numbers=names_in(roles.numbers, known),
     )
-    codes = _codes(tables[-1], roles) if paths_of(sources[-1:]) else []
+    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
+    codes = _codes(tables[-1], roles, zero_led) if paths_of(sources) else []
     roles = replace(roles, categories=[*roles.categories, *codes])
     if reference is not None:
         return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
@@ -119,14 +120,16 @@ def _with_label_value(roles: Roles, known: Collection[str]) -> Roles:
     return replace(roles, label_column=name, label_value=value)
 
 
-def _codes(reference: pa.Table, roles: Roles) -> list[str]:
+def _codes(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
     """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
     taken = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
     taken |= {*roles.categories, *roles.numbers, *parts_of_dates(roles.dates)}
     return [
         name
         for name, column in zip(reference.column_names, reference.columns, strict=True)
-        if name not in taken and (roles.features is None or name in roles.features) and looks_like_code(name, column)
+        if name not in taken
+        and (roles.features is None or name in roles.features)
+        and (name in zero_led or looks_like_code(name, column))
     ]
 
 

@@ -119,11 +119,10 @@ class Reading:
             said.append("UTF-8 with a byte order mark")
         if self.delimiter != ",":
             said.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
-        styles = dict.fromkeys(self.styles.values())
         commas = [name for name, (decimal, _) in self.styles.items() if decimal == ","]
         if commas:
             said.append(f"decimal comma in {_listed(commas)}")
-        for mark in dict.fromkeys(thousands for _, thousands in styles if thousands):
+        for mark in dict.fromkeys(thousands for _, thousands in self.styles.values() if thousands):
             columns = [name for name, (_, thousands) in self.styles.items() if thousands == mark]
             said.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
         for unit in dict.fromkeys(self.units.values()):
@@ -206,12 +205,7 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
         delimiter=sniffed.delimiter,
         skipped=sniffed.skipped,
         decimal=style.decimal if style else "",
-        styles={name: (style.decimal, "") for name in looks.decimals if style is not None and name not in told}
-        | {
-            name: (one.style.decimal, one.style.thousands)
-            for name, one in told.items()
-            if one.style and not one.style.plain
-        },
+        styles={name: style for name in names if (style := _style(name, told, looks)) is not None},
         units={name: one.unit for name, one in told.items() if one.unit},
         dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
         missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
@@ -225,6 +219,14 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     return pa.Table.from_arrays([columns[at] for at in kept], names=[names[at] for at in kept]).replace_schema_metadata(
         {SOURCE: json.dumps(asdict(reading))}  # this survives `take`
     )
+
+
+def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[str, str] | None:
+    """The marks of a column whose numbers are not plain."""
+    if name not in told:
+        return (",", "") if name in looks.decimals else None
+    style = told[name].style
+    return None if style is None or style.plain else (style.decimal, style.thousands)
 
 
 def _refuse_marks(form: CsvForm) -> None:
@@ -271,7 +273,9 @@ def _looks(sniffed: Sniffed, form: CsvForm, told: set[str]) -> _Looks:
     comma = style is not None and style.decimal == ","
     return _Looks(
         style=style,
-        decimals=[name for name, found in ways.items() if comma and any(way.decimal == "," for way in found)],
+        decimals=[
+            name for name, found in ways.items() if comma and any("," in (way.decimal, way.either) for way in found)
+        ],
         codes=frozenset(codes),
         missing=missing,
     )
