@@ -8,8 +8,10 @@ from .core import groups_by as groups_by
 from .data.problem_files import read_problem as read_problem
 from .estimators import JointSelector as JointSelector
 from .estimators import TailCalibrator as TailCalibrator
+from .reviews import Inspection as Inspection
 from .reviews import Review as Review
 from .reviews import ReviewSession as ReviewSession
+from .reviews import inspect as inspect
 from .reviews import review as review
 from .reviews import review_problem as review_problem
 from .solvers import solve as solve

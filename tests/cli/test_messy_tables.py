@@ -22,14 +22,14 @@ def event(i, rng):
     if i in (64, 69, 74, 79):
         heat, noise = 9.0 + i / 100, -9.0
     if i in (5, 69):
-        noise = "-"
+        noise = "off" if i == 5 else "tbd"
     when = f"{1 + i // 12:02d}/03/2026 {2 * (i % 12):02d}:00"
     return [f"e{i}", when, f"M{i % 5}", heat, noise, flow, 4 if i in (70, 71) else 3, 7, HOSTILE]
 
 
 @pytest.fixture
 def messy(tmp_path):
-    """80 events in a semicolon file with a dash for missing values and dates of its own kind."""
+    """80 events in a semicolon file with words for missing values and dates of its own kind."""
     rng = np.random.default_rng(1)
     lines = [";".join(map(str, line)) for line in [COLUMNS, *(event(i, rng) for i in range(80))]]
     (tmp_path / "events.csv").write_text("\n".join(lines) + "\n")
@@ -39,10 +39,10 @@ def messy(tmp_path):
 def command(folder, *more, without=()):
     options = {
         "--delimiter": ";",
-        "--na-values": "-",
+        "--na-values": "off,tbd",
         "--missing": "median",
         "--time-column": "when",
-        "--time-format": FORMAT,
+        "--date-format": FORMAT,
         "--reference-until": "05/03/2026 22:00",
         "--id-column": "id",
         "--show": "when,machine,remark",
@@ -56,10 +56,8 @@ def command(folder, *more, without=()):
 @pytest.mark.parametrize(
     ("without", "message"),
     [
-        (["--delimiter"], "looks semicolon-separated (id;when;machine;"),
-        (["--time-format"], "line 2 holds '01/03/2026 00:00'; write dates as 2026-03-28 18:55"),
-        (["--time-format"], "or give --time-format, such as '%d/%m/%Y %H:%M'"),
-        (["--na-values"], "column 'noise' is not numeric (line 7 holds '-'; if that means missing: --na-values -"),
+        (["--na-values"], "column 'noise' is not numeric (line 7 holds 'off'; others 'tbd', 2 entries in all"),
+        (["--na-values"], "if they mean missing: --na-values off,tbd"),
         (["--na-values"], "--show only shows them beside the rows"),
     ],
 )
@@ -80,7 +78,7 @@ def test_each_obstacle_is_named_with_its_line_and_its_option(run, messy, without
         (["--must-column", "machine"], "--must-column machine: there is no such column in use; there are heat"),
         (["--features", "heat,machine"], "'machine' of --show or --per is never a feature"),
         (["--delimiter", "ab"], "--delimiter must be one plain character"),
-        (["--time-format", "%Y"], "line 2 holds '01/03/2026 00:00', which is not --time-format %Y"),
+        (["--date-format", "%Y"], "line 2 holds '01/03/2026 00:00', which is not --date-format %Y"),
         (["--show", "colour"], "the pool has no column 'colour'"),
     ],
 )
@@ -240,6 +238,6 @@ def test_an_unproven_ruled_answer_counts_nothing(run, tmp_path):
 def test_semicolon_and_dash_options_are_for_csv_only(run, tables):
     base = ("select", tables / "pool.parquet", "--reference", tables / "reference.parquet", "--id-column", "id")
     outcome = run(*base, "-k", 2, "-m", 2, "--delimiter", ";")
-    assert outcome.code == 2 and "are for CSV files" in outcome.err
-    outcome = run(*base, "-k", 2, "-m", 2, "--time-format", "%Y")
-    assert outcome.code == 2 and "--time-format goes with --time-column" in outcome.err
+    assert outcome.code == 2 and "--delimiter: such options are for CSV files" in outcome.err
+    outcome = run(*base, "-k", 2, "-m", 2, "--date-format", "%Y")
+    assert outcome.code == 2 and "--date-format goes with --time-column" in outcome.err

@@ -82,7 +82,7 @@ def test_the_time_column_can_give_its_hour_in_its_own_format(run, tmp_path):
     times[70] = times[70].replace(hour=23)
     lines = [f"{time:%d/%m/%Y %H:%M},{i % 7}" for i, time in enumerate(times)]
     (tmp_path / "t.csv").write_text("\n".join(["when,x", *lines]) + "\n")
-    split = ("--time-column", "when", "--time-format", "%d/%m/%Y %H:%M", "--reference-until", "75%")
+    split = ("--time-column", "when", "--date-format", "%d/%m/%Y %H:%M", "--reference-until", "75%")
     outcome = run("select", tmp_path / "t.csv", *split, "--dates", "when", "-k", "1", "-m", "1", "--json")
     answer = json.loads(outcome.out)
     assert answer["samples"] == ["70"] and answer["features"] == ["when hour"]

@@ -108,10 +108,11 @@ def test_times_of_another_form_order_the_windows_too(run, tmp_path):
     table = pa.table({"t": days, **{name: rng.normal(size=240) for name in NAMES}})
     pa.csv.write_csv(table.take(rng.permutation(240)), tmp_path / "all.csv")
     split = ("monitor", tmp_path / "all.csv", "--window", "40", "--time-column", "t", *BUDGETS, "--pool-rows", "10")
-    outcome = run(*split)
-    assert outcome.code == 2 and re.search(r"line \d+ holds '\d\d/\d\d/2026'; write dates as", outcome.err)
-    read = run(*split, "--time-format", "%d/%m/%Y", "--json")
-    answer = json.loads(read.out)
+    outcome = run(*split, "--json")
+    assert "all.csv read as: dates 31/12/2025 in 't'" in outcome.err
+    answer = json.loads(outcome.out)
+    given = json.loads(run(*split, "--date-format", "%d/%m/%Y", "--json").out)
+    assert given["points"] == answer["points"]
     when = [point["when"] for point in answer["points"]]
     assert len(when) > 1 and when == sorted(when) and when[0].startswith("2026-0")
 
@@ -168,7 +169,6 @@ def test_select_can_choose_the_map_and_says_why(run, tables):
 @pytest.mark.parametrize("width", [390, 1200])
 def test_the_page_fits_phone_and_desk(run, tmp_path, chromium, width):
     import html
-    import re
     import subprocess
 
     write(tmp_path / "all.parquet", 1000, np.repeat([2.0, 0.0], 500))

@@ -17,7 +17,7 @@ def month(path, number, rows=400, shift=0.0):
 
 
 def test_months_are_summed_up_merged_and_watched(run, tmp_path):
-    roles = ("--time-column", "day", "--time-format", "%d.%m.%Y", "--exclude", "id")
+    roles = ("--time-column", "day", "--date-format", "%d.%m.%Y", "--exclude", "id")
     for number, ending in ((4, "csv"), (5, "parquet")):
         outcome = run(
             "summarise", month(tmp_path / f"{number}.{ending}", number), "--out", tmp_path / f"{number}.npz", *roles

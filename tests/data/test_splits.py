@@ -137,28 +137,28 @@ def test_text_with_offsets_and_dictionaries_are_times_too():
 @pytest.mark.parametrize("until", ["28/03/2026 18:55", "2026-03-28 18:55", "50%"])
 def test_times_may_be_written_otherwise(until):
     table = pa.table({"t": ["29/03/2026 00:00", "28/03/2026 18:55"], "x": [1.0, 2.0]})
-    pool = split_in_time(table, Roles(time_column="t", time_format="%d/%m/%Y %H:%M"), reference_until=until)
+    pool = split_in_time(table, Roles(time_column="t", date_format="%d/%m/%Y %H:%M"), reference_until=until)
     assert pool.candidates["x"].to_pylist() == [1.0]
     assert pool.times == {"reference": ("2026-03-28 18:55:00",) * 2, "pool": ("2026-03-29 00:00:00",) * 2}
 
 
-def test_offsets_of_a_time_format_are_respected():
+def test_offsets_of_a_date_format_are_respected():
     table = pa.table({"t": ["1.3.2026 12:00 +0000", "1.3.2026 12:30 +0100"], "x": [1.0, 2.0]})
-    pool = split_in_time(table, Roles(time_column="t", time_format="%d.%m.%Y %H:%M %z"), reference_until="50%")
+    pool = split_in_time(table, Roles(time_column="t", date_format="%d.%m.%Y %H:%M %z"), reference_until="50%")
     assert pool.candidates["x"].to_pylist() == [1.0]
 
 
 @pytest.mark.parametrize(
-    ("times", "time_format", "message"),
+    ("times", "date_format", "message"),
     [
-        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not time_format="),
+        (["01/03/2026", "30/02/2026"], "%d/%m/%Y", "row 1 holds '30/02/2026', which is not date_format="),
         (["01/03/2026", ""], "%d/%m/%Y", "1 missing values, the first in row 1"),
         ([datetime.date(2026, 3, 1)] * 2, "%d/%m/%Y", "holds times already"),
         (["2026-03-01", "01/03/2026"], None, "row 1 holds '01/03/2026'; write dates as"),
         (["2026-03-01", "2026-03-02T00:00Z"], None, "row 1 holds '2026-03-02T00:00Z'"),
     ],
 )
-def test_times_that_do_not_fit_their_form_are_refused(times, time_format, message):
+def test_times_that_do_not_fit_their_form_are_refused(times, date_format, message):
     table = pa.table({"t": times, "x": [1.0, 2.0]})
     with pytest.raises(InputError, match=message):
-        split_in_time(table, Roles(time_column="t", time_format=time_format), reference_until="50%")
+        split_in_time(table, Roles(time_column="t", date_format=date_format), reference_until="50%")

@@ -19,6 +19,7 @@ from biselect.cli import (
     compile,
     demo,
     doctor,
+    inspect,
     missing,
     monitor,
     report,
@@ -46,6 +47,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 for command in (
+    inspect.inspect,
     select.select,
     solve.solve,
     certify.certify,

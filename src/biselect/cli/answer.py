@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable, show_page, visible_json
 from biselect.cli.defaults import taken
-from biselect.cli.flags import in_flags
+from biselect.cli.flags import ADVISED, in_flags
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from biselect.reviews import Review
 
 SHOWN_ROWS = 30
-ADVISED = {name: f"--{name}" for name in ("categories", "dates")}  # what a warning may advise
 
 
 def this_command() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 import time
@@ -10,6 +11,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
+
+from biselect.cli.flags import ADVISED, in_flags
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -57,6 +60,7 @@ class Steps:
         from rich.console import Console
 
         self.console: Console = Console(stderr=True, quiet=quiet, highlight=False)
+        _tell_how_files_are_read(self)
 
     @contextmanager
     def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
@@ -87,6 +91,27 @@ def show_page(path: Path, steps: Steps) -> None:
 
     if not webbrowser.open(path.resolve().as_uri()):
         steps.say(f"found no browser; the page is {path.resolve()}", style="bold")
+
+
+class _Readings(logging.Handler):
+    """Says how files were read, each thing once."""
+
+    def __init__(self, steps: Steps) -> None:
+        super().__init__(logging.INFO)
+        self.steps, self.said = steps, set[str]()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        text = record.getMessage()
+        if text not in self.said:
+            self.said.add(text)
+            self.steps.say(in_flags(text, ADVISED), style="yellow" if record.levelno > logging.INFO else "dim")
+
+
+def _tell_how_files_are_read(steps: Steps) -> None:
+    log = logging.getLogger("biselect.reading")
+    log.handlers = [_Readings(steps)]  # one command, one console
+    log.setLevel(logging.INFO)
+    log.propagate = False
 
 
 def out() -> Console:

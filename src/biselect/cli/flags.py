@@ -6,14 +6,18 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
+ADVISED = {  # what a warning may advise
+    name: "--" + name.replace("_", "-")
+    for name in ("categories", "numbers", "dates", "date_format", "decimal", "thousands", "label_column")
+}
 _VALUE = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\]]*\]|-?\d+(?:\.\d+)?"
 
 
 def in_flags(message: str, flags: Mapping[str, str]) -> str:
     """The message with each `parameter=value` as its flag.
 
-    >>> in_flags("leave out with exclude=['a', 'b c'], or give time_format=", {"exclude": "--exclude"})
-    "leave out with --exclude 'a,b c', or give time_format="
+    >>> in_flags("leave out with exclude=['a', 'b c'], or give date_format=", {"exclude": "--exclude"})
+    "leave out with --exclude 'a,b c', or give date_format="
     """
 
     def as_flag(found: re.Match[str]) -> str:

@@ -24,7 +24,10 @@ GROUPS = {
         *("output", "folder", "out", "open_page"),
     ),
     "Columns": ("features", "exclude", "show", "label_column", "score_column", "categories", "dates", "missing"),
-    "Reading the tables": ("delimiter", "na_values", "time_format", "pool_last"),
+    "Reading the tables": (
+        *("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format", "duplicates", "numbers"),
+        "pool_last",
+    ),
     "Rules": ("at_most", "per", "must", "never", "must_columns"),
     "What counts as unusual": (
         *("preset", "map", "center", "cap", "marginals", "coupling_weight", "split", "drift", "expected_false_share"),

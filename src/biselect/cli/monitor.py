@@ -46,7 +46,12 @@ def monitor(
         bool, typer.Option("--fail-on-change", help="Exit with 1 if the selection would change, too.")
     ] = False,
     time_column: options.TimeColumn = None,
-    time_format: options.TimeFormat = None,
+    date_format: options.DateFormat = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na_values: options.NaValues = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
     features: options.Features = None,
@@ -84,7 +89,9 @@ def monitor(
         del given[name]
     check_place(folder, NAMES, page=open_page)
     steps = Steps(quiet)
-    summary = monitor_drift(**{**given, "exclude": exclude or ()}, command=this_command(), progress=steps.step)
+    summary = monitor_drift(
+        **{**given, "exclude": exclude or (), "na_values": na_values or ()}, command=this_command(), progress=steps.step
+    )
     text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     if folder is not None:
         for path in write_folder(folder, dict(zip(NAMES, (text, render_monitor(summary)), strict=True))):

@@ -96,11 +96,23 @@ Json = Annotated[bool, typer.Option("--json", help="Print selection.json instead
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 TimeColumn = Annotated[str | None, a_column(help="Column that orders the rows; never a feature.")]
-TimeFormat = Annotated[str | None, may_be(help="How its text is written where that is not ISO: '%d/%m/%Y %H:%M'.")]
-Delimiter = Annotated[str | None, may_be(metavar="CHARACTER", help="Between values of a CSV, such as ';'.")]
+DateFormat = Annotated[
+    str | None, may_be(metavar="FORMAT", help="How dates are written, such as '%d/%m/%Y %H:%M'; else found out.")
+]
+Encoding = Annotated[str | None, may_be(metavar="NAME", help="Of a CSV, such as cp1252; else found out.")]
+Delimiter = Annotated[
+    str | None, may_be(metavar="CHARACTER", help="Between values of a CSV, such as ';'; else found out.")
+]
+Decimal = Annotated[str | None, may_be(metavar="CHARACTER", help="Before decimals in a CSV: , or . ; else found out.")]
+Thousands = Annotated[
+    str | None, may_be(metavar="CHARACTER", help="Between thousands in a CSV: . , ' or a space; '' for none.")
+]
 NaValues = Annotated[
     list[str] | None,
     may_be(metavar="TEXT", help="What means missing in a CSV, beside NA and its like; repeat or use commas."),
+]
+Duplicates = Annotated[
+    str, one_of("first", "last", "error", help="Which of the rows with one id to keep, or refuse them.")
 ]
 Show = Annotated[
     list[str] | None, some_columns(help="Columns shown beside the rows, never used to choose; repeat or use commas.")
@@ -120,7 +132,9 @@ Map = Annotated[
     ),
 ]
 IdColumn = Annotated[str | None, a_column(help="Column that names the rows; otherwise their position.")]
-LabelColumn = Annotated[str | None, a_column(help="Known positives (0/1): shown with the answer, never used.")]
+LabelColumn = Annotated[
+    str | None, a_column(help="Known positives (0/1, yes/no; or NAME=VALUE): shown with the answer, never used.")
+]
 Features = Annotated[list[str] | None, some_columns(help="Columns to use; repeat or separate by commas.")]
 Exclude = Annotated[list[str] | None, some_columns(help="Columns to leave out; repeat or separate by commas.")]
 Cap = Annotated[float | None, may_be(help="Largest weight, w_max; the map's own unless given.")]
@@ -130,6 +144,9 @@ Missing = Annotated[
 ]
 Categories = Annotated[
     list[str] | None, some_columns(help="Columns of numbers that name things, such as postcodes; repeat or use commas.")
+]
+Numbers = Annotated[
+    list[str] | None, some_columns(help="Columns that look like codes and are quantities; repeat or use commas.")
 ]
 Dates = Annotated[
     list[str] | None, a_column(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")

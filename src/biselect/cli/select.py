@@ -14,8 +14,9 @@ from biselect.errors import InputError
 
 OF_SESSION = (  # options that a session of review takes
     *("pool", "reference", "k", "m", "kinds", "map", "missing", "drift", "seed", "time_limit", "reference_until"),
-    *("id_column", "label_column", "time_column", "time_format", "features", "exclude", "show", "per"),
-    *("categories", "dates"),
+    *("id_column", "label_column", "time_column", "date_format", "features", "exclude", "show", "per"),
+    *("categories", "numbers", "dates", "duplicates"),
+    *("encoding", "delimiter", "decimal", "thousands", "na_values"),
 )
 
 
@@ -27,7 +28,7 @@ def select(
     m: options.M,
     reference: options.Reference = None,
     time_column: options.TimeColumn = None,
-    time_format: options.TimeFormat = None,
+    date_format: options.DateFormat = None,
     reference_until: Annotated[
         str | None,
         typer.Option(
@@ -49,9 +50,14 @@ def select(
     must: options.Must = None,
     never: options.Never = None,
     must_columns: options.MustColumns = None,
+    encoding: options.Encoding = None,
     delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
     na_values: options.NaValues = None,
+    duplicates: options.Duplicates = "error",
     categories: options.Categories = None,
+    numbers: options.Numbers = None,
     dates: options.Dates = None,
     preset: options.Preset = "default",
     map: options.Map = None,
@@ -113,7 +119,7 @@ def select(
 
     for name in ("out", "open_page", "proof", "as_json", "quiet", "reviewed"):
         del given[name]
-    for name in ("exclude", "show", "must", "never", "must_columns", "na_values", "categories", "dates"):
+    for name in ("exclude", "show", "must", "never", "must_columns", "na_values", "categories", "numbers", "dates"):
         given[name] = given[name] or ()
     check_place(out, proof=proof, page=open_page)
     if out is None and min(neighbours) >= 0:

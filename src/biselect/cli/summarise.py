@@ -18,7 +18,12 @@ def summarise(
     time_column: Annotated[
         str | None, options.a_column(help="Column that dates the rows; not summed up itself.")
     ] = None,
-    time_format: options.TimeFormat = None,
+    date_format: options.DateFormat = None,
+    encoding: options.Encoding = None,
+    delimiter: options.Delimiter = None,
+    decimal: options.Decimal = None,
+    thousands: options.Thousands = None,
+    na_values: options.NaValues = None,
     label_column: options.LabelColumn = None,
     id_column: options.IdColumn = None,
     features: options.Features = None,
@@ -39,11 +44,16 @@ def summarise(
     steps = Steps(quiet)
     roles = {
         "time_column": time_column,
-        "time_format": time_format,
+        "date_format": date_format,
         "label_column": label_column,
         "id_column": id_column,
         "features": features,
         "exclude": exclude or (),
+        "encoding": encoding,
+        "delimiter": delimiter,
+        "decimal": decimal,
+        "thousands": thousands,
+        "na_values": na_values or (),
     }
     parts = []
     for path in tables:

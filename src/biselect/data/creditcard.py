@@ -63,8 +63,9 @@ def load_credit_card(path: str | Path | None = None) -> CreditCard:
 
 @lru_cache(maxsize=1)
 def _load(path: Path) -> CreditCard:
+    from biselect.data.labels import label_flags
     from biselect.data.readers import read_table
-    from biselect.data.tables import flags, numeric, require_columns
+    from biselect.data.tables import numeric, require_columns
 
     if path.is_file():
         _refuse_other(path)
@@ -75,7 +76,7 @@ def _load(path: Path) -> CreditCard:
         times=columns["Time"].to_numpy(),
         features=np.column_stack([columns[name].to_numpy() for name in FEATURES]),
         amounts=columns["Amount"].to_numpy(),
-        labels=flags(table, "Class", str(path)),
+        labels=label_flags(table, "Class", str(path))[0],
     )
     for name in columns.column_names:
         if not (finite := np.isfinite(columns[name].to_numpy())).all():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
-from biselect.data.readers.delimited import line_of_row
-from biselect.data.splits import as_times, rows_until
-from biselect.data.tables import Place, flags, is_number, is_text, require_columns, texts, usable
+from biselect.data.labels import label_flags
+from biselect.data.readers.delimited import line_of_row, read_as, reading_of
+from biselect.data.splits import as_times, read_times, rows_until
+from biselect.data.tables import Place, is_number, is_text, require_columns, rows_with_new_ids, texts, usable
 from biselect.errors import InputError
 
 
@@ -39,6 +40,11 @@ class Pool:
         categories: columns of numbers that name things.
         dates: date columns and their parts to use.
         unused_dates: date columns left out, as nobody asked for any part of them.
+        positive: the value of the label that is taken as positive, where there is a label.
+        repeated: how many rows were left out because another one has their id.
+        read_as: for each file how it was read, where that is not plain.
+        doubts: what a column might be as well, with the option that says so.
+        codes: columns of numbers taken for categories, because they look like codes in every way.
     """
 
     reference: pa.Table
@@ -55,6 +61,11 @@ class Pool:
     categories: Sequence[str] = ()
     dates: Sequence[str] = ()
     unused_dates: Sequence[str] = ()
+    positive: str = ""
+    repeated: int = 0
+    read_as: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    codes: Sequence[str] = ()
 
     @cached_property
     def matrices(self) -> tuple[NamedMatrix, NamedMatrix]:
@@ -79,32 +90,39 @@ class Roles:
     Attributes:
         id_column: names the rows.
         label_column: known positives, never shown to calibration or solver.
+        label_value: the value of it that is positive; None for what is clear by itself, such as 1 or yes.
         time_column: orders the rows.
-        time_format: how the times are written, where they are text and not ISO.
+        date_format: how dates are written, where they are text; None to find it out.
+        duplicates: what to do with rows of one id: keep the `first`, the `last`, or `error`.
         features: columns to use, or None for all that are left.
         exclude: columns to leave out.
         show: columns of the pool to show beside the rows, never features.
         per: column of the pool whose values limit the choice, never a feature.
         categories: columns of numbers that name things.
+        numbers: columns of numbers that do not, although they look like it.
         dates: date columns to use, with the parts of them, as `biselect.calibrate.dates.parts_of_dates` takes them.
     """
 
     id_column: str | None = None
     label_column: str | None = None
+    label_value: str | None = None
     time_column: str | None = None
-    time_format: str | None = None
+    duplicates: str = "error"
+    date_format: str | None = None
     features: Sequence[str] | None = None
     exclude: Sequence[str] = ()
     show: Sequence[str] = ()
     per: str | None = None
     categories: Sequence[str] = ()
+    numbers: Sequence[str] = ()
     dates: Sequence[str] = ()
 
     def feature_columns(self, reference: pa.Table) -> list[str]:
         """The feature columns, in the order of the reference (or as asked for)."""
         dates = parts_of_dates(self.dates)
         special = {self.id_column, self.label_column, self.time_column, self.per, *self.show} - dates.keys()
-        require_columns(reference, [*(self.features or ()), *self.categories, *dates], "the reference")
+        require_columns(reference, [*(self.features or ()), *self.categories, *self.numbers, *dates], "the reference")
+        left_out = set(self.exclude)
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
@@ -113,7 +131,7 @@ class Roles:
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
-            chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
+            chosen = [name for name in reference.column_names if name not in special and name not in left_out]
         if not chosen:
             raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
@@ -135,7 +153,9 @@ class Roles:
 
 def from_two_tables(reference: pa.Table, pool: pa.Table, roles: Roles) -> Pool:
     """Reference and pool as they are."""
-    return _build(Part(table=reference), Part(table=pool), roles)
+    kept = _kept(pool, roles)
+    repeated = 0 if kept is None else pool.num_rows - len(kept)
+    return _build(Part(table=reference), Part(table=pool, rows=kept), roles, repeated)
 
 
 def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_last: int | None = None) -> Pool:
@@ -146,12 +166,16 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
     """
     assert roles.time_column is not None
     require_columns(table, [roles.time_column], "the table")
-    times = as_times(
-        table[roles.time_column], roles.time_column, time_format=roles.time_format, place_of=partial(line_of_row, table)
+    times, written = read_times(
+        table[roles.time_column], roles.time_column, date_format=roles.date_format, place_of=partial(line_of_row, table)
     )
+    if (reading := reading_of(table)) is not None:
+        written = written or reading.dates.get(roles.time_column)
     order = pc.sort_indices(times)  # stable
+    if (kept := _kept(table, roles)) is not None:
+        order = order.filter(pc.is_in(order, pa.array(kept, order.type)))
     rows = order.to_numpy()
-    cut = rows_until(times.take(order), reference_until, roles.time_format)
+    cut = rows_until(times.take(order), reference_until, written)
     if cut == 0 or cut == len(rows):
         side = "no row is" if cut == 0 else "every row is"
         raise InputError(f"reference_until={reference_until!r}: {side} that early; both sides need rows")
@@ -160,7 +184,21 @@ def split_in_time(table: pa.Table, roles: Roles, *, reference_until: str, pool_l
         if not 1 <= pool_last <= later.size:
             raise InputError(f"pool_last= must be 1 to {later.size}, the rows after the reference; got {pool_last}")
         later = later[-pool_last:]
-    return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles)
+    repeated = table.num_rows - len(rows)
+    return _build(Part(table=table, rows=rows[:cut]), Part(table=table, rows=later), roles, repeated)
+
+
+def _kept(table: pa.Table, roles: Roles) -> NDArray[np.int64] | None:
+    """The rows that are left when repeated ids are taken out; None for all."""
+    if roles.duplicates not in ("error", "first", "last"):
+        raise InputError(f"duplicates= must be first, last or error, got {roles.duplicates!r}")
+    if roles.duplicates == "error":
+        return None
+    if roles.id_column is None:
+        raise InputError("duplicates= is about ids; give id_column= too")
+    require_columns(table, [roles.id_column], "the pool")
+    kept = rows_with_new_ids(table[roles.id_column], roles.duplicates)
+    return kept if len(kept) < table.num_rows else None
 
 
 class Part:
@@ -177,8 +215,7 @@ class Part:
         dates, table = parts_of_dates(roles.dates), self.file
         for name in dates:
             if is_text(table[name].type):
-                written = roles.time_format if name == roles.time_column else None
-                times = as_times(table[name], name, time_format=written, place_of=partial(line_of_row, table))
+                times = as_times(table[name], name, date_format=roles.date_format, place_of=partial(line_of_row, table))
                 table = table.set_column(table.column_names.index(name), name, times)
         told = {*roles.categories, *dates}
         found = usable(table, columns, where if self.whole else "the table", told=told, numbers=numbers)
@@ -193,7 +230,7 @@ class Part:
         if roles.time_column is None or roles.time_column not in self.table.column_names:
             return None
         try:
-            times = as_times(self.table[roles.time_column], roles.time_column, time_format=roles.time_format)
+            times = as_times(self.table[roles.time_column], roles.time_column, date_format=roles.date_format)
         except InputError:
             return None
         ends = pc.min_max(times).as_py()
@@ -207,7 +244,7 @@ def _as_text(value: Any) -> str:
     return f"{value:.15g}" if isinstance(value, float) else str(value)
 
 
-def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
+def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -> Pool:
     reference, pool = reference_part.table, pool_part.table
     unused = roles.unused_dates(reference)
     features = [name for name in roles.feature_columns(reference) if name not in unused]
@@ -217,7 +254,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
     for name in (*roles.exclude, roles.time_column):
         if name is not None and name not in either:
             raise InputError(f"neither the reference nor the pool has a column {name!r}")
-    if absent := [name for name in features if name not in pool.column_names]:
+    there = set(pool.column_names)
+    if absent := [name for name in features if name not in there]:
         raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
     named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
     require_columns(pool, named, "the pool")
@@ -226,16 +264,17 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
     times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]
+    labels, positive = None, ""
+    if roles.label_column is not None:
+        labels, positive = label_flags(pool, roles.label_column, "the pool", roles.label_value)
+    used = {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
+    readings = [found for part in (pool_part, reference_part) if (found := reading_of(part.file)) is not None]
     return Pool(
         reference=before,
         candidates=pool_part.features(features, "the pool", roles, numbers),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
-        labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
-        ignored=tuple(
-            name
-            for name in pool.column_names
-            if name not in {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
-        ),
+        labels=labels,
+        ignored=tuple(name for name in pool.column_names if name not in used),
         excluded=tuple(roles.exclude),
         shown=as_text,
         per=None if roles.per is None else [label or None for label in as_text[roles.per]],
@@ -245,4 +284,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         categories=[name for name in roles.categories if name in features],
         dates=roles.dates,
         unused_dates=unused,
+        positive=positive,
+        repeated=repeated,
+        read_as=read_as([pool_part.file, reference_part.file]),
+        doubts={name: doubt for found in readings for name, doubt in found.doubts.items()},
     )

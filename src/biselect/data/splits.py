@@ -13,7 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.data.tables import Place
+from biselect.data.readers.text_columns import Hints, entries_of, understand
+from biselect.data.readers.written_dates import forms_of, from_form
+from biselect.data.tables import Place, is_text
 from biselect.errors import InputError
 
 __all__ = ["TimeSplit", "split_rows"]
@@ -95,33 +97,40 @@ def refuse_unsorted(times: NDArray[Any]) -> None:
 
 
 def as_times(
-    column: pa.ChunkedArray, name: str, *, time_format: str | None = None, place_of: Place = "row {}".format
+    column: pa.ChunkedArray, name: str, *, date_format: str | None = None, place_of: Place = "row {}".format
 ) -> pa.ChunkedArray:
     """Numbers, dates, timestamps or text as numbers or timestamps; anything else, and missing entries, are refused.
 
-    `time_format` says how text is written, as `strptime` takes it; None for ISO.
+    `date_format` says how text is written, as `strptime` takes it; otherwise that is found out.
     """
+    return read_times(column, name, date_format=date_format, place_of=place_of)[0]
+
+
+def read_times(
+    column: pa.ChunkedArray, name: str, *, date_format: str | None = None, place_of: Place = "row {}".format
+) -> tuple[pa.ChunkedArray, str | None]:
+    """The same, and how text was written."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     kind = column.type
-    if time_format is not None:
-        column = _formatted(column, name, time_format, place_of)
-    elif pa.types.is_string(kind) or pa.types.is_large_string(kind):
-        column = _parsed(column, name, place_of)
+    if date_format is not None:
+        column = _formatted(column, name, date_format, place_of)
+    elif is_text(kind):
+        column, date_format = _found_out(column, name, place_of)
     elif pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         column = pc.cast(column, pa.timestamp("us", tz=getattr(kind, "tz", None)), safe=False)
     elif not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
-        raise InputError(f"time column {name!r} holds {kind}; it must hold numbers, dates, timestamps or ISO text")
+        raise InputError(f"time column {name!r} holds {kind}; it must hold numbers, dates or timestamps")
     absent = pc.is_null(column, nan_is_null=True)
     if missing := pc.sum(absent).as_py():
         first = place_of(pc.index(absent, True).as_py())
         raise InputError(
             f"time column {name!r} has {missing} missing values, the first in {first}; every row needs one"
         )
-    return column
+    return column, date_format
 
 
-def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | None = None) -> int:
+def rows_until(sorted_times: pa.ChunkedArray, until: str, date_format: str | None = None) -> int:
     """How many of the sorted rows lie at or before a time (ISO, or as the column), or make up a share such as `60%`."""
     text = until.strip()
     if text.endswith("%"):
@@ -135,7 +144,7 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | Non
     kind = sorted_times.type
     try:
         if pa.types.is_timestamp(kind):
-            early = pc.less_equal(sorted_times, pa.scalar(_limit(text, kind.tz, time_format), kind))
+            early = pc.less_equal(sorted_times, pa.scalar(_limit(text, kind.tz, date_format), kind))
         else:
             early = pc.less_equal(pc.cast(sorted_times, pa.float64(), safe=False), float(text))
     except (ValueError, pa.ArrowException) as error:
@@ -145,61 +154,65 @@ def rows_until(sorted_times: pa.ChunkedArray, until: str, time_format: str | Non
     return int(pc.sum(early).as_py())
 
 
-def _parsed(column: pa.ChunkedArray, name: str, place_of: Place) -> pa.ChunkedArray:
-    """ISO text as timestamps; text with offsets becomes UTC."""
-    kinds = (pa.timestamp("us"), pa.timestamp("us", tz="UTC"))
-    for kind in kinds:
-        try:
-            return pc.cast(column, kind)
-        except pa.ArrowInvalid:
-            continue
-
-    def is_iso(value: str | None, kind: pa.DataType) -> bool:
-        try:
-            pc.cast(pa.scalar(value, pa.string()), kind)
-        except pa.ArrowInvalid:
-            return False
-        return True
-
-    values = column.to_pylist()
-    first = next((value for value in values if value is not None), None)
-    kind = next((kind for kind in kinds if is_iso(first, kind)), kinds[0])
-    row = next(row for row, value in enumerate(values) if not is_iso(value, kind))
+def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.ChunkedArray, str | None]:
+    """Text as timestamps or numbers, and the form in which most are written; text with offsets becomes UTC."""
+    found = understand(column, Hints())
+    if not is_text(found.values.type):
+        return found.values, found.date_form
+    said = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
+    if (entries := entries_of(column)) is not None:
+        usual = max(entries.shapes, key=lambda shape: entries.number([shape]) * (shape in entries.dates), default="")
+        wrong = entries.rows_of(entries.others(entries.dates))
+        forms = forms_of(usual)
+        if not pc.any(wrong).as_py() and forms:
+            reads = [from_form(entries.texts, form) for form in forms] if forms != ("ISO",) else [_iso(entries.texts)]
+            wrong = pc.is_null(min(reads, key=lambda read: read.null_count))
+        if pc.any(wrong).as_py():
+            row = pc.index(wrong, True).as_py()
+            many = pc.sum(wrong).as_py()
+            more = f" ({many:,} such entries)" if many > 1 else ""
+            said = f"time column {name!r} holds what is no date: {place_of(row)} holds {column[row].as_py()!r}{more}"
     raise InputError(
-        f"time column {name!r} is no ISO date: {place_of(row)} holds {values[row]!r}; write dates as 2026-03-28 18:55, "
-        "all with an offset or all without, or give time_format=, such as '%d/%m/%Y %H:%M'"
+        f"{said}; write dates as 2026-03-28 18:55, all with an offset or all without, or give date_format=, such as "
+        "'%d/%m/%Y %H:%M'"
     )
 
 
-def _formatted(column: pa.ChunkedArray, name: str, time_format: str, place_of: Place) -> pa.ChunkedArray:
-    """Text of a given form as timestamps; with offsets as UTC. Each form of a moment is read once."""
+def _iso(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Null where a text is not ISO, or not as the first with an offset or without."""
+    texts = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d"), texts, pa.scalar(None, pa.string()))
+    with_offset = pc.match_substring_regex(texts, r"(?:Z|:\d\d[+-]\d\d(?::?\d\d)?)$")
+    return pc.if_else(pc.equal(with_offset, with_offset.drop_null()[0]), texts, pa.scalar(None, pa.string()))
+
+
+def _formatted(column: pa.ChunkedArray, name: str, date_format: str, place_of: Place) -> pa.ChunkedArray:
+    """Text of a given form as timestamps; with offsets as UTC."""
     if pa.types.is_temporal(column.type):
-        raise InputError(f"time column {name!r} holds times already ({column[0]}); leave time_format= out")
-    known: dict[str, datetime | None] = {"": None}
-    moments: list[datetime | None] = []
-    for row, value in enumerate(column.to_pylist()):
-        text = "" if value is None else str(value).strip()
-        if text not in known:
-            try:
-                known[text] = datetime.strptime(text, time_format)
-            except ValueError as error:
-                raise InputError(
-                    f"time column {name!r}: {place_of(row)} holds {text!r}, which is not time_format={time_format!r} "
-                    f"({error})"
-                ) from error
-        moments.append(known[text])
-    with_offset = any(moment is not None and moment.tzinfo is not None for moment in moments)
-    return pa.chunked_array([pa.array(moments, pa.timestamp("us", tz="UTC" if with_offset else None))])
+        raise InputError(f"time column {name!r} holds times already ({column[0]}); leave date_format= out")
+    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
+    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
+    times = from_form(texts, date_format)
+    if wrong := times.null_count - texts.null_count:
+        row = pc.index(pc.and_(pc.is_null(times), pc.is_valid(texts)), True).as_py()
+        more = f" ({wrong:,} such entries)" if wrong > 1 else ""
+        raise InputError(
+            f"time column {name!r}: {place_of(row)} holds {texts[row].as_py()!r}, which is not "
+            f"date_format={date_format!r}{more}"
+        )
+    return times
 
 
-def _limit(text: str, zone: str | None, time_format: str | None) -> datetime:
+def _limit(text: str, zone: str | None, date_format: str | None) -> datetime:
     """The limit in the column's own terms: without an offset it is taken in the column's zone."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        if time_format is None:
+        if date_format is None or date_format == "ISO":
             raise
-        moment = datetime.strptime(text, time_format)
+        try:
+            moment = datetime.strptime(text, date_format)
+        except ValueError:  # a day without its time
+            moment = datetime.strptime(text, date_format.split(" ")[0])
     if zone is None and moment.tzinfo is not None:
         raise ValueError("the column has no time zone, so give a time without an offset")
     if zone is not None and moment.tzinfo is None:

@@ -1,6 +1,6 @@
 """Columns of a table that was read: found by name, taken as numbers, categories, names or labels, or refused."""
 
-import re
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -10,12 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.data.readers.delimited import line_of_row
+from biselect.data.readers.delimited import line_of_row, reading_of
+from biselect.data.readers.text_columns import MOSTLY, entries_of
+from biselect.data.readers.written_numbers import style_of
 from biselect.errors import InputError
 
 Place = Callable[[int], str]  # where a row stands in its file
-DECIMAL_COMMA = re.compile(r"[+-]?\d+,\d+")
-MOSTLY = 0.5  # a text column with at least this share of numbers was meant as one of numbers
+SHOWN = 4  # offending values named in an error
 
 
 def names_in(given: str | Iterable[Any] | None, known: Iterable[str]) -> list[str]:
@@ -65,11 +66,13 @@ def usable(
         numbers: columns that must hold numbers, such as those that do in the reference.
         reasons: why some of them cannot be used, where that is known already.
     """
-    place_of = partial(line_of_row, table)
+    place_of, typed = partial(line_of_row, table), reading_of(table) is None
+    told, numbers = set(told), set(numbers)
     found = {
         name: reason
         for name in names
-        if name not in told and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers))
+        if name not in told
+        and (reason := _unusable(table[name], name, place_of, must_be_number=name in numbers, typed=typed))
     }
     if found := found | dict(reasons or {}):
         listed = "; ".join(f"column {name!r} {found[name]}" for name in names if name in found)
@@ -99,8 +102,8 @@ def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
     return pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))
 
 
-def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool) -> str | None:
-    """Why a column cannot be a feature."""
+def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool, typed: bool) -> str | None:
+    """Why a column cannot be a feature; in a table that knows its types text is text, even where it holds numbers."""
     kind = column.type
     if pa.types.is_temporal(kind):
         first = next((value for value in column if value.is_valid), None)
@@ -111,20 +114,60 @@ def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_nu
     if is_number(kind) or pa.types.is_null(kind):
         return None
     if must_be_number and not pa.types.is_boolean(kind):
-        return f"is not numeric ({_example(column, place_of)})"
-    if is_text(kind) and _numbers_with_junk(column):
-        return f"is not numeric ({_example(column, place_of)}; if it names things: categories=['{name}'])"
+        return f"is not numeric ({_strange(column, place_of) or f'it holds {kind}'})"
+    if is_text(kind) and (strange := _strange(column, place_of, mostly=MOSTLY, typed=typed)):
+        return f"is not numeric ({strange}; if it names things: categories=['{name}'])"
     if is_text(kind) or pa.types.is_boolean(kind) or pa.types.is_dictionary(kind):
         return None
     return f"is neither numeric nor a category (it holds {kind})"
 
 
-def _numbers_with_junk(column: pa.ChunkedArray) -> bool:
-    """Whether most entries are numbers and some are not: a column of numbers that could not be read as one."""
-    texts = {entry["values"]: entry["counts"] for entry in pc.value_counts(column.drop_null()).to_pylist()}
-    numbers = sum(count for text, count in texts.items() if _is_number(text) or DECIMAL_COMMA.fullmatch(text.strip()))
-    unread = any(not _is_number(text) for text in texts)
-    return unread and numbers >= MOSTLY * sum(texts.values())
+def strange_entries(column: pa.ChunkedArray, mostly: float = 0.0) -> list[str]:
+    """The different entries of a text column that are no numbers, the first one first.
+
+    None where less than the share `mostly` of the entries is a number: then it was never meant as a column of numbers.
+    """
+    rows, _ = _strange_rows(column, mostly, typed=True)
+    return [] if rows is None else pc.unique(column.filter(rows)).to_pylist()
+
+
+def _strange_rows(column: pa.ChunkedArray, mostly: float, typed: bool) -> tuple[pa.ChunkedArray | None, bool]:
+    """Which rows hold no number, None if none does; and whether some do that is only written in another way."""
+    if not is_text(column.type) or (entries := entries_of(column, missing=("",))) is None:
+        return None, False
+    style, _ = style_of(entries.ways.values(), None)
+    fitting = {shape for shape, way in entries.ways.items() if way.fits(style)}
+    numbers, others = entries.number(fitting), entries.others(fitting)
+    if numbers < mostly * (numbers + entries.number(others)):
+        return None, False
+    if not others and (typed or all(way.whole and way.simple and not way.either for way in entries.ways.values())):
+        return None, False
+    if not others:  # all are numbers, and yet the column could not be read as such
+        return pc.is_valid(column), True
+    return entries.rows_of(others), any(shape in entries.ways for shape in others)
+
+
+def _strange(column: pa.ChunkedArray, place_of: Place, mostly: float = 0.0, typed: bool = False) -> str:
+    """Entries that are no numbers, the first few of them and where they stand, and what they may mean."""
+    rows, other_style = _strange_rows(column, mostly, typed)
+    if rows is None:
+        return ""
+    found = pc.unique(column.filter(rows)).to_pylist()
+    values = [_short(value) for value in found[:SHOWN]]
+    said = f"{place_of(pc.index(rows, True).as_py())} holds {values[0]}"
+    if len(found) > 1:
+        more = f" and {len(found) - SHOWN:,} other values" if len(found) > SHOWN else ""
+        said += f"; others {', '.join(values[1:])}{more}, {pc.sum(rows).as_py():,} entries in all"
+    if other_style:
+        return f"{said}; say how numbers are written with decimal= and thousands="
+    if len(found) <= SHOWN and pc.sum(rows).as_py() < len(column) - column.null_count:
+        said += f"; if {'that means' if len(found) == 1 else 'they mean'} missing: na_values=[{', '.join(values)}]"
+    return said
+
+
+def _short(value: str) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…'"
 
 
 def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None) -> list[str]:
@@ -134,40 +177,25 @@ def texts(table: pa.Table, name: str, where: str, place_of: Place | None = None)
     if None in values:
         raise InputError(f"{where}: column {name!r} has no value in {found(values.index(None))}; every row needs an id")
     names = [str(value) for value in values]
-    seen: dict[str, int] = {}
-    for row, value in enumerate(names):
-        if (first := seen.setdefault(value, row)) != row:
-            raise InputError(f"{where}: id {value!r} stands in {found(first)} and {found(row)}; ids must be unique")
+    if repeated := [value for value, count in Counter(names).items() if count > 1]:
+        first = names.index(repeated[0])
+        second = names.index(repeated[0], first + 1)
+        many = ""
+        if len(repeated) > 1:
+            shown = ", ".join(map(_short, repeated[1:SHOWN])) + (" …" if len(repeated) > SHOWN else "")
+            many = f"; so do {len(repeated) - 1:,} other ids ({shown})"
+        raise InputError(
+            f"{where}: id {repeated[0]!r} stands in {found(first)} and {found(second)}{many}; ids must be unique: "
+            "keep one row of each with duplicates='first' or duplicates='last', or name another column"
+        )
     return names
 
 
-def flags(table: pa.Table, name: str, where: str) -> NDArray[np.bool_]:
-    """A column of 0/1 or true/false."""
-    values = table[name].to_pylist()
-    if unusable := [value for value in values if value not in (0, 1)]:
-        raise InputError(f"{where}: label column {name!r} must hold 0 and 1 only, but holds {unusable[0]!r}")
-    return np.array(values, dtype=bool)
-
-
-def _example(column: pa.ChunkedArray, place_of: Place) -> str:
-    """The first entry that is not a number, where it stands, and what it may mean."""
-    values = column.to_pylist()
-    strange = [row for row, value in enumerate(values) if value is not None and not _is_number(value)]
-    if not strange:
-        return f"it holds {column.type}"
-    value = values[strange[0]]
-    text = repr(value)
-    shown = f"{place_of(strange[0])} holds {text if len(text) <= 60 else text[:57] + '…'}"
-    if isinstance(value, str) and DECIMAL_COMMA.fullmatch(value.strip()):
-        return f"{shown}; write decimals with a point"
-    if len(strange) < len(values) - column.null_count and all(values[row] == value for row in strange):
-        return f"{shown}; if that means missing: na_values=[{text}]"
-    return shown
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
+def rows_with_new_ids(column: pa.ChunkedArray, keep: str) -> NDArray[np.int64]:
+    """The rows that are left when of rows with one id only the `first` or the `last` is kept; those without id stay."""
+    codes = column.combine_chunks().dictionary_encode().indices
+    places = pc.fill_null(codes, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+    order = places if keep == "first" else places[::-1]
+    _, at = np.unique(order, return_index=True)
+    at = at if keep == "first" else len(places) - 1 - at
+    return np.union1d(at, np.flatnonzero(places < 0))

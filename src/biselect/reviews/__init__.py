@@ -1,6 +1,7 @@
 """The product: from tables to an answer with its reasons, warnings and report."""
 
 from biselect.reviews.drift_watch import monitor_drift
+from biselect.reviews.inspection import Inspection, inspect
 from biselect.reviews.kinds import Kind, Kinds, find_kinds
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.result import Review
@@ -10,6 +11,7 @@ from biselect.reviews.warnings import Finding
 
 __all__ = [
     "Finding",
+    "Inspection",
     "Kind",
     "Kinds",
     "NamedRules",
@@ -17,6 +19,7 @@ __all__ = [
     "Review",
     "ReviewSession",
     "find_kinds",
+    "inspect",
     "monitor_drift",
     "review",
     "review_problem",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
@@ -17,12 +17,22 @@ from biselect.calibrate import Calibrator, Drift, Question, ReferenceSummary, co
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import make_map
 from biselect.calibrate.sweeps import draw_pool, windows_in_time
-from biselect.data.readers.delimited import line_of_row
+from biselect.data.pools import Roles
+from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
 from biselect.errors import InputError
 from biselect.report.monitor import FORMAT
-from biselect.reviews.inputs import as_table, call_in_words, features_in, paths_of, provenance, roles_from
+from biselect.reviews.inputs import (
+    as_table,
+    call_in_words,
+    features_in,
+    form_from,
+    paths_of,
+    provenance,
+    roles_from,
+    with_roles,
+)
 from biselect.reviews.reviewing import Steps
 from biselect.solvers import solve
 
@@ -44,7 +54,12 @@ def monitor_drift(
     pool_rows: int | None = None,
     fail_on_change: bool = False,
     time_column: str | None = None,
-    time_format: str | None = None,
+    date_format: str | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
+    na_values: Sequence[str] = (),
     label_column: str | None = None,
     id_column: str | None = None,
     features: Sequence[str] | None = None,
@@ -78,7 +93,12 @@ def monitor_drift(
         pool_rows: how many; 200, but at most half of the newest, if left out.
         fail_on_change: whether a changed selection counts as an alarm too; chance alone can change it.
         time_column: orders the rows; never tested.
-        time_format: how its text is written; None for ISO.
+        date_format: how dates are written; None to find it out.
+        encoding: of a CSV file, see `biselect.review`, and so the next four.
+        delimiter: between its values.
+        decimal: before decimals.
+        thousands: between thousands.
+        na_values: what means missing.
         label_column: never tested.
         id_column: never tested.
         features: columns to use; None for all without a role.
@@ -99,10 +119,14 @@ def monitor_drift(
     sources = [source for source in (table, older, pool) if source is not None]
     files = [path.name for path in paths_of(sources)]
     with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-        newest, times = _in_time(as_table(table), _called(table, NEWER), time_column, time_format)
+        read = partial(
+            as_table, form=with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
+        )
+        latest = read(table)
+        newest, times = _in_time(latest, _called(table, NEWER), time_column, date_format)
         columns = features_in(newest, roles_from(given))
-        past = None if older is None else _as_older(older, columns)
-        candidates = None if pool is None else _with_columns(as_table(pool), columns, _called(pool, "the pool"))
+        past = None if older is None else _as_older(older, columns, read)
+        candidates = None if pool is None else _with_columns(read(pool), columns, _called(pool, "the pool"))
     rest = newest
     if k is not None and candidates is None:
         candidates, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
@@ -153,7 +177,9 @@ def monitor_drift(
         columns=columns,
         rows=[part.rows for part in (*earlier, now)],
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
-        reproduce=provenance(command or call_in_words(monitor_drift, given), seed, sources),
+        reproduce=provenance(
+            command or call_in_words(monitor_drift, given), seed, sources, read_as([latest, past, candidates])
+        ),
     )
 
 
@@ -181,13 +207,13 @@ def _called(source: Any, otherwise: str) -> str:
     return next((path.name for path in paths_of([source])), otherwise)
 
 
-def _as_older(source: Any, columns: list[str]) -> pa.Table | ReferenceSummary:
+def _as_older(source: Any, columns: list[str], read: Callable[[Any], pa.Table]) -> pa.Table | ReferenceSummary:
     """The older table, or the summary of one."""
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":
         source = ReferenceSummary.load(source)
     if isinstance(source, ReferenceSummary):
         return source.only(columns)
-    return _with_columns(as_table(source), columns, _called(source, OLDER))
+    return _with_columns(read(source), columns, _called(source, OLDER))
 
 
 def _with_columns(table: pa.Table, columns: list[str], where: str) -> pa.Table:
@@ -214,13 +240,13 @@ def _tested(earlier: Sequence[ReferenceSummary], now: ReferenceSummary, columns:
 
 
 def _in_time(
-    table: pa.Table, where: str, time_column: str | None, time_format: str | None
+    table: pa.Table, where: str, time_column: str | None, date_format: str | None
 ) -> tuple[pa.Table, list[Any] | None]:
     """The table in the order of its time column, and the times; as it is where there is no such column."""
     if time_column is None:
         return table, None
     require_columns(table, [time_column], where)
-    times = as_times(table[time_column], time_column, time_format=time_format, place_of=partial(line_of_row, table))
+    times = as_times(table[time_column], time_column, date_format=date_format, place_of=partial(line_of_row, table))
     order = pc.sort_indices(times)  # stable
     return table.take(order), times.take(order).to_pylist()
 

@@ -2,7 +2,7 @@
 
 import hashlib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
 from importlib.util import find_spec
@@ -15,16 +15,20 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator, ReferenceSummary
+from biselect.calibrate.dates import parts_of_dates
 from biselect.core import SelectionProblem
+from biselect.data.column_roles import looks_like_code
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import CsvForm, read_blocks, read_table
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.data.readers.delimited import PLAIN, line_of_row
+from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
 from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
 from biselect.data.tables import is_text, names_in, require_columns
 from biselect.errors import InputError
+
+CSV_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values")
 
 
 def open_pool(
@@ -34,8 +38,7 @@ def open_pool(
     *,
     reference_until: Any = None,
     pool_last: int | None = None,
-    delimiter: str | None = None,
-    na_values: str | Iterable[str] = (),
+    form: CsvForm = PLAIN,
 ) -> Pool:
     """Reference and pool from two tables, or from one that is split in time.
 
@@ -45,8 +48,7 @@ def open_pool(
         roles: of the columns; its lists may hold names separated by commas.
         reference_until: the last time of the reference, or its share of the rows such as `60%`.
         pool_last: keep only this many of the latest rows.
-        delimiter: of CSV files.
-        na_values: what means missing in CSV files.
+        form: of CSV files, as far as it is known.
     """
     if (reference is None) == (reference_until is None):
         raise InputError("give either reference=, or time_column= and reference_until= to split the pool in time")
@@ -54,25 +56,16 @@ def open_pool(
         raise InputError("pool_last= goes with reference_until=")
     if reference is None and roles.time_column is None:
         raise InputError("reference_until= needs time_column=")
-    if roles.time_format is not None and roles.time_column is None:
-        raise InputError("time_format= goes with time_column=")
     sources = [source for source in (pool, reference) if source is not None]
-    if (delimiter or na_values) and not any(map(_is_csv, sources)):
-        raise InputError("delimiter= and na_values= are for CSV files; other tables say it themselves")
-    as_text = {roles.id_column, roles.per, *names_in(roles.show, roles.show), *names_in(roles.show, ())}
-    categories = {*names_in(roles.categories, roles.categories), *names_in(roles.categories, ())}
-    as_text -= {roles.time_column, roles.label_column}
-    if roles.time_format is not None:
-        as_text.add(roles.time_column)
-    form = CsvForm(
-        delimiter=delimiter,
-        na_values=names_in(na_values, ()),
-        text_columns=sorted(name for name in as_text if name is not None),
-        categories=sorted(categories),
-    )
+    if not any(map(_is_csv, sources)):
+        if roles.date_format is not None and roles.time_column is None:
+            raise InputError("date_format= goes with time_column=")
+        if given := [f"{name}=" for name in CSV_OPTIONS if getattr(form, name)]:
+            raise InputError(f"{', '.join(given)}: such options are for CSV files; other tables say it themselves")
+    form = with_roles(form, roles)
     tables = [as_table(source, form) for source in sources]
     if reference is not None and (unlike := _text_in_one(*tables)):
-        form = replace(form, categories=sorted({*categories, *unlike} - as_text))
+        form = replace(form, categories=sorted({*form.categories, *unlike} - set(form.text_columns)))
         tables = [
             as_table(source, form) if _is_csv(source) else table for source, table in zip(sources, tables, strict=True)
         ]
@@ -83,15 +76,62 @@ def open_pool(
         tables[0], roles = tables[0].append_column(str(name), pa.array(ids)), replace(roles, id_column=str(name))
     known = {name for table in tables for name in table.column_names}
     roles = replace(
-        roles,
+        _with_label_value(roles, known),
         features=names_in(roles.features, known) or None,
         exclude=names_in(roles.exclude, known),
         show=names_in(roles.show, known),
         categories=names_in(roles.categories, known),
+        numbers=names_in(roles.numbers, known),
     )
+    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
+    codes = _codes(tables[-1], roles, zero_led) if paths_of(sources) else []
+    roles = replace(roles, categories=[*roles.categories, *codes])
     if reference is not None:
-        return from_two_tables(tables[1], tables[0], roles)
-    return split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
+    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+    return replace(found, codes=codes)
+
+
+def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
+    """The form with what the roles say: names and shown columns stay as they are written."""
+    as_text = {roles.id_column, roles.per, *_all_names(roles.show)} - {roles.label_column}
+    if roles.date_format is not None:
+        as_text.add(roles.time_column)
+    return replace(
+        form,
+        na_values=names_in(form.na_values, ()),
+        date_format=roles.date_format,
+        text_columns=sorted(name for name in as_text if name is not None),
+        categories=sorted(_all_names(roles.categories)),
+        numbers=sorted(_all_names(roles.numbers)),
+    )
+
+
+def _all_names(given: Any) -> set[str]:
+    """Names as they are given and without their commas: which is meant is known once the table is read."""
+    return {*names_in(given, [given] if isinstance(given, str) else given), *names_in(given, ())}
+
+
+def _with_label_value(roles: Roles, known: Collection[str]) -> Roles:
+    """`fraud=yes` names a column and its positive value, unless a column is called so."""
+    label = roles.label_column
+    if label is None or label in known or "=" not in label:
+        return roles
+    name, _, value = label.rpartition("=")
+    return replace(roles, label_column=name, label_value=value)
+
+
+def _codes(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
+    """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
+    taken = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
+    taken |= {*roles.categories, *roles.numbers, *parts_of_dates(roles.dates)}
+    return [
+        name
+        for name, column in zip(reference.column_names, reference.columns, strict=True)
+        if name not in taken
+        and (roles.features is None or name in roles.features)
+        and (name in zero_led or looks_like_code(name, column))
+    ]
 
 
 def read_weights(
@@ -159,16 +199,14 @@ def features_in(table: pa.Table, roles: Roles) -> list[str]:
 
 
 def summed_up(path: Path, **given: Any) -> ReferenceSummary:
-    """The summary of a file under the column roles given; a Parquet file is read a block at a time."""
+    """The summary of a file under the roles and the form given; a Parquet file is read a block at a time."""
     roles, summary = roles_from(given), ReferenceSummary()
-    time, form = roles.time_column, PLAIN
-    if time is not None and roles.time_format is not None:
-        form = CsvForm(text_columns=[time])
+    time, form = roles.time_column, with_roles(form_from(given), replace(roles, id_column=None))
     for block in read_blocks(path, form):
         columns = features_in(block, roles)
         if time is not None:
             require_columns(block, [time], Source.of(path).name)
-            times = as_times(block[time], time, time_format=roles.time_format, place_of=partial(line_of_row, block))
+            times = as_times(block[time], time, date_format=roles.date_format, place_of=partial(line_of_row, block))
             block = block.set_column(block.column_names.index(time), time, times)
         summary.add(block, time_column=time, columns=columns)
     return summary
@@ -196,13 +234,20 @@ def paths_of(sources: Iterable[Any]) -> list[Source]:
     return [Source.of(source) for source in sources if isinstance(source, str | Path)]
 
 
-def provenance(command: str, seed: int, sources: Iterable[Any]) -> dict[str, Any]:
-    """What it takes to get the same answer again."""
+def provenance(
+    command: str, seed: int, sources: Iterable[Any], read_as: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
+    """What it takes to get the same answer again; `read_as` says how files were read, where that is not plain."""
+    words = read_as or {}
     return {
         "command": command,
         "seed": seed,
         "inputs": [
-            {"name": path.name if source.is_set else source.name, "sha256": _sha256(path)}
+            {
+                "name": path.name if source.is_set else source.name,
+                "sha256": _sha256(path),
+                "read_as": list(words.get(path.name, ())),
+            }
             for source in paths_of(sources)
             for path in source.files
         ],
@@ -233,3 +278,8 @@ def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str
 def roles_from(given: Mapping[str, Any]) -> Roles:
     """The column roles among the options of a call."""
     return Roles(**{field.name: given[field.name] for field in fields(Roles) if field.name in given})
+
+
+def form_from(given: Mapping[str, Any]) -> CsvForm:
+    """The form of CSV files among the options of a call."""
+    return CsvForm(**{name: given[name] for name in CSV_OPTIONS if given.get(name) is not None})

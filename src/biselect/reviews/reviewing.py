@@ -18,7 +18,7 @@ from biselect.errors import InputError
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.how_many import how_many
-from biselect.reviews.inputs import call_in_words, library_of, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.inputs import call_in_words, form_from, library_of, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
@@ -27,7 +27,14 @@ from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.summary import summarise
 from biselect.reviews.view import explore
-from biselect.reviews.warnings import Finding, drift_findings, filled_findings, table_findings, unused_dates
+from biselect.reviews.warnings import (
+    Finding,
+    drift_findings,
+    filled_findings,
+    reading_findings,
+    table_findings,
+    unused_dates,
+)
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.memory import memory_in_words
@@ -48,7 +55,7 @@ def review(
     id_column: str | None = None,
     label_column: str | None = None,
     time_column: str | None = None,
-    time_format: str | None = None,
+    date_format: str | None = None,
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
     show: Sequence[str] = (),
@@ -59,9 +66,14 @@ def review(
     must_columns: Sequence[str] = (),
     at_most: int | None = None,
     per: str | None = None,
+    encoding: str | None = None,
     delimiter: str | None = None,
+    decimal: str | None = None,
+    thousands: str | None = None,
     na_values: Sequence[str] = (),
+    duplicates: str = "error",
     categories: Sequence[str] = (),
+    numbers: Sequence[str] = (),
     dates: Sequence[str] = (),
     preset: str = "default",
     map: str | None = None,
@@ -100,9 +112,10 @@ def review(
         k: how many rows.
         m: how many columns; `auto` for the number after which more add little beyond chance, see `summary["how_many"]`.
         id_column: names the rows; otherwise their position does.
-        label_column: known positives (0/1), shown with the answer and never used.
+        label_column: known positives (1, true, yes, ja, fraud and the like), shown with the answer and never used;
+            `fraud=declined` names the positive value too.
         time_column: orders the rows; never a feature.
-        time_format: how its text is written, as `strptime` takes it; None for ISO.
+        date_format: how dates are written, as `strptime` takes it; None to find it out.
         features: columns to use; None for all without a role.
         exclude: columns to leave out.
         show: columns shown beside the rows, never used to choose.
@@ -113,9 +126,14 @@ def review(
         must_columns: columns that must be chosen.
         at_most: how many chosen rows may share a value of `per`.
         per: the column that `at_most` is about; shown, never a feature.
-        delimiter: between the values of a CSV file.
-        na_values: what means missing in a CSV file, beside NA and its like.
+        encoding: of a CSV file, such as `cp1252`; None to find it out, as for the next four.
+        delimiter: between its values.
+        decimal: before the decimals of its numbers, a comma or a point.
+        thousands: between thousands: a point, a comma, an apostrophe, a space; empty for nothing.
+        na_values: what means missing, beside NA and its like.
+        duplicates: of rows with one id keep the `first` or the `last`, or make them an `error`.
         categories: columns of numbers that name things, such as postcodes.
+        numbers: columns of numbers that do not, although they look like codes.
         dates: date columns to use and their parts, such as `created:hour,weekday,gap`; just the name means hour and
             weekday, `gap` is the number of seconds since the row before.
         preset: what the options `map`, `marginals`, `kinds` and `drift` are unless given: `default` (`reach`,
@@ -174,8 +192,7 @@ def review(
             roles_from({**given, "show": [*show, *([score_column] if score_column else [])]}),
             reference_until=reference_until,
             pool_last=pool_last,
-            delimiter=delimiter,
-            na_values=na_values,
+            form=form_from(given),
         )
     before, now, same = varying(*rows.matrices)
     with step(f"Calibrating on {len(before):,} reference rows"):
@@ -220,6 +237,7 @@ def review(
         )
     found = [
         *_unordered(map, time_column),
+        *reading_findings(rows, label_column),
         *_unused(rows, rules, problem),
         *drift_findings(moved, now.names, drift),
         *table_findings(calibrator, problem, before, weighed, same),
@@ -232,7 +250,7 @@ def review(
         neighbours=neighbours,
         step=step,
         title=title or " in ".join(["What stands out", *files[:1]]),
-        reproduce=provenance(command or call_in_words(review, given), seed, sources),
+        reproduce=provenance(command or call_in_words(review, given), seed, sources, rows.read_as),
         table=CalibratedPool(
             pool=rows, calibrator=calibrator, time_column=time_column, per=per, weighed=weighed, moved=moved
         ),

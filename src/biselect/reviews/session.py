@@ -17,7 +17,7 @@ from biselect.core.files import write_file
 from biselect.core.json_files import read_json, refused_as, shortened
 from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.reviews.inputs import open_pool
+from biselect.reviews.inputs import CSV_OPTIONS, form_from, open_pool
 from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.reviews.lists import learned_scores, log_ranks, overall_scores
 from biselect.reviews.policy import LEARNER, OVERALL, Reviewed, next_source
@@ -68,7 +68,8 @@ class ReviewSession:
         seed: fixes every draw.
         time_limit: seconds for each kind; what is not proven by then is still a good list.
         reference_until: see `biselect.review`.
-        roles: `id_column`, `label_column`, `time_column`, `features`, `exclude` and the like, as for `biselect.review`.
+        roles: `id_column`, `label_column`, `time_column`, `features`, `exclude` and the like, and how CSV files are
+            written, as for `biselect.review`.
 
     >>> rng = np.random.default_rng(0)
     >>> pool = rng.normal(size=(200, 8))
@@ -98,7 +99,9 @@ class ReviewSession:
         reference_until: Any = None,
         **roles: Any,
     ) -> None:
-        tables = open_pool(pool, reference, Roles(**roles), reference_until=reference_until)
+        form = form_from(roles)
+        roles = {name: value for name, value in roles.items() if name not in CSV_OPTIONS}
+        tables = open_pool(pool, reference, Roles(**roles), reference_until=reference_until, form=form)
         tables.refuse_unusable(missing)
         before, now, _ = varying(*tables.matrices)
         now, self.moved = move_back(before, now, drift)

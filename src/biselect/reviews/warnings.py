@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
+from biselect.data.pools import Pool
 from biselect.reviews.recentre import MovedColumn
 
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
@@ -31,8 +32,8 @@ class Finding:
 
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
-            `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen` or
-            `interrupted`.
+            `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
+            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value` or `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
         share: of the pool's rows (or the chosen cells) that it is about, from 0 to 1; None where that means nothing.
@@ -159,6 +160,25 @@ def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Fi
                 f"{codes[-1]}. It was taken for a quantity; if it names things, say categories=['{name}']."
             )
             yield Finding(kind="code", columns=(name,), text=text)
+
+
+def reading_findings(pool: Pool, label_column: str | None) -> Iterator[Finding]:
+    """What was guessed about the files and could be otherwise."""
+    for name, doubt in pool.doubts.items():
+        yield Finding(kind="doubtful-column", columns=(name,), text=f"Column {name!r} {doubt}.", serious=True)
+    if pool.codes:
+        text = (
+            f"Taken as categories, since names and values look like codes: {', '.join(pool.codes)}. A quantity after "
+            f"all? Say numbers={list(pool.codes)}."
+        )
+        yield Finding(kind="code-taken", columns=tuple(pool.codes), text=text)
+    if pool.repeated:
+        text = f"{pool.repeated:,} row{'s' * (pool.repeated != 1)} left out: another one has the same id."
+        yield Finding(kind="repeated-ids", text=text)
+    if pool.positive.lower() not in ("", "1", "true"):
+        name = str(label_column).removesuffix(f"={pool.positive}")
+        text = f"{pool.positive!r} in {name!r} was taken for a known positive."
+        yield Finding(kind="label-value", columns=(name,), text=text)
 
 
 def unused_dates(names: Sequence[str]) -> Finding:

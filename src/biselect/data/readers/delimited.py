@@ -5,10 +5,11 @@ import io
 import json
 import logging
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -51,6 +52,7 @@ class CsvForm:
         date_format: of dates, as `strptime` takes it.
         text_columns: columns of text kept as it is written.
         categories: columns of text although they look like numbers (007 stays 007).
+        numbers: columns of numbers although they look like codes (007 is 7).
     """
 
     encoding: str | None = None
@@ -61,6 +63,7 @@ class CsvForm:
     date_format: str | None = None
     text_columns: Sequence[str] = ()
     categories: Sequence[str] = ()
+    numbers: Sequence[str] = ()
 
     @property
     def style(self) -> Style | None:
@@ -116,17 +119,18 @@ class Reading:
             said.append("UTF-8 with a byte order mark")
         if self.delimiter != ",":
             said.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
-        styles = dict.fromkeys(self.styles.values())
         commas = [name for name, (decimal, _) in self.styles.items() if decimal == ","]
         if commas:
             said.append(f"decimal comma in {_listed(commas)}")
-        for mark in dict.fromkeys(thousands for _, thousands in styles if thousands):
+        for mark in dict.fromkeys(thousands for _, thousands in self.styles.values() if thousands):
             columns = [name for name, (_, thousands) in self.styles.items() if thousands == mark]
             said.append(f"{MARK_NAMES[mark]} between thousands in {_listed(columns)}")
         for unit in dict.fromkeys(self.units.values()):
             said.append(f"{unit} left out in {_listed([name for name, one in self.units.items() if one == unit])}")
         for form in dict.fromkeys(self.dates.values()):
-            said.append(f"dates {in_words(form)} in {_listed([name for name, one in self.dates.items() if one == form])}")
+            said.append(
+                f"dates {in_words(form)} in {_listed([name for name, one in self.dates.items() if one == form])}"
+            )
         marks: dict[str, list[str]] = {}
         for name, found in self.missing.items():
             marks.setdefault(" and ".join(map(repr, found)), []).append(name)
@@ -147,11 +151,17 @@ def reading_of(table: pa.Table) -> Reading | None:
     return None if kept is None else Reading(**json.loads(kept))
 
 
+def read_as(tables: Iterable[Any]) -> dict[str, list[str]]:
+    """How the files behind these tables were read, where that is not plain."""
+    readings = [reading_of(table) for table in tables if isinstance(table, pa.Table)]
+    return {Path(reading.path).name: reading.words for reading in readings if reading is not None and reading.words}
+
+
 def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     """A CSV as a table: what is not given of its form is found out, and remembered (`reading_of`)."""
     _refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = _looks(sniffed, form)
+    looks = _looks(sniffed, form, {*form.text_columns, *form.categories, *form.numbers})
     as_text = {*form.text_columns, *form.categories, *looks.codes}
     table, encoding = _read(path, sniffed, form, looks, as_text)
     style = form.style or looks.style
@@ -175,7 +185,7 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
             return Understood(values=column)
         found = understand(column, hints) if name not in only_text else Understood(values=column)
         if pa.types.is_string(found.values.type):
-            return Understood(values=_without(found.values, absent, bool(form.na_values)))
+            return replace(found, values=_without(found.values, absent, bool(form.na_values)))
         return found
 
     texts = [at for at, kind in enumerate(table.schema.types) if pa.types.is_string(kind)]
@@ -184,7 +194,9 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     columns = table.columns
     for at, one in found.items():
         columns[at] = one.values
-    kept = [at for at, name in enumerate(names) if name or not pa.types.is_null(columns[at].type)]  # `a;b;` has no third
+    kept = [
+        at for at, name in enumerate(names) if name or not pa.types.is_null(columns[at].type)
+    ]  # `a;b;` has no third
     told = {names[at]: one for at, one in found.items()}
     reading = Reading(
         path=str(path),
@@ -193,19 +205,28 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
         delimiter=sniffed.delimiter,
         skipped=sniffed.skipped,
         decimal=style.decimal if style else "",
-        styles={name: (style.decimal, "") for name in looks.decimals if style is not None and name not in told}
-        | {name: (one.style.decimal, one.style.thousands) for name, one in told.items() if one.style and not one.style.plain},
+        styles={name: style for name in names if (style := _style(name, told, looks)) is not None},
         units={name: one.unit for name, one in told.items() if one.unit},
         dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
         missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
-        codes=[name for name in names if name in looks.codes],
+        codes=[name for name in names if name in looks.codes or (name in told and told[name].code)],
         doubts={name: one.doubtful for name, one in told.items() if one.doubtful},
     )
     if reading.words:
         log.info("%s read as: %s", path.name, ", ".join(reading.words))
+    for name, doubt in reading.doubts.items():
+        log.warning("%s: column %r %s", path.name, name, doubt)
     return pa.Table.from_arrays([columns[at] for at in kept], names=[names[at] for at in kept]).replace_schema_metadata(
         {SOURCE: json.dumps(asdict(reading))}  # this survives `take`
     )
+
+
+def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[str, str] | None:
+    """The marks of a column whose numbers are not plain."""
+    if name not in told:
+        return (",", "") if name in looks.decimals else None
+    style = told[name].style
+    return None if style is None or style.plain else (style.decimal, style.thousands)
 
 
 def _refuse_marks(form: CsvForm) -> None:
@@ -227,7 +248,7 @@ class _Looks:
     missing: Mapping[str, Sequence[str]]
 
 
-def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
+def _looks(sniffed: Sniffed, form: CsvForm, told: set[str]) -> _Looks:
     ways: dict[str, list[Written]] = {}
     codes, missing = set(), {}
     usual = frozenset(mark.lower() for mark in ALWAYS_MISSING)
@@ -242,21 +263,25 @@ def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
             ways[name] = found
             if marks := marks - {""}:
                 missing[name] = sorted(marks)
-        if all(text.isdigit() for text in seen) and any(len(text) > 1 and text[0] == "0" for text in seen):
+        if (
+            name not in told
+            and all(text.isdigit() for text in seen)
+            and any(len(text) > 1 and text[0] == "0" for text in seen)
+        ):
             codes.add(name)
     style = form.style or file_style(ways.values())
     comma = style is not None and style.decimal == ","
     return _Looks(
         style=style,
-        decimals=[name for name, found in ways.items() if comma and any(way.decimal == "," for way in found)],
+        decimals=[
+            name for name, found in ways.items() if comma and any("," in (way.decimal, way.either) for way in found)
+        ],
         codes=frozenset(codes),
         missing=missing,
     )
 
 
-def _read(
-    path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: set[str]
-) -> tuple[pa.Table, str]:
+def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: set[str]) -> tuple[pa.Table, str]:
     """The table as Arrow reads it, and the encoding in the end; what the first look could not show is tried again.
 
     Columns that begin with numbers and go on with something else are read as text, with types guessed from ever more
@@ -324,8 +349,8 @@ def _explained(path: Path, said: str, delimiter: str) -> InputError:
     if ragged := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", said, re.DOTALL):
         line = f"line {int(ragged[1])}" if ragged[1] else "the line"
         return InputError(
-            f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where the first has "
-            f"{ragged[2]} names; put quotes around values that hold {delimiter!r}, or give delimiter="
+            f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where "
+            f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, or give delimiter="
         )
     return InputError(f"{path}: cannot be read as csv: {said}")
 

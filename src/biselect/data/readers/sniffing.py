@@ -94,8 +94,8 @@ def _encoding(sample: bytes, path: Path) -> str:
         if not sample[: error.start].isascii():
             line = sample.count(b"\n", 0, error.start) + 1
             raise InputError(
-                f"{path}: is UTF-8 up to line {line}, which holds bytes that are not; repair that line, or say what the "
-                "file is with encoding=, such as encoding='cp1252'"
+                f"{path}: is UTF-8 up to line {line}, which holds bytes that are not; repair that line, or say what "
+                "the file is with encoding=, such as encoding='cp1252'"
             ) from None
         return WESTERN
     return "utf-8"

@@ -1,4 +1,4 @@
-"""Columns of text as what they hold: numbers, dates, marks of missing values; decided by all rows, without a loop over them."""
+"""Columns of text as what they hold: numbers, dates, missing values; all rows decide, and none is looped over."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -61,6 +61,7 @@ class Understood:
         date_form: of dates.
         doubtful: what else it might be, in words with the option that says so.
         missing: marks taken for missing values.
+        code: whether it holds digits that some zero begins: 007 is a name.
     """
 
     values: pa.ChunkedArray
@@ -69,6 +70,7 @@ class Understood:
     date_form: str | None = None
     doubtful: str = ""
     missing: Sequence[str] = ()
+    code: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -214,9 +216,7 @@ def _as_dates(column: pa.ChunkedArray, entries: Entries) -> Understood:
     if dates.doubtful:
         other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
         doubt = f"may as well have month and day the other way round: date_format={other!r}"
-    return Understood(
-        values=dates.values, date_form=dates.form, doubtful=doubt, missing=_marks(column.filter(absent))
-    )
+    return Understood(values=dates.values, date_form=dates.form, doubtful=doubt, missing=_marks(column.filter(absent)))
 
 
 def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Understood:
@@ -228,10 +228,11 @@ def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Unde
     units = {way.unit for way in ways if way.unit}
     if len(units) > 1 or not all(way.fits(style) for way in ways):
         return Understood(values=column)
-    if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(entries.texts, r"^0\d")).as_py():
-        return Understood(values=column)  # 007 is a name
     absent = entries.rows_of(entries.missing)
     texts = pc.if_else(absent, pa.scalar(None, pa.string()), entries.texts)
+    missing = _marks(column.filter(absent))
+    if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py():
+        return Understood(values=texts, missing=missing, code=True)
     doubt = ""
     if guess:
         other = "decimal=',' thousands=''" if style.thousands else "decimal='.' thousands=','"
@@ -241,7 +242,7 @@ def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Unde
         style=style,
         unit=next(iter(units), ""),
         doubtful=doubt,
-        missing=_marks(column.filter(absent)),
+        missing=missing,
     )
 
 

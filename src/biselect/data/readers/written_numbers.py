@@ -1,6 +1,7 @@
 """Numbers as people write them: 1.234,56 and 1,234.56, 1 234,56 €, 1'234.50, (12.00), 12,5 %, 99,00-."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
@@ -132,13 +133,13 @@ def style_of(ways: Iterable[Written], default: Style | None, *, comma_splits: bo
 
 def file_style(columns: Iterable[Iterable[Written]]) -> Style | None:
     """The style that most columns are certainly written in; None where none shows any."""
-    votes: dict[str, int] = {}
+    votes: Counter[str] = Counter()
     for ways in columns:
         known = {way.decimal for way in ways if way.decimal}
         known |= {"," if way.thousands == "." else "." for way in ways if way.thousands in (".", ",")}
         if len(known) == 1:
-            votes[only] = votes.get(only := known.pop(), 0) + 1
-    return Style(decimal=max(votes, key=votes.__getitem__)) if votes else None
+            votes.update(known)
+    return Style(decimal=votes.most_common(1)[0][0]) if votes else None
 
 
 def to_numbers(texts: pa.ChunkedArray, ways: Mapping[str, Written], style: Style) -> pa.ChunkedArray:

@@ -1,0 +1,222 @@
+"""`inspect`: how a file is written, what its columns are, and the command that makes a report of it."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from biselect._version import __version__
+from biselect.data.column_roles import Column, Columns, roles_in
+from biselect.data.pools import Roles
+from biselect.data.readers.delimited import Reading, reading_of
+from biselect.data.readers.written_dates import in_words
+from biselect.errors import InputError
+from biselect.report.render import render_page
+from biselect.reviews.inputs import as_table, form_from, paths_of, with_roles
+
+FORMAT = "biselect-inspection-1"
+REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
+REFERENCE_SHARE = 60  # percent of the rows
+MOST_ROWS, MOST_COLUMNS, SHARE = 20, 4, 10  # budgets: at most one row in ten of the pool
+MOST_SHOWN = 2  # free texts shown beside the rows; more make lines too long
+MOST_MARKS = 6  # words for missing of a column; more of them are no such words
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What a table holds.
+
+    Attributes:
+        source: the file, or None for a frame.
+        rows: how many there are.
+        found: the columns with their roles.
+        reading: how the file is written; None where it says so itself.
+    """
+
+    source: Path | None
+    rows: int
+    found: Columns
+    reading: Reading | None = None
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """All columns, in the order of the table."""
+        return self.found.columns
+
+    @property
+    def form(self) -> dict[str, str]:
+        """How the file is written, in words by what is meant."""
+        reading = self.reading
+        if reading is None:
+            return {}
+        told = {
+            "encoding": reading.encoding + (" with a byte order mark" if reading.bom else ""),
+            "between values": {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}.get(
+                reading.delimiter, reading.delimiter
+            ),
+        }
+        if reading.decimal:
+            told["decimals after a"] = {",": "comma", ".": "point"}[reading.decimal]
+        if marks := sorted({mark for _, mark in reading.styles.values() if mark}):
+            told["between thousands"] = " or ".join({" ": "space", "'": "apostrophe"}.get(mark, mark) for mark in marks)
+        if reading.dates:
+            told["dates"] = ", ".join(in_words(form) for form in dict.fromkeys(reading.dates.values()))
+        return told
+
+    @property
+    def remarks(self) -> list[str]:
+        """What a person should know or decide."""
+        found, said = self.found, []
+        if found.repeated_ids:
+            said.append(
+                f"{found.repeated_ids:,} rows repeat an id of {found.id_column!r}"
+                + (f" ({found.repeated_rows:,} of them are the same in every column)" if found.repeated_rows else "")
+                + f": the command keeps the {self._kept} of each."
+            )
+        elif found.repeated_rows:
+            said.append(f"{found.repeated_rows:,} rows repeat an earlier one in every column.")
+        if found.label_column is not None:
+            said.append(f"{found.positive!r} in {found.label_column!r} is taken for a known positive.")
+        if codes := found.named("code"):
+            said.append(f"Codes, taken as categories and not as quantities: {', '.join(map(repr, codes))}.")
+        for column in self.columns:
+            if column.role == "unclear" or (column.remark and column.role in ("time", "date", "number")):
+                said.append(f"{column.name!r}: {column.remark}.")
+        if found.time_column is None:
+            said.append(
+                "There is no column of times to split the table at: put the file of normal rows in the place of "
+                f"{REFERENCE}."
+            )
+        return said
+
+    @property
+    def _kept(self) -> str:
+        same = self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
+        return "first" if same else "last"
+
+    def command(self) -> str:
+        """The command line that makes a report of the file.
+
+        It runs as it stands where a column of times says which rows are the reference; otherwise the name of a file of
+        normal rows has to be put in.
+        """
+        return shlex.join(["biselect", "select", *self._arguments()])
+
+    def _arguments(self) -> list[str]:
+        found = self.found
+        path = "TABLE.csv" if self.source is None else str(self.source)
+        parts = [f"./{path}" if path.startswith("-") else path]
+        if found.time_column is None:
+            parts += ["--reference", REFERENCE]
+        else:
+            parts += ["--time-column", found.time_column, "--reference-until", f"{REFERENCE_SHARE}%"]
+            form = next((one.date_form for one in self.columns if one.name == found.time_column), None)
+            doubts = {} if self.reading is None else self.reading.doubts
+            if found.time_column in doubts and form is not None:
+                parts += ["--date-format", form]
+        if found.id_column is not None:
+            parts += ["--id-column", found.id_column]
+            if found.repeated_ids:
+                parts += ["--duplicates", self._kept]
+        if found.label_column is not None:
+            gaps = next(one.missing for one in self.columns if one.name == found.label_column)
+            clear = not gaps and found.positive_is_clear
+            parts += ["--label-column", found.label_column if clear else f"{found.label_column}={found.positive}"]
+        marks, out = self._odd_words()
+        parts += _listed("--na-values", marks)
+        if codes := [name for name in found.named("code") if name not in out]:
+            parts += _listed("--categories", codes)
+        texts = found.named("free text")
+        parts += _listed("--show", texts[:MOST_SHOWN])
+        parts += _listed("--exclude", [*texts[MOST_SHOWN:], *found.named("empty"), *out])
+        rows, columns = self._budgets(out)
+        return [*parts, "-k", str(rows), "-m", str(columns), "--out", "report"]
+
+    def _odd_words(self) -> tuple[list[str], list[str]]:
+        """Words that may mean missing in columns of numbers, and columns with too much else to be of use."""
+        marks: dict[str, None] = {}
+        out = [name for name in self.found.named("unclear") if name not in self.found.strange]
+        for name, odd in self.found.strange.items():
+            if len(odd) > MOST_MARKS or any("," in word or word != word.strip() for word in odd):
+                out.append(name)
+            else:
+                marks.update(dict.fromkeys(odd))
+        return list(marks), out
+
+    def _budgets(self, out: Sequence[str]) -> tuple[int, int]:
+        pool = self.rows
+        if self.found.time_column is not None:
+            pool -= self.rows * REFERENCE_SHARE // 100
+        used = ("number", "category", "code", "flag", "unclear")
+        features = sum(column.role in used and column.name not in out for column in self.columns)
+        return max(1, min(MOST_ROWS, pool // SHARE)), max(1, min(MOST_COLUMNS, features - 1))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain data, for JSON."""
+        return {
+            "format": FORMAT,
+            "version": __version__,
+            "title": "What is in " + ("the table" if self.source is None else self.source.name),
+            "rows": self.rows,
+            "form": self.form,
+            "reading": None if self.reading is None else {**asdict(self.reading), "path": Path(self.reading.path).name},
+            "columns": [asdict(column) for column in self.columns],
+            "id_column": self.found.id_column,
+            "time_column": self.found.time_column,
+            "label_column": self.found.label_column,
+            "positive": self.found.positive,
+            "repeated_ids": self.found.repeated_ids,
+            "repeated_rows": self.found.repeated_rows,
+            "remarks": self.remarks,
+            "command": self.command(),
+        }
+
+    def to_html(self) -> str:
+        """The same as one self-contained page."""
+        return render_page("inspection.html", self.to_dict(), FORMAT)
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        lines = "".join(
+            f"<tr><td>{escape(column.name)}</td><td>{column.role}</td><td>{column.missing:,}</td>"
+            f"<td>{column.distinct:,}</td><td>{escape(', '.join(column.examples))}</td></tr>"
+            for column in self.columns
+        )
+        head = "<tr><th>column</th><th>taken for</th><th>missing</th><th>different</th><th>such as</th></tr>"
+        return f"<table>{head}{lines}</table><pre>{escape(self.command())}</pre>"
+
+
+def inspect(table: Any, **form: Any) -> Inspection:
+    """How a file is written, what each column is, and the command that makes a report of it.
+
+    Args:
+        table: a path, or a frame of any library.
+        form: what is known of a CSV already: `encoding`, `delimiter`, `decimal`, `thousands`, `na_values` and
+            `date_format`, as for `biselect.review`.
+
+    >>> import pyarrow as pa
+    >>> found = inspect(pa.table({"id": ["a", "b", "c"], "amount": [1.0, 2.5, 9.0]}))
+    >>> [(column.name, column.role) for column in found.columns]
+    [('id', 'id'), ('amount', 'number')]
+    """
+    if unknown := [name for name in form if name not in (*FORM_OPTIONS,)]:
+        raise InputError(f"{unknown[0]}= is not known here; there are {', '.join(f'{name}=' for name in FORM_OPTIONS)}")
+    given = with_roles(form_from(form), Roles(date_format=form.get("date_format")))
+    read = as_table(table, given)
+    return Inspection(
+        source=next(iter(paths_of([table])), None), rows=read.num_rows, found=roles_in(read), reading=reading_of(read)
+    )
+
+
+FORM_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format")
+
+
+def _listed(flag: str, names: Sequence[str]) -> list[str]:
+    """A flag with names: together where commas can part them, each for itself where they hold one."""
+    plain = [name for name in names if "," not in name and name == name.strip() and name]
+    parts = [flag, ",".join(plain)] if plain else []
+    return parts + [part for name in names if name not in plain for part in (flag, name)]
