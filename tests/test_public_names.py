@@ -50,7 +50,7 @@ NAMES = {
     "biselect.hardware.noise": (
         "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass"
     ),
-    "biselect.data.readers": "CsvForm read_blocks read_table",
+    "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",
     "biselect.data.candidates": "Candidates balanced ranked reservoir unbalanced",
     "biselect.data.synthetic": (

@@ -26,7 +26,7 @@ from biselect.data.readers.json_lines import read_json_lines
 from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 
-__all__ = ["CsvForm", "read_blocks", "read_table"]
+__all__ = ["CsvForm", "read_table"]
 
 YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
