@@ -2,8 +2,6 @@ import csv
 import io
 import json
 
-import numpy as np
-import pandas as pd
 import pytest
 
 import biselect as bs
@@ -74,11 +72,9 @@ def test_nothing_is_left_behind_where_writing_fails(calibrated, tmp_path):
 
 def test_names_that_no_encoding_has_and_formulas_are_written_as_text(tmp_path):
     """Half of a surrogate pair, as Python gives for bytes that are no UTF-8, and what a spreadsheet would run."""
-    rng = np.random.default_rng(0)
-    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 3)), columns=["=a", "@b", "c"]) for rows in (50, 9))
-    pool.iloc[4] = 9.0
-    pool.index = ["=HYPERLINK(1)" if i == 4 else f"r\udc80{i}" for i in range(9)]
-    review = bs.review(pool, reference, k=2, m=2, kinds=1, neighbours=(0, 0))
+    names = {"sample_names": ["=HYPERLINK(1)", "r\udc80", "r2"], "feature_names": ["@b", "=a", "c"]}
+    problem = SelectionProblem(coupling=[[3, 2, 0], [2, 3, 0], [0, 0, 1]], k=2, m=2, **names)
+    review = bs.review_problem(problem)
     review.save(tmp_path)
     stored = json.loads((tmp_path / "selection.json").read_bytes())
     assert stored["samples"] == review.selection.sample_names and "\udc80" in "".join(stored["samples"])

@@ -1,12 +1,11 @@
 """CSV as we write it: text that a spreadsheet would run as a formula is kept a text by an apostrophe before it."""
 
-import csv
-import io
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 FORMULA = re.compile(r"'*[=+\-@\t\r]")  # with the apostrophes of guarded text, so that a guard can be taken off again
+SPECIAL = re.compile(r'[",\r\n]')
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
@@ -17,11 +16,13 @@ def csv_text(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
     name,adds
     '=1+1,-2.5
     """
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(map(guarded, columns))
-    writer.writerows([guarded(row[column]) for column in columns] for row in rows)
-    return text.getvalue()
+    lines = [columns, *([row[column] for column in columns] for row in rows)]
+    return "".join(",".join(map(_quoted, line)) + "\n" for line in lines)
+
+
+def _quoted(cell: Any) -> str:
+    text = "" if cell is None else str(guarded(cell))
+    return '"' + text.replace('"', '""') + '"' if SPECIAL.search(text) else text
 
 
 def guarded(cell: Any) -> Any:

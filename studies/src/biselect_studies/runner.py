@@ -123,9 +123,7 @@ def _write(task: Task, values: Values, folder: Path) -> None:
     try:
         content = seal({"task": task.describe(), "values": values})
     except ValueError as error:
-        raise BiselectError(
-            f"a cell of {task.experiment} found something other than finite numbers: {error}"
-        ) from error
+        raise BiselectError(f"a cell of {task.experiment} holds other than finite numbers: {error}") from error
     write_file(path, json.dumps(content, separators=(",", ":")))
 
 
