@@ -74,10 +74,10 @@ def train(
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
     from biselect.data.problem_files import read_problem
+    from biselect.plot.training_picture import draw_training
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
-    from biselect.report.training_picture import draw_training
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)

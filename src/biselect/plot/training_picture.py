@@ -1,13 +1,15 @@
-"""A picture of a training: energies before and after it, hit rate by depth, angles by layer."""
+"""A picture of a training: energies before and after it, hit rate by depth, angles by layer, energies around them."""
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.errors import InputError
+from biselect.core.files import write_file
+from biselect.plot.angles import landscape, schedule
 from biselect.qaoa import Ansatz, Observable, Training
 from biselect.report.style import COLOURS, MARKERS, house_style, panels
 
@@ -19,18 +21,18 @@ BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspaci
 
 
 def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
-    """Draw the three panels into a file whose ending names the format."""
+    """Draw the four panels into a file whose ending names the format."""
     import matplotlib
 
+    kind, picture = Path(path).suffix.removeprefix("."), io.BytesIO()
     with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
-        figure, axes = panels(1, 3, width=3.6, height=2.9)
+        figure, axes = panels(2, 2, width=4.2, height=3.1)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
-        _angles(axes[0, 2], ansatz, trained)
-        try:
-            figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
-        except OSError as error:
-            raise InputError(f"{path}: cannot write there: {error.strerror or error}") from error
+        schedule(ansatz, trained.angles, ax=axes[1, 0])
+        landscape(ansatz, trained, ax=axes[1, 1])
+        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
+    write_file(path, picture.getvalue())
 
 
 def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
@@ -65,15 +67,3 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=depths)
     axes.set_ylim(bottom=0)
     axes.legend(ncols=2, **BELOW)
-
-
-def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
-    layers = np.arange(1, trained.depth + 1)
-    table = ansatz.schedule.expand(trained.angles)
-    names = [*(f"γ {group.name}" for group in ansatz.groups), "β"]
-    for position, (name, column) in enumerate(zip(names, table.T, strict=True)):
-        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
-        axes.plot(layers, column, label=name, color=colour, marker=marker)
-    axes.axhline(0, color="#999999", linewidth=0.6)
-    axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
-    axes.legend(ncols=4, **BELOW)
