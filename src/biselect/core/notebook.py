@@ -20,9 +20,9 @@ STYLE = (
     "<style>.biselect{font-size:13px;line-height:1.45;overflow-x:auto}"
     ".biselect p{margin:.2em 0}.biselect .lead{font-size:15px;font-weight:600}.biselect .quiet{opacity:.75}"
     ".biselect table{border-collapse:collapse;margin:.5em 0;font-size:inherit}"
-    ".biselect th,.biselect td{padding:2px 9px;text-align:left;white-space:nowrap;max-width:32em;overflow:hidden;"
-    "text-overflow:ellipsis;border-bottom:1px solid rgba(128,128,128,.3)}"
-    ".biselect .number{text-align:right;font-variant-numeric:tabular-nums}</style>"
+    ".biselect th,.biselect td{padding:2px 9px;text-align:left;max-width:32em;overflow-wrap:anywhere;"
+    "border-bottom:1px solid rgba(128,128,128,.3)}.biselect td:last-child:not(.number){min-width:15em}"
+    ".biselect .number{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}</style>"
 )
 
 

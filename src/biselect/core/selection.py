@@ -112,7 +112,7 @@ class Selection:
     def _repr_html_(self) -> str:
         problem = self.problem
         words = f"{problem.k} of {problem.n_samples:,} samples, {problem.m} of {problem.n_features:,} features"
-        score = f"Score {notebook.number(self.score)}; {self.standing} ({self.solver}, {self.seconds:.2f} s)."
+        score = f"Score {notebook.number(self.score)}; {self.standing} (solver {self.solver})."
         block = self.explain(nearest=1).block_html()
         return notebook.shown(notebook.paragraph(words, "lead"), notebook.paragraph(score), block)
 

@@ -21,12 +21,16 @@ BELOW = 0.48  # inches from the axes to their legend
 @contextmanager
 def axes_for(ax: Axes | None, *, width: float, height: float) -> Iterator[Axes]:
     """The axes given, or those of a new figure, within the house style."""
-    with house_style():
-        if ax is None:
-            from matplotlib import pyplot
+    if ax is not None:
+        with house_style():
+            yield ax
+        return
+    from matplotlib import pyplot
 
-            ax = pyplot.subplots(figsize=(width, height), layout="constrained")[1]
-        yield ax
+    # outside of the style, which would undo that the first figure of a notebook turns its plots on
+    figure = pyplot.figure(figsize=(width, height), layout="constrained")
+    with house_style():
+        yield figure.subplots()
 
 
 def fitted(name: str, longest: int = LONGEST) -> str:
