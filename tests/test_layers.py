@@ -13,6 +13,7 @@ ROOT = Path(biselect.__file__).parent
 LAYERS = [
     "_version",
     "errors",
+    "progress",
     "core",
     "calibrate",
     "solvers",
@@ -23,6 +24,7 @@ LAYERS = [
     "hardware",
     "report",
     "reviews",
+    "plot",
     "estimators",
     "cli",
     "testing",

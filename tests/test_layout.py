@@ -22,7 +22,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/test_noise.py": "hardware/noise/model hardware/noise/registers hardware/noise/trajectories",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
-    "cli/test_train.py": "report/training_picture",
+    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",
     "gpu/test_gpu.py": "simulate/gpu",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",

@@ -47,6 +47,7 @@ MODULES = (  # in the order of their pages; the first that offers a name describ
     "biselect.data.aml.schema",
     "biselect.data.aml.features",
     "biselect.data.aml.generator",
+    "biselect.plot",
     "biselect.report",
     "biselect_studies",
     "biselect.testing",
@@ -58,9 +59,9 @@ NDARRAY = re.compile(r"~numpy\.ndarray\[tuple\[~typing\.Any, \.\.\.\], ~numpy\.d
 
 
 def public_names(module: ModuleType) -> list[str]:
-    """What `__all__` lists, else the functions and classes that the module itself defines."""
+    """What `__all__` lists, modules aside, else the functions and classes that the module itself defines."""
     if listed := getattr(module, "__all__", None):
-        return [name for name in listed if not name.startswith("_")]
+        return [name for name in listed if not name.startswith("_") and not inspect.ismodule(getattr(module, name))]
     return [
         name
         for name, thing in vars(module).items()

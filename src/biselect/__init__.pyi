@@ -1,3 +1,4 @@
+from . import plot as plot
 from ._version import __version__ as __version__
 from .calibrate import Calibrator as Calibrator
 from .core import Group as Group

@@ -16,11 +16,10 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
-from biselect.calibrate.frames import as_matrix
+from biselect.calibrate.frames import as_matrix, library_of, row_labels
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
-from biselect.reviews.inputs import row_labels
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.warnings import beyond_findings, unused_dates
 from biselect.solvers import solve, solver_options
@@ -229,7 +228,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         X = self._checked(X, reset=True)
         self._calibrate(X, y)
         candidates = X if pool is None else self._checked(pool)
-        self.selection_ = self._choose(candidates, row_labels(named), groups)
+        self.selection_ = self._choose(candidates, named, groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
         self.sample_support_[self.selection_.samples] = True
         if self.marginals == "isolation":
@@ -240,7 +239,7 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     def select(self, pool: Any, groups: Any = None) -> Selection:
         """Exactly k rows and m columns of this pool; what `fit` chose stays as it is."""
         check_is_fitted(self)
-        return self._choose(self._checked(pool), row_labels(pool), groups)
+        return self._choose(self._checked(pool), pool, groups)
 
     def score_samples(self, X: Any) -> NDArray[np.float64]:
         """Minus what each row would add to the score, given the features that `fit` chose; low is unusual."""
@@ -255,8 +254,9 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         """-1 for outliers, +1 for all others."""
         return np.where(self.decision_function(X) < 0, OUTLIER, INLIER)
 
-    def _choose(self, pool: Any, names: list[str] | None, groups: Any) -> Selection:
-        problem = self._problem(pool, names, groups)
+    def _choose(self, pool: Any, given: Any, groups: Any) -> Selection:
+        """The choice from a pool that was checked; as it was `given`, it says names and library."""
+        problem = replace(self._problem(pool, row_labels(given), groups), library=library_of(given))
         for finding in beyond_findings(self.calibrator_, problem):
             warnings.warn(finding.text, UserWarning, stacklevel=3)
         takes_workers = self.n_jobs is not None and "workers" in solver_options(self.solver)

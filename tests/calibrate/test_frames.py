@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import as_matrix
+from biselect.calibrate.frames import as_matrix, library_of
 from biselect.errors import InputError
 
 
@@ -22,6 +22,21 @@ def test_frames_are_matched_by_name_and_keep_their_names(make):
         calibrator.weights(make({"x": [1.0], "flag": [True]}))
     with pytest.raises(InputError, match=r"column 'x' holds labels in the pool \('a'\), but numbers in the reference"):
         calibrator.weights(make({"x": ["a"], "count": [1], "flag": [True]}))
+
+
+def test_the_answer_comes_in_the_library_of_the_pool():
+    assert (
+        library_of(pd.DataFrame()) == "pandas" and library_of(pl.DataFrame()) == library_of(pl.LazyFrame()) == "polars"
+    )
+    assert library_of(pa.table({})) == "pyarrow" and library_of("file.csv") is None and library_of(np.eye(2)) is None
+
+
+def test_a_problem_takes_the_names_of_a_pandas_index():
+    table = pd.DataFrame({"x": np.arange(30.0)})
+    calibrator = Calibrator().fit(table)
+    assert calibrator.problem(table, k=1, m=1).sample_names is None
+    table.index = [f"id{row}" for row in range(30)]
+    assert calibrator.problem(table, k=1, m=1).sample_names[:2] == ("id0", "id1")
 
 
 def test_missing_values_are_refused_or_filled_by_the_reference_median():

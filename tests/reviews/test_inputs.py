@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.reviews.inputs import as_table, call_in_words, library_of, open_pool, provenance
+from biselect.reviews.inputs import as_table, call_in_words, open_pool, provenance
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -54,11 +54,6 @@ def test_an_id_column_goes_before_the_index():
 def test_what_is_no_table_is_refused(source, message):
     with pytest.raises(InputError, match=message):
         as_table(source)
-
-
-def test_the_answer_comes_in_the_library_of_the_pool():
-    assert library_of(pd.DataFrame()) == "pandas" == library_of("file.csv") == library_of(np.eye(2))
-    assert library_of(pa.table({})) == "pyarrow"
 
 
 def test_provenance_names_files_and_their_hash(tmp_path):

@@ -20,9 +20,23 @@ def test_the_frame_holds_values_what_rows_add_and_why(review):
     frame = review.to_frame()
     assert list(frame.columns) == ["sample", "site", "a", "adds*", "adds", "reason"]
     assert frame["sample"].tolist() == ["r4", "r9"] and frame["a"].tolist() == [9.0, 8.0]
-    assert frame["adds*"][0] == 9.0 and np.isnan(frame["adds*"][1])  # never measured
+    assert frame["adds*"].iloc[0] == 9.0 and np.isnan(frame["adds*"].iloc[1])  # never measured
     assert frame["adds"].tolist() == [row["value"] for row in review.summary["rows"]]
-    assert frame["reason"][1] == "a: higher than all 80 reference rows"
+    assert frame["reason"].iloc[1] == "a: higher than all 80 reference rows"
+
+
+def test_the_index_of_a_pandas_pool_survives(review):
+    assert review.to_frame().index.tolist() == ["r4", "r9"]
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame({"t": range(40), "x": rng.normal(size=40), "y": rng.normal(size=40)})
+    table.loc[35, "x"] = 9.0
+    table.index = pd.MultiIndex.from_product([["a", "b"], range(20)], names=["site", "day"])
+    split = {"time_column": "t", "reference_until": 29, "kinds": 1}
+    frame = bs.review(table, k=2, m=1, **split).to_frame()
+    assert frame.index.names == ["site", "day"] and frame.index[0] == ("b", 15)
+    assert table.loc[frame.index[0], "x"] == 9.0
+    counted = bs.review(table.reset_index(drop=True), k=2, m=1, **split).to_frame()
+    assert counted.index.tolist() == [0, 1] and counted["sample"][0] == "35"
 
 
 def test_a_problem_of_weights_shows_what_cells_add():
@@ -34,5 +48,5 @@ def test_a_review_is_written_whole_and_reads_as_one_line(review, tmp_path):
     names = {path.name for path in review.save(tmp_path / "out")}
     assert names == {"selection.json", "explanation.csv", "report.json", "report.html", "run.json", "problem.npz"}
     assert (tmp_path / "out" / "report.html").read_text() == review.report()
-    assert "summary" not in repr(review) and "calibrator" not in repr(review)
+    assert repr(review).startswith("Review(2 of 15 rows, 2 of 4 columns, score=") and "\n" not in repr(review)
     assert [finding.kind for finding in review.warnings] == ["filled"]

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import CENTERS, Scale, fit_scale
-from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
+from biselect.calibrate.frames import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
 from biselect.calibrate.isolation import Neighbourhood
 from biselect.calibrate.maps import Reference, TailMap, make_map
 from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
@@ -264,11 +264,12 @@ class Calibrator:
             marginals: `isolation`: m times how far a row stands apart as a whole, see `isolation`; or one of the kinds
                 of `calibrate.marginal_scores`.
             coupling_weight: λ.
-            sample_names: names of the rows.
+            sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
             features: those to choose from; None for all in use.
         """
         _one_of("marginals", marginals, MARGINALS)
         values, absent = self.read(pool)
+        sample_names = row_labels(pool) if sample_names is None else sample_names
         Z = self.scale.residuals(values)
         W = self._with_gaps(self._weigh(Z), absent)
         residuals, totals = Z, W.sum(axis=1)  # of all features: a row stands apart in all of them
@@ -287,6 +288,7 @@ class Calibrator:
             coupling_weight=coupling_weight,
             sample_names=None if sample_names is None else tuple(sample_names),
             feature_names=None if features is None else tuple(features),
+            library=library_of(pool),
         )
         if marginals == "isolation":
             near_weight = self._neighbourhood.near_weight(residuals, totals, k)

@@ -167,6 +167,24 @@ def _coded(series: nw.Series[Any], name: str) -> tuple[NDArray[np.float64], Sequ
     return codes.astype(np.float64), [str(label) for label in array.dictionary.to_pylist()]
 
 
+def row_labels(table: Any) -> list[str] | None:
+    """The row labels of a pandas frame that names its rows, as text."""
+    if not nw.dependencies.is_pandas_dataframe(table):
+        return None
+    labels = table.index
+    plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
+    return None if plain else [str(label) for label in labels]
+
+
+def library_of(table: Any) -> str | None:
+    """The frame library in which answers about this table are given: its own; None for the usual one."""
+    frame = nw.from_native(table, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.LazyFrame):
+        return None
+    library = frame.implementation
+    return str(library) if library.is_pandas_like() or library.is_polars() else "pyarrow"  # the rest only reads
+
+
 def rows_of(table: Any, rows: slice | NDArray[np.int64]) -> Any:
     """Some rows of a table, of the same make."""
     if isinstance(table, NamedMatrix):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rich.table import Table
     from rich.text import Text
 
-    from biselect.solvers.registry import Progress
+    from biselect.progress import Progress
 
 
 SUSPECT = re.compile(r"[^\n -~]")  # characters to look at: not plain ASCII
@@ -67,17 +67,20 @@ class Steps:
         """A step of the work; gives the callback that solvers take. `shown_as` is what minus its number is called."""
         from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+        from biselect.progress import shown_elsewhere
+
         start = time.perf_counter()
         label = TextColumn("{task.description}", markup=False)
         shown = (label, BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
         if self.console.is_terminal:
-            with Progress(*shown, console=self.console, transient=True) as progress:
+            with shown_elsewhere(), Progress(*shown, console=self.console, transient=True) as progress:
                 task = progress.add_task(printable(name).plain, total=None, best="")  # it pulses until somebody reports
                 yield lambda done, energy: progress.update(
                     task, total=1.0, completed=done, best=f"{shown_as} {-energy:.6g}"
                 )
         else:
-            yield lambda done, energy: None
+            with shown_elsewhere():
+                yield lambda done, energy: None
         self.say(f"{name}: {time.perf_counter() - start:.2f} s")
 
     def say(self, text: str, style: str = "dim") -> None:

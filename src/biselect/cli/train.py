@@ -106,10 +106,10 @@ def train(
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.data.problem_files import read_problem
+    from biselect.plot.training_picture import training_picture
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
-    from biselect.report.training_picture import training_picture
 
     steps = Steps(quiet)
     _check_place(output, problem, threshold)

@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import checks, conventions, exact_arithmetic
+from biselect.core import checks, conventions, exact_arithmetic, notebook
 from biselect.core.archives import read_arrays
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
@@ -42,6 +42,7 @@ class SelectionProblem:
         feature_names: D names, or None for positions.
         sample_rules: what the samples obey beside their budget.
         feature_rules: what the features obey beside theirs.
+        library: the frame library that answers come in, such as `polars`; None for the usual one. Not stored.
 
     >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
     >>> problem.score([0, 2], [0, 2])
@@ -58,6 +59,7 @@ class SelectionProblem:
     feature_names: tuple[str, ...] | None
     sample_rules: Rules
     feature_rules: Rules
+    library: str | None
 
     def __init__(
         self,
@@ -72,6 +74,7 @@ class SelectionProblem:
         feature_names: Iterable[str] | None = None,
         sample_rules: Rules | Mapping[str, Any] | None = None,
         feature_rules: Rules | Mapping[str, Any] | None = None,
+        library: str | None = None,
     ) -> None:
         weights = checks.matrix(coupling)
         n, d = weights.shape
@@ -95,8 +98,36 @@ class SelectionProblem:
         )
         put("sample_rules", rules_from(sample_rules, "sample_rules"))
         put("feature_rules", rules_from(feature_rules, "feature_rules"))
+        put("library", library)
         self.sample_rules.check(n, self.k, "samples")
         self.feature_rules.check(d, self.m, "features")
+
+    def __repr__(self) -> str:
+        ruled = ", with rules" if self.sample_rules or self.feature_rules else ""
+        return f"SelectionProblem({self.n_samples} samples × {self.n_features} features, k={self.k}, m={self.m}{ruled})"
+
+    def _repr_html_(self) -> str:
+        words = f"Choose {self.k} of {self.n_samples:,} samples and {self.m} of {self.n_features:,} features"
+        sides = {
+            "samples": (self.sample_names, self.sample_scores, self.sample_rules),
+            "features": (self.feature_names, self.feature_scores, self.feature_rules),
+        }
+        lines = [
+            [
+                side,
+                "by position" if names is None else notebook.some(names, 4),
+                f"{notebook.number(scores.min())} to {notebook.number(scores.max())}",
+                "with rules" if rules else "none",
+            ]
+            for side, (names, scores, rules) in sides.items()
+        ]
+        lowest, highest = (notebook.number(float(end)) for end in (self.coupling.min(), self.coupling.max()))
+        weights = f"Weights {lowest} to {highest}, coupling weight {notebook.number(self.coupling_weight)}."
+        return notebook.shown(
+            notebook.paragraph(words, "lead"),
+            notebook.paragraph(weights),
+            notebook.table(["", "names", "scores of their own", "rules"], lines),
+        )
 
     # Sizes and names
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core import notebook
+from biselect.core.as_frame import as_frame, free_name
 from biselect.core.files import write_file
+from biselect.core.notebook import Cell, strongest_first
 from biselect.core.problem import SelectionProblem
 from biselect.core.proof import FORMAT, Proof
 from biselect.core.rules import Rules
@@ -73,6 +76,46 @@ class Selection:
         """Which cells made the choice, and the `nearest` samples and features that did not make it in."""
         return explain(self.problem, self.samples, self.features, nearest)
 
+    def to_frame(self) -> Any:
+        """The chosen samples, strongest first: what each adds with each chosen feature, alone, and in all.
+
+        The frame is of the library that the pool came in, see `SelectionProblem.library`. A feature whose name is taken
+        gets a star.
+        """
+        why = self.explain(nearest=1)
+        order = strongest_first(why.sample_values)
+        content: dict[str, list[Any]] = {"sample": [self.sample_names[i] for i in order]}
+        for j in strongest_first(why.feature_values):
+            name = free_name(self.feature_names[j], {*content, "alone", "adds"})
+            content[name] = why.cells[order, j].tolist()
+        content |= {"alone": why.sample_marginals[order].tolist(), "adds": why.sample_values[order].tolist()}
+        return as_frame(content, self.problem.library)
+
+    @property
+    def standing(self) -> str:
+        """How good the choice is, in words.
+
+        >>> from biselect import SelectionProblem, solve
+        >>> solve(SelectionProblem(coupling=[[3, 0], [0, 2]], k=1, m=1)).standing
+        'no other choice scores higher: proven'
+        """
+        if self.proven_optimal:
+            return "no other choice scores higher: proven"
+        if not np.isfinite(self.gap):
+            return f"found by {self.solver}, which proves nothing"
+        return f"at most {100 * self.gap:.2g} % of the score could be missing"
+
+    def __repr__(self) -> str:
+        names = f"samples={notebook.some(self.sample_names)}, features={notebook.some(self.feature_names)}"
+        return f"Selection(score={self.score:.6g}, proven_optimal={self.proven_optimal}, {names})"
+
+    def _repr_html_(self) -> str:
+        problem = self.problem
+        words = f"{problem.k} of {problem.n_samples:,} samples, {problem.m} of {problem.n_features:,} features"
+        score = f"Score {notebook.number(self.score)}; {self.standing} (solver {self.solver})."
+        block = self.explain(nearest=1).block_html()
+        return notebook.shown(notebook.paragraph(words, "lead"), notebook.paragraph(score), block)
+
     def save_proof(self, path: str | Path) -> None:
         """Write what anybody needs to check that no choice scores higher: `biselect check`, or a program of their own.
 
@@ -127,6 +170,9 @@ class Explanation:
     """Why a choice scores what it scores.
 
     Attributes:
+        problem: what was asked.
+        samples: the chosen samples, ascending positions.
+        features: the chosen features.
         cells: k × m, what each chosen cell adds: λ W_ij.
         sample_marginals: a_i of the chosen samples.
         feature_marginals: b_j of the chosen features.
@@ -134,6 +180,9 @@ class Explanation:
         feature_swaps: the same for the features left out.
     """
 
+    problem: SelectionProblem
+    samples: NDArray[np.int64]
+    features: NDArray[np.int64]
     cells: NDArray[np.float64]
     sample_marginals: NDArray[np.float64]
     feature_marginals: NDArray[np.float64]
@@ -150,6 +199,51 @@ class Explanation:
         """What each chosen feature adds, given the chosen samples."""
         return self.feature_marginals + self.cells.sum(axis=0)
 
+    def to_frame(self) -> Any:
+        """One line for each chosen cell: sample, feature, and what it adds; strongest sample first, then feature."""
+        rows = [(i, j) for i in strongest_first(self.sample_values) for j in strongest_first(self.cells[i])]
+        content: dict[str, list[Any]] = {
+            "sample": [self.problem.sample_name(self.samples[i]) for i, _ in rows],
+            "feature": [self.problem.feature_name(self.features[j]) for _, j in rows],
+            "adds": [float(self.cells[i, j]) for i, j in rows],
+        }
+        return as_frame(content, self.problem.library)
+
+    def __repr__(self) -> str:
+        k, m = self.cells.shape
+        score = self.cells.sum() + self.sample_marginals.sum() + self.feature_marginals.sum()
+        return f"Explanation({k} samples × {m} features, score={score:.6g})"
+
+    def _repr_html_(self) -> str:
+        return notebook.shown(
+            notebook.paragraph("What each cell adds", "lead"),
+            self.block_html(),
+            _swaps_html("samples", self.sample_swaps, self.problem.sample_name),
+            _swaps_html("features", self.feature_swaps, self.problem.feature_name),
+        )
+
+    def block_html(self) -> str:
+        """The chosen block as a table, strongest first, as far as one can read it."""
+        rows, columns = strongest_first(self.sample_values), strongest_first(self.feature_values)
+        names = [self.problem.feature_name(self.features[j]) for j in columns[: notebook.MOST_COLUMNS]]
+        largest = float(np.abs(self.cells).max()) or 1.0
+
+        def cell(i: int, j: int) -> Cell:
+            adds = float(self.cells[i, j])
+            return Cell(notebook.number(adds), abs(adds) / largest, "takes" if adds < 0 else "adds")
+
+        lines: list[list[str | Cell]] = [
+            [
+                self.problem.sample_name(self.samples[i]),
+                *(cell(i, j) for j in columns[: notebook.MOST_COLUMNS]),
+                Cell(notebook.number(float(self.sample_marginals[i]))),
+                Cell(notebook.number(float(self.sample_values[i]))),
+            ]
+            for i in rows[: notebook.MOST_ROWS]
+        ]
+        head: list[str | Cell] = ["sample", *map(Cell, names), Cell("alone"), Cell("adds")]
+        return notebook.table(head, lines) + notebook.left_out(len(rows), len(columns), "to_frame() has all of them")
+
 
 def explain(
     problem: SelectionProblem, samples: NDArray[np.int64], features: NDArray[np.int64], nearest: int
@@ -159,12 +253,25 @@ def explain(
     all_samples = problem.sample_scores + weight * problem.coupling[:, features].sum(axis=1, dtype=np.float64)
     all_features = problem.feature_scores + weight * problem.coupling[samples].sum(axis=0, dtype=np.float64)
     return Explanation(
+        problem=problem,
+        samples=samples,
+        features=features,
         cells=weight * problem.coupling[np.ix_(samples, features)].astype(np.float64),
         sample_marginals=problem.sample_scores[samples],
         feature_marginals=problem.feature_scores[features],
         sample_swaps=_cheapest_swaps(all_samples, samples, problem.sample_rules, nearest),
         feature_swaps=_cheapest_swaps(all_features, features, problem.feature_rules, nearest),
     )
+
+
+def _swaps_html(side: str, swaps: list[Swap], name: Callable[[int], str]) -> str:
+    if not swaps:
+        return ""
+    lines: list[list[str | Cell]] = [
+        [name(swap.enters), name(swap.leaves), Cell(notebook.number(swap.cost))] for swap in swaps[:5]
+    ]
+    heading = notebook.paragraph(f"Nearest {side} left out, and what the score would lose by taking one in", "quiet")
+    return heading + notebook.table(["enters", "leaves", Cell("cost")], lines)
 
 
 def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:

@@ -29,16 +29,21 @@ def render_monitor(summary: Mapping[str, Any]) -> str:
 
 
 def clearest(summary: Mapping[str, Any], most: int = MOST_ROWS) -> list[dict[str, Any]]:
-    """The clearest change of each column in any window; the alarms, or without any what came nearest to one."""
+    """The columns that changed, the clearest first, or without any alarm what came nearest to one."""
+    ranked = clearest_changes(summary)
+    alarms = [change for change in ranked if change["alarm"]]
+    return (alarms or ranked[:3])[:most]
+
+
+def clearest_changes(summary: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The clearest change of each column in any window, the clearest of all first."""
     best: dict[str, dict[str, Any]] = {}
     for point in summary.get("points", ()):
         for change in point["changes"]:
             row = {**change, "when": point["when"]}
             if change["column"] not in best or _order(row) < _order(best[change["column"]]):
                 best[change["column"]] = row
-    ranked = sorted(best.values(), key=_order)
-    alarms = [change for change in ranked if change["alarm"]]
-    return (alarms or ranked[:3])[:most]
+    return sorted(best.values(), key=_order)
 
 
 def _order(change: Mapping[str, Any]) -> tuple[bool, float, float]:

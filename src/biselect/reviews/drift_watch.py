@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
 from biselect.errors import InputError
+from biselect.progress import Off, Steps, steps_of
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import (
     as_table,
@@ -33,7 +33,6 @@ from biselect.reviews.inputs import (
     roles_from,
     with_roles,
 )
-from biselect.reviews.reviewing import Steps
 from biselect.solvers import solve
 
 POOL_ROWS = 200
@@ -72,7 +71,7 @@ def monitor_drift(
     seed: int = 0,
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | None = None,
+    progress: Steps | Off | None = None,
 ) -> dict[str, Any]:
     """Which columns have changed beyond chance, by how much, and with k and m what that does to the selection.
 
@@ -114,7 +113,7 @@ def monitor_drift(
         progress: as for `biselect.review`.
     """
     given = dict(locals())
-    stage: Steps = progress or (lambda name: nullcontext())
+    stage = steps_of(progress)
     _refuse_unclear(given)
     sources = [source for source in (table, older, pool) if source is not None]
     files = [path.name for path in paths_of(sources)]

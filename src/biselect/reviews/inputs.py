@@ -5,7 +5,6 @@ import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.calibrate.dates import parts_of_dates
+from biselect.calibrate.frames import row_labels
 from biselect.core import SelectionProblem
 from biselect.data.column_roles import looks_like_code
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
@@ -210,23 +210,6 @@ def summed_up(path: Path, **given: Any) -> ReferenceSummary:
             block = block.set_column(block.column_names.index(time), time, times)
         summary.add(block, time_column=time, columns=columns)
     return summary
-
-
-def row_labels(source: Any) -> list[str] | None:
-    """The row labels of a pandas frame that names its rows, as text."""
-    if not nw.dependencies.is_pandas_dataframe(source):
-        return None
-    labels = source.index
-    plain = labels.dtype.kind in "iu" and np.array_equal(labels, np.arange(len(labels)))
-    return None if plain else [str(label) for label in labels]
-
-
-def library_of(source: Any) -> str:
-    """The frame library in which answers about this table are given: its own, pandas or else Arrow for all others."""
-    frame = nw.from_native(source, pass_through=True)
-    if isinstance(frame, nw.DataFrame | nw.LazyFrame):
-        return str(frame.implementation)
-    return "pandas" if find_spec("pandas") else "pyarrow"
 
 
 def paths_of(sources: Iterable[Any]) -> list[Source]:

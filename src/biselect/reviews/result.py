@@ -6,10 +6,13 @@ from typing import Any
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
+from biselect.core.as_frame import as_frame, free_name
 from biselect.core.selection import Explanation
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
+from biselect.report.show_page import show_page
 from biselect.reviews.kinds import Kinds
+from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
 
 
@@ -24,7 +27,7 @@ class Review:
         neighbours: the answers for neighbouring budgets, `selection` among them.
         kinds: kinds of unusual, each with its own block and proof; None where they were not looked for.
         calibrator: fitted on the reference; None for a problem of weights.
-        library: the frame library that `to_frame` answers in.
+        index: the chosen rows in the index of a pandas pool, where that names them.
     """
 
     selection: Selection
@@ -33,7 +36,7 @@ class Review:
     neighbours: tuple[Selection, ...] = field(repr=False)
     kinds: Kinds | None = field(default=None, repr=False)
     calibrator: Calibrator | None = field(default=None, repr=False)
-    library: Any = field(default="pyarrow", repr=False)
+    index: Any = field(default=None, repr=False)
 
     @property
     def problem(self) -> SelectionProblem:
@@ -47,23 +50,38 @@ class Review:
     def to_frame(self) -> Any:
         """The chosen rows, strongest first: values in the chosen columns, what the row adds, its strongest reason.
 
-        The frame is of the library that the pool came in. Values that the pool does not have are missing here too; a
-        problem of weights has none, so a cell holds what it adds. A column whose name is taken gets a star.
+        The frame is of the library that the pool came in; one of pandas has the pool's own index where that names the
+        rows. Values that the pool does not have are missing here too; a problem of weights has none, so a cell holds
+        what it adds. A column whose name is taken gets a star.
         """
-        import narwhals as nw
-
         rows = self.summary["rows"]
         cells = [{cell["feature"]: cell for cell in row["cells"]} for row in rows]
         content = {"sample": [row["name"] for row in rows]}
         beside = {name: [row["shown"][name] for row in rows] for name in rows[0]["shown"]}
         values = {name: [_value(row[name]) for row in cells] for name in self.selection.feature_names}
         for name, column in [*beside.items(), *values.items()]:
-            while name in {*content, "adds", "reason"}:
-                name += "*"
-            content[name] = column
+            content[free_name(name, {*content, "adds", "reason"})] = column
         content["adds"] = [row["value"] for row in rows]
         content["reason"] = [strongest_reason(row) for row in rows]
-        return nw.from_dict(content, backend=self.library).to_native()
+        frame = as_frame(content, self.problem.library)
+        if self.index is not None:
+            places = {str(label): at for at, label in enumerate(self.index)}
+            frame.index = self.index[[places[name] for name in content["sample"]]]
+        return frame
+
+    def __repr__(self) -> str:
+        problem, selection = self.problem, self.selection
+        sizes = f"{problem.k} of {problem.n_samples} rows, {problem.m} of {problem.n_features} columns"
+        told = f"score={selection.score:.6g}, proven_optimal={selection.proven_optimal}, warnings={len(self.warnings)}"
+        return f"Review({sizes}, {told})"
+
+    def _repr_html_(self) -> str:
+        reasons = [strongest_reason(row) for row in self.summary["rows"]]
+        return review_html(self.summary, self.selection.standing, reasons)
+
+    def show(self) -> None:
+        """Show the whole page: below the cell of a notebook, elsewhere in the browser."""
+        show_page(self.report())
 
     def report(self) -> str:
         """The answer as one self-contained HTML page."""

@@ -1,7 +1,6 @@
 """`review` and `review_problem`: from tables, or from a problem, to a Review."""
 
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix, varying
+from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varying
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
+from biselect.progress import Off, Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.how_many import how_many
@@ -39,11 +39,9 @@ from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.memory import memory_in_words
 from biselect.solvers.neighbouring import PATIENCE
-from biselect.solvers.registry import Progress
 
 KIND_SECONDS = 20.0  # for each kind, unless the time limit is shorter
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
-Steps = Callable[[str], AbstractContextManager[Progress | None]]
 
 
 def review(
@@ -97,7 +95,7 @@ def review(
     neighbours: tuple[int, int] = (2, 1),
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | None = None,
+    progress: Steps | Off | None = None,
 ) -> Review:
     """Choose the k rows and m columns of a pool that together stand out most against a reference.
 
@@ -165,7 +163,8 @@ def review(
         title: the heading of the report.
         command: how a reader gets this answer again; the call itself unless given.
         progress: called with the name of each step; gives a context manager around it, which may give the callback
-            that `biselect.solve` takes.
+            that `biselect.solve` takes. None shows a bar to whoever watches, in a terminal or a notebook, after two
+            seconds; False shows none.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -174,7 +173,7 @@ def review(
     (['9'], ['1'])
     """
     given = dict(locals())
-    step: Steps = progress or (lambda name: nullcontext())
+    step = steps_of(progress)
     rules = NamedRules(must=must, never=never, must_columns=must_columns, at_most=at_most, per=per)
     chosen = with_preset(preset, map=map, marginals=marginals, kinds=kinds, drift=drift)
     map, marginals, kinds, drift = chosen.values()
@@ -210,7 +209,7 @@ def review(
                 sample_names=rows.sample_names,
             )
             own = _with_row_evidence(plain, row_evidence, score_column, rows, calibrator, now)
-            return rules.applied(own, rows.per)
+            return replace(rules.applied(own, rows.per), library=library_of(pool))
 
         problem = problem_of(len(now.names) if asked is None else asked)
         guarantee = _guarantee(before, weighed, expected_false_share, seed)
@@ -255,7 +254,7 @@ def review(
             pool=rows, calibrator=calibrator, time_column=time_column, per=per, weighed=weighed, moved=moved
         ),
         found=found,
-        library=library_of(pool),
+        index=pool.index if id_column is None and row_labels(pool) else None,
         find_kinds=kinds_asked,
         guarantee=guarantee,
         compared=compared,
@@ -275,7 +274,7 @@ def review_problem(
     neighbours: tuple[int, int] = (2, 1),
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | None = None,
+    progress: Steps | Off | None = None,
 ) -> Review:
     """The same for a problem of any weights, which no table stands behind.
 
@@ -283,7 +282,7 @@ def review_problem(
     options are as for `review`.
     """
     given = dict(locals())
-    step: Steps = progress or (lambda name: nullcontext())
+    step = steps_of(progress)
     _refuse_reach(neighbours)
     if isinstance(problem, SelectionProblem):
         if (k, m, id_column) != (None, None, None) or exclude:
@@ -302,7 +301,6 @@ def review_problem(
         step=step,
         title=title or named,
         reproduce=provenance(command or call_in_words(review_problem, given), seed, [problem]),
-        library=library_of(Path()),
     )
 
 
@@ -316,12 +314,12 @@ def _answer(
     step: Steps,
     title: str,
     reproduce: dict[str, Any],
-    library: str,
     table: CalibratedPool | None = None,
     found: Sequence[Finding] = (),
     find_kinds: Callable[[], Kinds] | None = None,
     guarantee: FalseShare | None = None,
     compared: dict[str, Any] | None = None,
+    index: Any = None,
 ) -> Review:
     """Solve the problem and its neighbours, and say everything about them as plain data."""
     with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
@@ -361,7 +359,7 @@ def _answer(
         ),
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,
-        library=library,
+        index=None if index is None else index[np.isin([str(label) for label in index], selection.sample_names)],
     )
 
 

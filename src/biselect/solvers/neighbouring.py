@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from biselect.core import Selection
 from biselect.errors import InfeasibleError, InputError
-from biselect.solvers.registry import Progress, Run, solve
+from biselect.progress import Off, Progress, progress_of
+from biselect.solvers.registry import Run, solve
 
 PATIENCE = 5.0  # seconds for all neighbours together
 
@@ -16,7 +17,7 @@ def neighbours(
     columns: int = 1,
     seed: int = 0,
     time_limit: float = PATIENCE,
-    progress: Progress | None = None,
+    progress: Progress | Off | None = None,
 ) -> list[Selection]:
     """The selection and those of the budgets k ± `rows` and m ± `columns`, by k and then m.
 
@@ -30,7 +31,7 @@ def neighbours(
         columns: how far m goes.
         seed: fixes every draw.
         time_limit: seconds for all of them; each gets an equal share of what is left.
-        progress: called with (done share, energy of the selection).
+        progress: called with (done share, energy of the selection); otherwise as for `solve`.
 
     >>> from biselect.core import SelectionProblem
     >>> best = solve(SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2))
@@ -45,15 +46,16 @@ def neighbours(
     steps = [(up, right) for up in range(-rows, rows + 1) for right in range(-columns, columns + 1) if up or right]
     steps.sort(key=lambda step: (abs(step[0]) + abs(step[1]), step))  # the nearest first
     found = [selection]
-    for done, (up, right) in enumerate(steps):
-        left = deadline - Run.now()
-        if left <= 0:
-            break
-        try:
-            problem = replace(selection.problem, k=selection.problem.k + up, m=selection.problem.m + right)
-        except (InputError, InfeasibleError):
-            continue
-        found.append(solve(problem, "exact", seed=seed, time_limit=left / (len(steps) - done), search=search))
-        if progress is not None:
-            progress((done + 1) / len(steps), selection.energy)
+    with progress_of(progress, "Solving neighbouring budgets") as told:
+        for done, (up, right) in enumerate(steps):
+            left = deadline - Run.now()
+            if left <= 0:
+                break
+            try:
+                problem = replace(selection.problem, k=selection.problem.k + up, m=selection.problem.m + right)
+            except (InputError, InfeasibleError):
+                continue
+            found.append(solve(problem, "exact", seed=seed, time_limit=left / (len(steps) - done), search=search))
+            if told is not None:
+                told((done + 1) / len(steps), selection.energy)
     return sorted(found, key=lambda near: (near.problem.k, near.problem.m))

@@ -15,10 +15,8 @@ from biselect.core.checks import whole
 from biselect.core.exact_arithmetic import nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
+from biselect.progress import Off, Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
-
-Progress = Callable[[float, float], None]
-"""Called with the done share of the work, 0 to 1, and the best energy so far."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,7 +142,7 @@ def solve(
     *,
     seed: int | np.random.Generator | None = 0,
     time_limit: float | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Off | None = None,
     trajectory: bool = False,
     **options: Any,
 ) -> Selection:
@@ -156,7 +154,8 @@ def solve(
         seed: fixes the answer on any machine and for any number of workers, unless a time limit strikes first
             (`auto` sets itself one of a minute).
         time_limit: seconds after which the best found so far is returned, with an honest bound.
-        progress: called with (done share, best energy) while the solver works.
+        progress: called with (done share, best energy) while the solver works. None shows a bar to whoever watches, in
+            a terminal or a notebook, after two seconds; False shows none.
         trajectory: whether `info["trajectory"]` shall list (step, energy) of every improvement.
         **options: the solver's own.
 
@@ -178,14 +177,15 @@ def solve(
         answer = Answer(samples=samples, features=features, proven=True, info=info, proof=proof)
         steps = [(0, problem.energy(samples, features))]
     else:
-        run = Run(
-            seed=seed,
-            deadline=np.inf if time_limit is None else start + time_limit,
-            progress=_shifted(progress, -nearest(reduced.units)),
-            trajectory=[] if trajectory else None,
-            reduced=reduced,
-        )
-        answer = run_it(reduced.rest, run, **options)
+        with progress_of(progress, f"Solving with {solver}") as told:
+            run = Run(
+                seed=seed,
+                deadline=np.inf if time_limit is None else start + time_limit,
+                progress=_shifted(told, -nearest(reduced.units)),
+                trajectory=[] if trajectory else None,
+                reduced=reduced,
+            )
+            answer = run_it(reduced.rest, run, **options)
         samples, features = reduced.restore(answer.samples, answer.features)
         steps = [(step, energy - nearest(reduced.units)) for step, energy in run.trajectory or []]
     energy = problem.energy(samples, features)

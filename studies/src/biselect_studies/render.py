@@ -2,11 +2,12 @@
 
 from collections.abc import Sequence
 from io import BytesIO
-from math import isnan
+from math import isnan, nan
 from pathlib import Path
 
 from biselect.core.files import write_folder
 from biselect.errors import MissingDataError
+from biselect.progress import Off, progress_of
 from biselect.report.style import house_style
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
@@ -24,7 +25,7 @@ def reproduce(
     *,
     quick: bool = False,
     on: str = "local",
-    progress: Progress | None = None,
+    progress: Progress | Off | None = None,
     device: OnDevice | None = None,
 ) -> Results:
     """Run what is missing of a study, then write its files.
@@ -34,7 +35,8 @@ def reproduce(
         folder: holds `cells/` and `runs/`, which studies share, and one folder per study.
         quick: the short form.
         on: where to run, see `runner.run`; a study that measures time stays on this machine.
-        progress: called with the number of finished and of all tasks.
+        progress: called with the number of finished and of all tasks. None shows a bar to whoever watches, in a
+            terminal or a notebook, after two seconds; False shows none.
         device: the device to measure the hardware columns on; what it still owes is in its `pending` then.
     """
     study = load(name)
@@ -43,7 +45,9 @@ def reproduce(
     tasks = study.tasks(quick)
     if device is not None:
         device.hand_in()  # a queue may pass while the rest is simulated
-    run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=progress)
+    with progress_of(None if progress is None else False, name) as told:
+        count = progress or (None if told is None else lambda done, total: told(done / total, nan))
+        run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
     if device is not None:
         device.collect()
     results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))

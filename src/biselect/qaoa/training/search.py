@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.progress import Progress
 from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Watch, batched_lbfgs, lbfgs
 from biselect.qaoa.training.initial_angles import is_phase, units
 from biselect.qaoa.training.objectives import Objective
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
 
 Vector = NDArray[np.float64]
-Progress = Callable[[float, float], None]
-"""Called with the done share of the work, 0 to 1, and the best value so far."""
-
 Method = Callable[["Ansatz", Vector, int, Watch], Descent]
 """From an ansatz, a start, the start's number and a watch to a descent."""
 

@@ -14,9 +14,10 @@ from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
+from biselect.progress import Off, Progress, progress_of
 from biselect.qaoa.training.objectives import FLOOR, Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Training
-from biselect.qaoa.training.search import Progress, Search
+from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
 
@@ -47,7 +48,7 @@ def train(
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Off | None = None,
     lockstep: bool | None = None,
     **options: Any,
 ) -> Training:
@@ -68,7 +69,7 @@ def train(
         workers: descents that run at the same time, each on a thread and a state of its own.
         checkpoint: file that finished descents are kept in. Killed and called again with the same arguments, training
             goes on from there and ends at the same angles.
-        progress: called with (done share, best value) after every descent.
+        progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
         lockstep: whether many starts go down together, a batch of circuits at a time; by default where the ansatz
             runs batches on a GPU and the objective is the energy.
         **options: the strategy's own.
@@ -108,13 +109,14 @@ def train(
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
-    search = Search(
-        ansatz, wanted, **means, workers=workers, in_lockstep=in_lockstep, checkpoint=kept, progress=progress
-    )
-    try:
-        best = run(search, **options)
-    finally:
-        kept.write()
+    how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
+    name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
+    with progress_of(progress, name, shown_as="objective (higher is better)") as told:
+        search = Search(ansatz, wanted, **means, **how, progress=told)
+        try:
+            best = run(search, **options)
+        finally:
+            kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)

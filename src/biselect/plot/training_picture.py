@@ -1,4 +1,4 @@
-"""A picture of a training: energies before and after it, hit rate by depth, angles by layer."""
+"""A picture of a training: energies before and after it, hit rate by depth, angles by layer, energies around them."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core.files import write_file
+from biselect.plot.angles import landscape, schedule
 from biselect.qaoa import Ansatz, Observable, Training
 from biselect.report.style import COLOURS, MARKERS, house_style, panels
 
@@ -20,21 +21,21 @@ BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspaci
 
 
 def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
-    """Draw the three panels into a file whose ending names the format."""
+    """Draw the four panels into a file whose ending names the format."""
     write_file(path, training_picture(ansatz, trained, Path(path).suffix[1:] or "png"))
 
 
 def training_picture(ansatz: Ansatz, trained: Training, ending: str = "svg") -> bytes:
-    """The three panels as a file of that ending holds them."""
+    """The four panels as a file of that ending holds them."""
     import matplotlib
 
     picture = io.BytesIO()
-
     with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
-        figure, axes = panels(1, 3, width=3.6, height=2.9)
+        figure, axes = panels(2, 2, width=4.2, height=3.1)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
-        _angles(axes[0, 2], ansatz, trained)
+        schedule(ansatz, trained.angles, ax=axes[1, 0])
+        landscape(ansatz, trained, ax=axes[1, 1])
         figure.savefig(picture, format=ending, metadata={"Date": None} if ending == "svg" else None)
     return picture.getvalue()
 
@@ -71,15 +72,3 @@ def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
     axes.set(xlabel="depth", ylabel="hits per 100 shots", title=what, xticks=depths)
     axes.set_ylim(bottom=0)
     axes.legend(ncols=2, **BELOW)
-
-
-def _angles(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
-    layers = np.arange(1, trained.depth + 1)
-    table = ansatz.schedule.expand(trained.angles)
-    names = [*(f"γ {group.name}" for group in ansatz.groups), "β"]
-    for position, (name, column) in enumerate(zip(names, table.T, strict=True)):
-        colour, marker = COLOURS[position % len(COLOURS)], MARKERS[position % len(MARKERS)]
-        axes.plot(layers, column, label=name, color=colour, marker=marker)
-    axes.axhline(0, color="#999999", linewidth=0.6)
-    axes.set(xlabel="layer", ylabel="angle", title=f"Angles, {trained.schedule}", xticks=layers)
-    axes.legend(ncols=4, **BELOW)

@@ -1,0 +1,50 @@
+"""Draws docs/images/plot-*.png: one picture of each function of `bs.plot`, as the page on pictures describes them."""
+
+import matplotlib
+import numpy as np
+import pandas as pd
+from canvas import IMAGES
+from matplotlib import pyplot
+
+import biselect as bs
+from biselect.data.demo import ROLES, demo_tables
+from biselect.qaoa import Ansatz
+from biselect.reviews import monitor_drift
+
+
+def weeks() -> pd.DataFrame:
+    """3,000 hours in which one column of six moves away."""
+    table = pd.DataFrame(np.random.default_rng(0).normal(size=(3000, 6)), columns=list("abcdef"))
+    table["b"] += np.linspace(0, 2, 3000)
+    return table.assign(when=pd.date_range("2026-01-01", periods=3000, freq="h"))
+
+
+def trained():
+    """The circuit of the tutorial on QAOA, and its training."""
+    rng = np.random.default_rng(0)
+    reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
+    pool[[1, 4, 6], 2:4] += 2.5
+    ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
+    return ansatz, ansatz.train(evaluations=400, seed=0)
+
+
+def main() -> None:
+    """Draw all six."""
+    matplotlib.use("Agg")
+    review = bs.review(*demo_tables(), k=10, m=4, **ROLES)
+    ansatz, training = trained()
+    drawn = {
+        "block": bs.plot.block(review),
+        "reasons": bs.plot.reasons(review),
+        "budgets": bs.plot.budgets(review),
+        "drift": bs.plot.drift(monitor_drift(weeks(), k=5, m=2, window=300, time_column="when")),
+        "schedule": bs.plot.schedule(training),
+        "landscape": bs.plot.landscape(ansatz, training),
+    }
+    for name, axes in drawn.items():
+        axes.figure.savefig(IMAGES / f"plot-{name}.png", dpi=110, metadata={"Software": None})
+        pyplot.close(axes.figure)
+
+
+if __name__ == "__main__":
+    main()

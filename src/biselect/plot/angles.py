@@ -1,0 +1,145 @@
+"""The angles of a circuit as pictures: layer by layer, and the energies around them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.errors import InputError
+from biselect.plot.canvas import axes_for, legend_below
+from biselect.qaoa import Ansatz, AnsatzSpec, Schedule, Training
+from biselect.qaoa.schedule import COMPONENTS
+from biselect.report.style import COLOURS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TINTS = (5, 4, 2, 3, 1, 0)  # of the palette, light ones first
+WORK = 2e7  # amplitudes that a landscape may pass through before it gets coarser
+FEWEST, MOST = 9, 21  # points along a side
+
+
+def schedule(found: Training | Ansatz | AnsatzSpec | Schedule, angles: ArrayLike | None = None, ax: Any = None) -> Axes:
+    """The angles of every layer; without angles which of them are tied: equal letters are one free angle.
+
+    Args:
+        found: a training, which has its angles, or a circuit or schedule.
+        angles: free angles of that circuit.
+        ax: where to draw; a new figure if left out.
+    """
+    plan, groups = _plan(found)
+    if isinstance(found, Training):
+        angles = found.angles
+    if angles is None:
+        return _ties(plan, groups, ax)
+    layers = np.arange(1, plan.depth + 1)
+    names = [*(f"γ {name}" for name in groups), "β"]
+    with axes_for(ax, width=4.6, height=3.2) as axes:
+        lines = [
+            axes.plot(layers, column, color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)])[0]
+            for at, column in enumerate(plan.expand(angles).T)
+        ]
+        axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
+        axes.set(xlabel="layer", ylabel="angle", xticks=layers)
+        axes.set_title(f"Angles, {plan.name}")
+        legend_below(axes, lines, names)
+    return axes
+
+
+def _plan(found: Training | Ansatz | AnsatzSpec | Schedule) -> tuple[Schedule, tuple[str, ...]]:
+    """The schedule, and what its groups are called."""
+    if isinstance(found, Training):
+        groups = tuple(found.circuit["cost"]["groups"])
+        return Schedule.named(found.schedule, found.depth, groups), groups
+    if isinstance(found, Ansatz | AnsatzSpec):
+        return found.schedule, tuple(group.name for group in found.groups)
+    if isinstance(found, Schedule):
+        return found, COMPONENTS if found.groups == 3 else tuple(str(at + 1) for at in range(found.groups))
+    raise InputError(f"a picture of angles needs a Training, a circuit or a Schedule, got {type(found).__name__}")
+
+
+def _ties(plan: Schedule, groups: tuple[str, ...], ax: Any) -> Axes:
+    from matplotlib.patches import Rectangle
+
+    rows = [*(f"γ {name}" for name in groups), "β"]
+    with axes_for(ax, width=0.34 * plan.depth + 1.2, height=0.34 * len(rows) + 1.0) as axes:
+        for layer, angles in enumerate(plan.matrix):
+            for row, weights in enumerate(angles):
+                free = np.flatnonzero(weights)
+                tint = COLOURS[TINTS[free[0] % len(TINTS)]] if free.size == 1 else "#dddddd"
+                axes.add_patch(
+                    Rectangle((layer, row), 1, 1, facecolor=tint, alpha=0.55, edgecolor="white", linewidth=2)
+                )
+                axes.text(layer + 0.5, row + 0.5, "+".join(map(_letter, free.tolist())), ha="center", va="center")
+        axes.set(xlim=(0, plan.depth), ylim=(len(rows), 0), aspect="equal")
+        axes.set_xticks(np.arange(plan.depth) + 0.5, [str(layer + 1) for layer in range(plan.depth)], fontsize=8)
+        axes.set_yticks(np.arange(len(rows)) + 0.5, rows)
+        axes.tick_params(length=0)
+        axes.grid(False)
+        axes.spines[:].set_visible(False)
+        axes.set_title(plan.name, fontweight="bold")
+        axes.set_xlabel(f"{plan.size} angle{'s' * (plan.size != 1)}")
+    return axes
+
+
+def _letter(free: int) -> str:
+    return chr(ord("a") + free) if free < 26 else str(free + 1)
+
+
+def landscape(
+    ansatz: Ansatz, angles: Training | ArrayLike | None = None, ax: Axes | None = None, *, points: int | None = None
+) -> Axes:
+    """The expected energy around the angles of a circuit, lower is better: all γ scaled one way, all β the other.
+
+    At (1, 1) are the angles themselves, at (0, 0) is the start. Without angles, every γ is the one value and every β
+    the other: the landscape that a tied schedule sees.
+
+    Args:
+        ansatz: the circuit on a simulator.
+        angles: a training, or free angles.
+        ax: where to draw; a new figure if left out.
+        points: along each side; fewer for a large sector if left out.
+    """
+    given = angles.angles if isinstance(angles, Training) else angles
+    around = given is not None
+    centre = np.ones(ansatz.size) if given is None else np.asarray(given, dtype=np.float64)
+    mixes = _mixes(ansatz.schedule)
+    if points is None:
+        points = int(np.clip(np.sqrt(WORK / (ansatz.problem.sector.size * ansatz.schedule.depth)), FEWEST, MOST))
+        points += 1 - points % 2  # the centre is one of them
+    sides = (np.linspace(-1, 3, points),) * 2 if around else (_turn(ansatz, points), np.linspace(-np.pi, np.pi, points))
+    gammas, betas = np.meshgrid(*sides)
+    vectors = np.where(mixes, betas.ravel()[:, None], gammas.ravel()[:, None]) * centre
+    energies = ansatz.many(vectors).reshape(gammas.shape)
+    with axes_for(ax, width=4.8, height=3.8) as axes:
+        drawn = axes.contourf(gammas, betas, energies, levels=24, cmap="cividis")
+        for edge in ("top", "right"):
+            axes.spines[edge].set_visible(True)
+        bar = axes.figure.colorbar(drawn, ax=axes)
+        bar.set_label("expected energy")
+        marks = {"start": (0.0, 0.0)} | ({"these angles": (1.0, 1.0)} if around else {})
+        for (name, place), marker in zip(marks.items(), ("o", "X"), strict=False):
+            look: Any = {"marker": marker, "markersize": 8, "markeredgecolor": "black", "linestyle": ""}
+            axes.plot(*place, color="white", label=name, **look)
+        scaled = "all {0}, as a multiple" if around else "every {0}"
+        axes.set(xlabel=scaled.format("γ"), ylabel=scaled.format("β"))
+        axes.set_title(
+            "Energies around these angles" if around else f"Energies, one γ and one β, p = {ansatz.schedule.depth}"
+        )
+        axes.grid(False)
+        axes.legend(loc="upper right", frameon=True, framealpha=0.85)
+    return axes
+
+
+def _mixes(plan: Schedule) -> NDArray[np.bool_]:
+    """Which free angles turn mixers; one that also turns phases counts to the phases."""
+    gammas, betas = plan.matrix[:, :-1].any(axis=(0, 1)), plan.matrix[:, -1].any(axis=0)
+    return np.asarray(betas & ~gammas)
+
+
+def _turn(ansatz: Ansatz, points: int) -> NDArray[np.float64]:
+    """Values of γ that turn the phases of usual energies about once to either side."""
+    spread = float(np.std(ansatz.energies)) or 1.0
+    return np.linspace(-np.pi, np.pi, points) / spread

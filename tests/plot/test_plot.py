@@ -1,0 +1,196 @@
+import matplotlib
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from matplotlib import pyplot
+from matplotlib.colors import to_rgb
+from matplotlib.figure import Figure
+
+import biselect as bs
+from biselect.errors import InputError
+from biselect.plot.canvas import _width, fitted
+from biselect.plot.training_picture import draw_training
+from biselect.qaoa import SCHEDULES, Ansatz, Schedule
+from biselect.report.style import HIGHER, LOWER
+from biselect.reviews import monitor_drift
+from biselect.solvers import neighbours
+
+HOSTILE = [
+    "$x^2",
+    "_hidden",
+    "two\nlines",
+    "a name that is much longer than anybody would want to read " * 3,
+    "Über",
+    "имя",
+]
+matplotlib.use("Agg")
+
+
+@pytest.fixture(autouse=True)
+def closed():
+    yield
+    pyplot.close("all")
+
+
+@pytest.fixture(scope="module")
+def review():
+    rng = np.random.default_rng(0)
+    reference, pool = (pd.DataFrame(rng.normal(size=(rows, 6)), columns=HOSTILE) for rows in (300, 30))
+    pool.iloc[:4, 0], pool.iloc[:4, 2] = 8.0, -8.0
+    pool.index = [f"{HOSTILE[at % 6]} {at}" for at in range(30)]
+    return bs.review(pool, reference, k=4, m=2, kinds=1, neighbours=(1, 1))
+
+
+@pytest.fixture(scope="module")
+def watched():
+    rng = np.random.default_rng(0)
+    table = pd.DataFrame(rng.normal(size=(600, 3)), columns=["steady", "$moves", "_calm"])
+    table["$moves"] += np.linspace(0, 4, 600)
+    return monitor_drift(table, k=3, m=1, window=120), monitor_drift(table[300:], older=table[:300])
+
+
+@pytest.fixture(scope="module")
+def trained():
+    problem = bs.SelectionProblem(coupling=np.random.default_rng(0).normal(size=(5, 4)), k=2, m=2)
+    ansatz = Ansatz(problem, depth=2)
+    return ansatz, ansatz.train(evaluations=60)
+
+
+def drawings(review, watched, trained):
+    ansatz, training = trained
+    over_time, once = watched
+    yield from (bs.plot.block(found) for found in (review, review.selection, review.explain()))
+    yield from (bs.plot.reasons(found) for found in (review, review.selection, review.explain()))
+    yield from (bs.plot.budgets(review), bs.plot.drift(over_time), bs.plot.drift(once))
+    yield from (
+        bs.plot.schedule(training),
+        bs.plot.schedule(ansatz.spec),
+        bs.plot.landscape(ansatz, training, points=5),
+    )
+
+
+def test_nothing_is_cut_off_and_no_name_is_a_formula(review, watched, trained):
+    for axes in drawings(review, watched, trained):
+        axes.figure.canvas.draw()
+        drawn, sheet = axes.get_tightbbox(), axes.figure.bbox
+        assert drawn.x0 >= -2 and drawn.y0 >= -2 and drawn.x1 <= sheet.x1 + 2 and drawn.y1 <= sheet.y1 + 2
+
+
+def test_a_picture_is_drawn_where_it_is_told_to(review, watched, trained):
+    panels = iter(Figure(figsize=(30, 20)).subplots(3, 4).ravel())
+    ansatz, training = trained
+    for draw, found in [
+        (bs.plot.block, review),
+        (bs.plot.reasons, review),
+        (bs.plot.budgets, review.neighbours),
+        (bs.plot.drift, watched[0]),
+        (bs.plot.schedule, training),
+        (bs.plot.landscape, ansatz),
+    ]:
+        panel = next(panels)
+        more = {"points": 3} if draw is bs.plot.landscape else {}
+        assert draw(found, ax=panel, **more) is panel and panel.get_title("left") + panel.get_title()
+    assert pyplot.get_fignums() == []  # and on no other figure
+
+
+def test_direction_has_two_hues(review):
+    axes = bs.plot.block(review)
+    image = axes.images[0].get_array()
+    chosen = {label.get_text(): column for column, label in enumerate(axes.get_xticklabels())}
+    assert set(chosen) == {"$x^2", "two lines"}
+
+    def nearest(cell):
+        return min(
+            (LOWER, HIGHER), key=lambda hue: np.abs((1 - cell) / (1 - cell).max() - (1 - np.array(to_rgb(hue)))).sum()
+        )
+
+    for row in image:
+        assert nearest(row[chosen["$x^2"]]) == HIGHER and nearest(row[chosen["two lines"]]) == LOWER
+
+
+def test_bars_add_up_to_what_rows_add(review):
+    why = review.explain()
+    axes = bs.plot.reasons(review)
+    ends = [sum(bar.get_width() for bars in axes.containers for bar in [bars[row]]) for row in range(4)]
+    np.testing.assert_allclose(ends, np.sort(why.sample_values)[::-1])
+    assert any("higher than all 300" in text.get_text() for text in axes.texts)
+    assert not bs.plot.reasons(review, ax=Figure(figsize=(3, 3)).subplots()).texts  # no room for words
+
+
+def test_large_blocks_are_cut_and_say_so():
+    problem = bs.SelectionProblem(coupling=np.random.default_rng(0).random((120, 30)), k=110, m=25)
+    found = bs.solve(problem, "greedy")
+    assert "strongest 100 × 20 of 110 × 25" in bs.plot.block(found, most_columns=20).get_title("left")
+    axes = bs.plot.reasons(found)
+    assert "strongest 50 of 110" in axes.get_title("left") and len(axes.containers) == 7  # six columns and the others
+
+
+def test_weights_that_take_away_are_told_apart():
+    found = bs.solve(bs.SelectionProblem(coupling=[[5.0, -1.0], [4.0, -2.0]], k=1, m=2))
+    words = [text.get_text() for text in bs.plot.block(found).get_legend().get_texts()]
+    assert words == ["adds", "takes away", "darkest: adds 5"]
+
+
+def test_budgets_show_scores_and_what_is_proven(review):
+    near = neighbours(bs.solve(review.problem, "greedy"), rows=1, columns=0)
+    axes = bs.plot.budgets(near)
+    for one in near:
+        drawn = next(line for line in axes.lines if line.get_xdata()[0] == one.problem.k and len(line.get_xdata()) == 1)
+        assert drawn.get_ydata()[0] == one.score
+        assert (drawn.get_markerfacecolor() == "white") == (not one.proven_optimal)
+
+
+def test_angles_are_those_of_the_circuit(trained):
+    ansatz, training = trained
+    table = ansatz.schedule.expand(training.angles)
+    for axes in (bs.plot.schedule(training), bs.plot.schedule(ansatz, training.angles)):
+        np.testing.assert_array_equal([line.get_ydata() for line in axes.lines[:4]], table.T)
+
+
+@pytest.mark.parametrize("name", SCHEDULES)
+def test_tied_angles_have_one_letter(name):
+    plan = Schedule.named(name, depth=3)
+    axes = bs.plot.schedule(plan)
+    letters = np.array([text.get_text() for text in axes.texts]).reshape(3, 4)
+    assert len(set(letters.ravel())) == plan.size
+    np.testing.assert_array_equal(
+        letters[:, :, None, None] == letters, plan.matrix.argmax(2)[:, :, None, None] == plan.matrix.argmax(2)
+    )
+
+
+def test_a_landscape_goes_through_the_start_and_the_angles(trained, monkeypatch):
+    ansatz, training = trained
+    seen = {}
+    monkeypatch.setattr(
+        type(ansatz),
+        "many",
+        lambda self, vectors: seen.setdefault("energies", np.array([*map(self.expectation, vectors)])),
+    )
+    bs.plot.landscape(ansatz, training, points=5)  # multiples -1, 0, 1, 2, 3
+    energies = seen["energies"].reshape(5, 5)
+    assert energies[2, 2] == pytest.approx(training.energy)
+    assert energies[1, 1] == pytest.approx(ansatz.expectation(np.zeros(ansatz.size)))
+
+
+def test_a_training_is_drawn_whole_or_not_at_all(trained, tmp_path, monkeypatch):
+    monkeypatch.setattr("biselect.plot.angles.WORK", 0)
+    draw_training(*trained, tmp_path / "a.png")
+    assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(InputError, match="cannot write there"):
+        draw_training(*trained, tmp_path / "nowhere" / "a.svg")
+
+
+@pytest.mark.parametrize("draw", [bs.plot.block, bs.plot.reasons, bs.plot.budgets, bs.plot.drift, bs.plot.schedule])
+def test_what_cannot_be_drawn_is_refused(draw):
+    with pytest.raises(InputError, match="needs"):
+        draw([])
+    assert pyplot.get_fignums() == []
+
+
+@settings(max_examples=50)
+@given(st.text(max_size=60), st.integers(4, 40))
+def test_a_name_fits_on_one_line(name, longest):
+    text = fitted(name, longest)
+    assert _width(text) <= longest and text.isprintable()
