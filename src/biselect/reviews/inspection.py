@@ -12,6 +12,7 @@ from biselect._version import __version__
 from biselect.data.column_roles import Column, Columns, roles_in
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import Reading, reading_of
+from biselect.data.readers.sources import Source
 from biselect.data.readers.written_dates import in_words
 from biselect.errors import InputError
 from biselect.report.render import render_page
@@ -36,7 +37,7 @@ class Inspection:
         reading: how the file is written; None where it says so itself.
     """
 
-    source: Path | None
+    source: Source | None
     rows: int
     found: Columns
     reading: Reading | None = None

@@ -18,7 +18,7 @@ from biselect.progress import Off, Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.how_many import how_many
-from biselect.reviews.inputs import call_in_words, form_from, library_of, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
