@@ -40,7 +40,7 @@ def export(names, *, delimiter, decimal, thousands, dates, yes_no, missing=("",)
     """The bookings as a country's spreadsheet writes them; names in the order of `bookings`."""
     lines = [delimiter.join(names)]
     written = list(bookings())
-    for at, row in enumerate([*written, *written[:repeat]]):
+    for at, row in enumerate([*written, *written[len(written) - repeat :]]):
         amount = (
             missing[at // 40 % len(missing)]
             if row["amount"] is None
@@ -219,7 +219,10 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
         (["--encoding", "utf-8"], "is not utf-8 all through; say what it is with --encoding"),
         (["--date-format", "%m/%d/%Y"], "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y"),
         (["--na-values", "n/a"], "others '#NV'"),
-        (["--duplicates", "error"], "stands in line 2 and line 302; so do 2 other ids"),
+        (
+            ["--duplicates", "error"],
+            "id 'B00297' stands in line 299 and line 302; so do 2 other ids ('B00298', 'B00299')",
+        ),
         (["--duplicates", "none"], "--duplicates must be first, last or error"),
         (["--label-column", "Betrug=vielleicht"], "holds no 'vielleicht'; it holds 'Ja', 'Nein'"),
     ):

@@ -161,12 +161,12 @@ def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.
         return found.values, found.date_form
     said = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
     if (entries := entries_of(column)) is not None:
-        usual = max(entries.shapes, key=lambda shape: entries.number([shape]) * (shape in entries.dates), default="")
+        usual = max(entries.dates, key=lambda shape: entries.number([shape]), default="")
         wrong = entries.rows_of(entries.others(entries.dates))
         forms = forms_of(usual)
         if not pc.any(wrong).as_py() and forms:
             reads = [from_form(entries.texts, form) for form in forms] if forms != ("ISO",) else [_iso(entries.texts)]
-            wrong = pc.is_null(min(reads, key=lambda read: read.null_count))
+            wrong = entries.spread(pc.is_null(min(reads, key=lambda read: read.null_count)))
         if pc.any(wrong).as_py():
             row = pc.index(wrong, True).as_py()
             many = pc.sum(wrong).as_py()
@@ -178,7 +178,7 @@ def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.
     )
 
 
-def _iso(texts: pa.ChunkedArray) -> pa.ChunkedArray:
+def _iso(texts: pa.Array) -> pa.Array:
     """Null where a text is not ISO, or not as the first with an offset or without."""
     texts = pc.if_else(pc.match_substring_regex(texts, r"^\d{4}-\d\d-\d\d"), texts, pa.scalar(None, pa.string()))
     with_offset = pc.match_substring_regex(texts, r"(?:Z|:\d\d[+-]\d\d(?::?\d\d)?)$")
@@ -189,14 +189,17 @@ def _formatted(column: pa.ChunkedArray, name: str, date_format: str, place_of: P
     """Text of a given form as timestamps; with offsets as UTC."""
     if pa.types.is_temporal(column.type):
         raise InputError(f"time column {name!r} holds times already ({column[0]}); leave date_format= out")
-    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    texts = pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts)
-    times = from_form(texts, date_format)
-    if wrong := times.null_count - texts.null_count:
-        row = pc.index(pc.and_(pc.is_null(times), pc.is_valid(texts)), True).as_py()
+    coded = pc.cast(column, pa.string()).combine_chunks().dictionary_encode()
+    texts = pc.utf8_trim_whitespace(coded.dictionary)
+    known = from_form(pc.if_else(pc.equal(texts, ""), pa.scalar(None, pa.string()), texts), date_format)
+    times = pa.chunked_array([known.take(coded.indices)])
+    unread = pc.and_(pc.is_null(known), pc.not_equal(texts, ""))
+    if pc.any(unread).as_py():
+        rows = pc.fill_null(unread.take(coded.indices), False)
+        row, wrong = pc.index(rows, True).as_py(), pc.sum(rows).as_py()
         more = f" ({wrong:,} such entries)" if wrong > 1 else ""
         raise InputError(
-            f"time column {name!r}: {place_of(row)} holds {texts[row].as_py()!r}, which is not "
+            f"time column {name!r}: {place_of(row)} holds {column[row].as_py()!r}, which is not "
             f"date_format={date_format!r}{more}"
         )
     return times

@@ -25,12 +25,14 @@ from biselect.data.readers.text_columns import (
     understand,
 )
 from biselect.data.readers.written_dates import in_words
-from biselect.data.readers.written_numbers import MARK_NAMES, Style, Written, file_style, written
+from biselect.data.readers.written_numbers import MARK_NAMES, Style, Written, file_style, way_of
 from biselect.errors import InputError
 
 ENDINGS = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for packed in ("", ".gz", ".zst"))
 SOURCE = b"biselect.csv"  # where a table remembers its file
 BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
+ROWS_OF_A_BLOCK = 100  # in a wide file
+TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 LOOK = 50_000  # entries of columns of text looked at one by one, over all columns
 SHOWN = 4  # columns named in a line of words
 
@@ -161,51 +163,20 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     """A CSV as a table: what is not given of its form is found out, and remembered (`reading_of`)."""
     _refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = _looks(sniffed, form, {*form.text_columns, *form.categories, *form.numbers})
-    as_text = {*form.text_columns, *form.categories, *looks.codes}
-    table, encoding = _read(path, sniffed, form, looks, as_text)
-    style = form.style or looks.style
-    hints = Hints(
-        style=style,
-        fixed=form.style is not None,
-        missing=frozenset(mark.strip().lower() for mark in (*ALWAYS_MISSING, *form.na_values))
-        if form.na_values
-        else MISSING_MARKS,
-        date_form=form.date_format,
-        comma_splits=sniffed.delimiter == ",",
-        looked_at=max(2, min(LOOKED_AT, LOOK // max(1, table.num_columns))),
-    )
-    names = table.column_names
-    kept_as_is, only_text = set(form.text_columns), as_text
-    absent = pa.array(["", *form.na_values])
-
-    def made(position: int) -> Understood:
-        column, name = table.column(position), names[position]
-        if not pa.types.is_string(column.type) or name in kept_as_is:
-            return Understood(values=column)
-        found = understand(column, hints) if name not in only_text else Understood(values=column)
-        if pa.types.is_string(found.values.type):
-            return replace(found, values=_without(found.values, absent, bool(form.na_values)))
-        return found
-
-    texts = [at for at, kind in enumerate(table.schema.types) if pa.types.is_string(kind)]
-    with ThreadPoolExecutor(max_workers=pa.cpu_count()) as threads:
-        found = dict(zip(texts, threads.map(made, texts), strict=True))
-    columns = table.columns
-    for at, one in found.items():
-        columns[at] = one.values
-    kept = [
-        at for at, name in enumerate(names) if name or not pa.types.is_null(columns[at].type)
-    ]  # `a;b;` has no third
-    told = {names[at]: one for at, one in found.items()}
+    looks = _looks(sniffed, form)
+    table, encoding = _read(path, sniffed, form, looks)
+    names, kinds = table.column_names, [kind.id for kind in table.schema.types]
+    made = _understood(table, [at for at, kind in enumerate(kinds) if kind == TEXT], form, looks, sniffed.delimiter)
+    unnamed = [at for at, name in enumerate(names) if not name and kinds[at] == NOTHING]  # `a;b;` has no third column
+    told = {names[at]: one for at, one in made.items()}
     reading = Reading(
         path=str(path),
         encoding=encoding,
         bom=sniffed.bom,
         delimiter=sniffed.delimiter,
         skipped=sniffed.skipped,
-        decimal=style.decimal if style else "",
-        styles={name: style for name in names if (style := _style(name, told, looks)) is not None},
+        decimal=looks.style.decimal if looks.style else "",
+        styles={name: marks for name in names if (marks := _style(name, told, looks)) is not None},
         units={name: one.unit for name, one in told.items() if one.unit},
         dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
         missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
@@ -216,15 +187,54 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
         log.info("%s read as: %s", path.name, ", ".join(reading.words))
     for name, doubt in reading.doubts.items():
         log.warning("%s: column %r %s", path.name, name, doubt)
-    return pa.Table.from_arrays([columns[at] for at in kept], names=[names[at] for at in kept]).replace_schema_metadata(
-        {SOURCE: json.dumps(asdict(reading))}  # this survives `take`
+    if made or unnamed:
+        columns = table.columns
+        for at, one in made.items():
+            columns[at] = one.values
+        for at in reversed(unnamed):
+            del columns[at], names[at]
+        table = pa.Table.from_arrays(columns, names=names)
+    return table.replace_schema_metadata({SOURCE: json.dumps(asdict(reading))})  # this survives `take`
+
+
+def _understood(
+    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "_Looks", delimiter: str
+) -> dict[int, Understood]:
+    """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
+    as_is = {*form.categories, *looks.codes}
+    hints = Hints(
+        style=looks.style,
+        fixed=form.style is not None,
+        missing={mark.lower() for mark in (*ALWAYS_MISSING, *form.na_values)} if form.na_values else MISSING_MARKS,
+        date_form=form.date_format,
+        comma_splits=delimiter == ",",
+        looked_at=max(2, min(LOOKED_AT, LOOK // max(1, len(texts)))),
     )
+    absent = pa.array(["", *form.na_values], pa.string()) if form.na_values else None  # it would import pandas
+    names, kept = table.column_names, set(form.text_columns)
+
+    def understood(positions: Sequence[int]) -> dict[int, Understood]:
+        made = {}
+        for at in positions:
+            column = table.column(at)
+            found = Understood(values=column) if names[at] in as_is else understand(column, hints)
+            if found.values.type.id == TEXT:
+                found = replace(found, values=_without(found.values, absent))
+            if found.values is not column:
+                made[at] = found
+        return made
+
+    todo = [at for at in texts if names[at] not in kept]
+    workers = min(pa.cpu_count(), max(1, len(todo)))
+    with ThreadPoolExecutor(max_workers=workers) as threads:
+        parts = threads.map(understood, [todo[part::workers] for part in range(workers)])
+        return {at: one for part in parts for at, one in part.items()}
 
 
 def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[str, str] | None:
     """The marks of a column whose numbers are not plain."""
     if name not in told:
-        return (",", "") if name in looks.decimals else None
+        return (",", "") if name in looks.commas else None
     style = told[name].style
     return None if style is None or style.plain else (style.decimal, style.thousands)
 
@@ -240,48 +250,41 @@ def _refuse_marks(form: CsvForm) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class _Looks:
-    """What the sample shows of the columns: the style of the file, those written in it, codes, marks for missing."""
+    """What the sample shows of the columns: the style of the file, those with its decimal comma, codes, marks."""
 
     style: Style | None
-    decimals: Sequence[str]
+    commas: frozenset[str]
     codes: frozenset[str]
     missing: Mapping[str, Sequence[str]]
 
 
-def _looks(sniffed: Sniffed, form: CsvForm, told: set[str]) -> _Looks:
-    ways: dict[str, list[Written]] = {}
+def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
+    ways: dict[str, set[Written]] = {}
     codes, missing = set(), {}
-    usual = frozenset(mark.lower() for mark in ALWAYS_MISSING)
+    told = {*form.text_columns, *form.categories, *form.numbers}
     for name, *entries in zip(sniffed.names or (), *sniffed.rows, strict=False):
-        seen = {text.strip() for text in entries}
-        marks = {text for text in seen if text.lower() in usual}
-        seen -= marks
-        if sum(text[-1:].isdigit() or text[:1].isdigit() for text in seen) < MOSTLY * max(1, len(seen)):
-            continue
-        found = [way for text in seen if (way := written(text)) is not None]
-        if len(found) >= MOSTLY * len(seen):
-            ways[name] = found
-            if marks := marks - {""}:
-                missing[name] = sorted(marks)
-        if (
-            name not in told
-            and all(text.isdigit() for text in seen)
-            and any(len(text) > 1 and text[0] == "0" for text in seen)
-        ):
+        texts = {text.strip() for text in entries}
+        marks = {text for text in texts if text in ALWAYS_MISSING}
+        texts -= marks
+        found = [way for text in texts if (way := way_of(text)) is not None]
+        if found and len(found) >= MOSTLY * len(texts):
+            ways[name] = set(found)
+            if marks - {""}:
+                missing[name] = sorted(marks - {""})
+        zero_led = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
+        if zero_led and name not in told and all(text.isascii() and text.isdigit() for text in texts):
             codes.add(name)
     style = form.style or file_style(ways.values())
-    comma = style is not None and style.decimal == ","
+    commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
     return _Looks(
         style=style,
-        decimals=[
-            name for name, found in ways.items() if comma and any("," in (way.decimal, way.either) for way in found)
-        ],
+        commas=frozenset(commas if style is not None and style.decimal == "," else ()),
         codes=frozenset(codes),
         missing=missing,
     )
 
 
-def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: set[str]) -> tuple[pa.Table, str]:
+def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks) -> tuple[pa.Table, str]:
     """The table as Arrow reads it, and the encoding in the end; what the first look could not show is tried again.
 
     Columns that begin with numbers and go on with something else are read as text, with types guessed from ever more
@@ -289,11 +292,10 @@ def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: s
     """
     from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv, read_csv
 
-    encoding, multiline, block = sniffed.encoding, sniffed.multiline, BLOCK
-    text = set(as_text)
-    native = looks.style.decimal if looks.style is not None else "."
-    if native == sniffed.delimiter:
-        native = "."
+    encoding, multiline = sniffed.encoding, sniffed.multiline
+    block = min(LARGEST_BLOCK, max(BLOCK, ROWS_OF_A_BLOCK * sniffed.longest))
+    text = {*form.text_columns, *form.categories, *looks.codes}
+    native = looks.style.decimal if looks.style is not None and looks.style.decimal != sniffed.delimiter else "."
     while True:
         options = {
             "read_options": ReadOptions(encoding=encoding, block_size=block, skip_rows=sniffed.skipped),
@@ -307,7 +309,7 @@ def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks, as_text: s
         try:
             table = read_csv(str(path), **options)
             table.column_names  # noqa: B018  (these are decoded here)
-            if not any(map(pa.types.is_binary, table.schema.types)):
+            if not any(kind.id == BYTES for kind in table.schema.types):
                 _refuse_open_quote(path, table)
                 return table, encoding
             broken = True
@@ -370,9 +372,9 @@ def _refuse_open_quote(path: Path, table: pa.Table) -> None:
         raise InputError(f"{path}: the quote before {line!r} is never closed; close it, or take it out")
 
 
-def _without(texts: pa.ChunkedArray, absent: pa.Array, several: bool) -> pa.ChunkedArray:
-    """Texts with null for those that mean missing."""
-    gone = pc.is_in(texts, absent) if several else pc.equal(pc.binary_length(texts), 0)
+def _without(texts: pa.ChunkedArray, absent: pa.Array | None) -> pa.ChunkedArray:
+    """Texts with null for those that mean missing; None for the empty one alone."""
+    gone = pc.is_in(texts, absent) if absent is not None else pc.equal(pc.binary_length(texts), 0)
     return pc.if_else(gone, pa.scalar(None, pa.string()), texts) if pc.any(gone).as_py() else texts
 
 

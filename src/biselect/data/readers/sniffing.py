@@ -37,6 +37,7 @@ class Sniffed:
         names: of the columns; None where the first line is longer than the sample.
         rows: those that are in the sample as a whole.
         multiline: whether a value runs over several lines.
+        longest: bytes of the longest line, as far as it is in the sample.
     """
 
     encoding: str
@@ -47,6 +48,7 @@ class Sniffed:
     names: list[str] | None
     rows: list[list[str]]
     multiline: bool
+    longest: int
 
 
 def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = None) -> Sniffed:
@@ -78,6 +80,7 @@ def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = No
         names=names,
         rows=rows,
         multiline=any("\n" in cell for row in rows for cell in row),
+        longest=max(map(len, sample.split(b"\n")[:RECORDS])),
     )
 
 
@@ -103,7 +106,7 @@ def _encoding(sample: bytes, path: Path) -> str:
 
 def _refuse_unknown(encoding: str) -> None:
     try:
-        b"".decode(encoding)
+        b"x".decode(encoding)
     except (LookupError, ValueError):
         raise InputError(
             f"encoding={encoding!r} is not known; such are utf-8, cp1252, latin-1, utf-16, cp1250, cp1251"

@@ -2,11 +2,11 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from biselect.data.readers.written_dates import forms_of, from_form, to_dates
 from biselect.data.readers.written_numbers import Style, Written, style_of, to_numbers, written
@@ -75,38 +75,55 @@ class Understood:
 
 @dataclass(frozen=True, kw_only=True)
 class Entries:
-    """The entries of a column of text by their shapes: themselves with nines for digits.
+    """The different entries of a column of text, by their shapes: themselves with nines for digits.
 
     Attributes:
-        texts: without space around them.
-        codes: for each row the position of its shape.
+        texts: the different entries, without space around them.
+        rows: for each row the position of its entry, null where there is none.
+        codes: for each entry the position of its shape.
         shapes: all of them.
-        counts: how many rows have each.
         ways: those that are numbers.
         dates: those that are dates.
         missing: those that mean nothing.
     """
 
-    texts: pa.ChunkedArray
-    codes: Any
+    texts: pa.StringArray
+    rows: pa.ChunkedArray
+    codes: NDArray[np.int32]
     shapes: Sequence[str]
-    counts: Sequence[int]
     ways: Mapping[str, Written]
     dates: Collection[str]
     missing: Collection[str]
 
+    def have(self, shapes: Collection[str]) -> pa.BooleanArray:
+        """Which entries have one of these shapes."""
+        has = np.array([shape in shapes for shape in self.shapes], dtype=bool)[self.codes]
+        bits = pa.py_buffer(np.packbits(has, bitorder="little"))
+        return pa.Array.from_buffers(pa.bool_(), len(has), [None, bits])  # `pa.array` would import pandas
+
+    def spread(self, values: pa.Array) -> pa.ChunkedArray:
+        """What is known of each entry, for every row."""
+        return pa.chunked_array([values.take(chunk) for chunk in self.rows.chunks], values.type)
+
     def rows_of(self, shapes: Collection[str]) -> pa.ChunkedArray:
         """Which rows have one of these shapes; false where there is no entry."""
-        wanted = np.array([shape in shapes for shape in self.shapes] or [False])
-        return pc.fill_null(pa.chunked_array([pa.array(wanted).take(self.codes)]), False)
+        return pc.fill_null(self.spread(self.have(shapes)), False)
 
     def number(self, shapes: Collection[str]) -> int:
         """How many rows have one of these shapes."""
-        return sum(count for shape, count in zip(self.shapes, self.counts, strict=True) if shape in shapes)
+        return int(pc.sum(self.rows_of(shapes)).as_py() or 0)
 
     def others(self, than: Collection[str]) -> list[str]:
         """All shapes but these and the missing ones."""
         return [shape for shape in self.shapes if shape not in than and shape not in self.missing]
+
+    def present(self) -> tuple[pa.StringArray, list[str]]:
+        """The entries, null for those that mean nothing; and these."""
+        if not self.missing:
+            return self.texts, []
+        absent = self.have(self.missing)
+        marks = [mark for mark in self.texts.filter(absent).to_pylist() if mark]
+        return pc.if_else(absent, pa.scalar(None, pa.string()), self.texts), marks
 
 
 def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
@@ -114,31 +131,35 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
 
     A column that holds anything else as well stays as it is.
     """
-    if hints.date_form is not None and (dates := _given_dates(column, hints)) is not None:
-        return dates
-    if _words(column, hints) or (entries := entries_of(column, hints.missing)) is None:
+    if hints.date_form is None and _words(column, hints):
         return Understood(values=column)
+    if (entries := entries_of(column, hints.missing)) is None:
+        return Understood(values=column)
+    if hints.date_form is not None and (dates := _given_dates(entries, hints.date_form)) is not None:
+        return dates
+    found = None
     if entries.dates and not entries.others(entries.dates):
-        return _as_dates(column, entries)
-    if entries.ways and not entries.others(entries.ways):
-        return _as_numbers(column, entries, hints)
-    return Understood(values=column)
+        found = _as_dates(entries)
+    elif entries.ways and not entries.others(entries.ways):
+        found = _as_numbers(entries, hints)
+    return found or Understood(values=column)
 
 
 def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
-    """The entries by shape; None where there are more shapes than numbers and dates have."""
-    texts = pc.utf8_trim_whitespace(pc.cast(column, pa.string()))
-    coded = pa.chunked_array([shapes_of(chunk) for chunk in texts.chunks], pa.string()).combine_chunks()
-    coded = coded.dictionary_encode()
-    shapes = coded.dictionary.to_pylist()
+    """The different entries by shape; None where there are more shapes than numbers and dates have."""
+    if column.num_chunks == 0:
+        return None
+    coded = pc.cast(column, pa.string()).dictionary_encode().unify_dictionaries()
+    texts = pc.utf8_trim_whitespace(coded.chunk(0).dictionary)
+    shaped = shapes_of(texts).dictionary_encode()
+    shapes = shaped.dictionary.to_pylist()
     if len(shapes) > MOST_SHAPES:
         return None
-    counted = {entry["values"]: entry["counts"] for entry in pc.value_counts(coded.indices).to_pylist()}
     return Entries(
         texts=texts,
-        codes=coded.indices,
+        rows=pa.chunked_array([chunk.indices for chunk in coded.chunks]),
+        codes=shaped.indices.to_numpy(),
         shapes=shapes,
-        counts=[counted.get(at, 0) for at in range(len(shapes))],
         ways={shape: way for shape in shapes if (way := written(shape)) is not None},
         dates={shape for shape in shapes if forms_of(shape)},
         missing={shape for shape in shapes if shape.lower() in missing},
@@ -191,35 +212,26 @@ def _is_value(text: str) -> bool:
     return written(text) is not None or bool(forms_of("".join("9" if one.isdigit() else one for one in text)))
 
 
-def _given_dates(column: pa.ChunkedArray, hints: Hints) -> Understood | None:
-    texts = pc.utf8_trim_whitespace(column)
-    few = texts.chunk(0)[:LOOKED_AT] if texts.num_chunks else texts
-    assert hints.date_form is not None
-    known = pa.chunked_array([few.filter(pc.invert(pc.is_in(pc.utf8_lower(few), pa.array(sorted(hints.missing)))))])
-    if len(known) and from_form(known, hints.date_form).null_count > known.null_count:
+def _given_dates(entries: Entries, form: str) -> Understood | None:
+    texts, marks = entries.present()
+    if texts.null_count == len(texts) or (dates := from_form(texts, form)).null_count > texts.null_count:
         return None
-    missing = pc.is_in(pc.utf8_lower(texts), pa.array(sorted(hints.missing), pa.string()))
-    texts = pc.if_else(missing, pa.scalar(None, pa.string()), texts)
-    values = from_form(texts, hints.date_form)
-    if values.null_count > texts.null_count or values.null_count == len(values):
-        return None
-    return Understood(values=values, date_form=hints.date_form, missing=_marks(column.filter(missing)))
+    return Understood(values=entries.spread(dates), date_form=form, missing=marks)
 
 
-def _as_dates(column: pa.ChunkedArray, entries: Entries) -> Understood:
-    absent = entries.rows_of(entries.missing)
-    texts = pc.if_else(absent, pa.scalar(None, pa.string()), entries.texts)
-    dates = to_dates(texts, entries.dates)
+def _as_dates(entries: Entries) -> Understood | None:
+    texts, marks = entries.present()
+    dates = to_dates(texts, entries.dates, entries.spread)
     if dates is None:
-        return Understood(values=column)
+        return None
     doubt = ""
     if dates.doubtful:
         other = dates.form.replace("%d", "%_").replace("%m", "%d").replace("%_", "%m")
         doubt = f"may as well have month and day the other way round: date_format={other!r}"
-    return Understood(values=dates.values, date_form=dates.form, doubtful=doubt, missing=_marks(column.filter(absent)))
+    return Understood(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
 
 
-def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Understood:
+def _as_numbers(entries: Entries, hints: Hints) -> Understood | None:
     ways = list(entries.ways.values())
     if hints.fixed and hints.style is not None:
         style, guess = hints.style, False
@@ -227,24 +239,18 @@ def _as_numbers(column: pa.ChunkedArray, entries: Entries, hints: Hints) -> Unde
         style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
     units = {way.unit for way in ways if way.unit}
     if len(units) > 1 or not all(way.fits(style) for way in ways):
-        return Understood(values=column)
-    absent = entries.rows_of(entries.missing)
-    texts = pc.if_else(absent, pa.scalar(None, pa.string()), entries.texts)
-    missing = _marks(column.filter(absent))
+        return None
+    texts, marks = entries.present()
     if all(way.whole and way.simple for way in ways) and pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py():
-        return Understood(values=texts, missing=missing, code=True)
+        return Understood(values=entries.spread(texts), missing=marks, code=True)
     doubt = ""
     if guess:
         other = "decimal=',' thousands=''" if style.thousands else "decimal='.' thousands=','"
         doubt = f"may as well be written the other way: {other}"
     return Understood(
-        values=to_numbers(texts, entries.ways, style),
+        values=entries.spread(to_numbers(texts, entries.ways, style)),
         style=style,
         unit=next(iter(units), ""),
         doubtful=doubt,
-        missing=missing,
+        missing=marks,
     )
-
-
-def _marks(absent: pa.ChunkedArray) -> list[str]:
-    return [mark for mark in pc.unique(absent).to_pylist() if mark]

@@ -1,8 +1,8 @@
 """Dates as people write them: 31.12.2025, 12/31/2025 3:45 PM, 31-Dec-25; all rows decide which part is the day."""
 
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 import pyarrow as pa
@@ -28,7 +28,7 @@ class Dates:
         doubtful: whether day and month could as well be the other way round.
     """
 
-    values: pa.ChunkedArray
+    values: pa.Array
     form: str
     doubtful: bool = False
 
@@ -77,11 +77,11 @@ def _time(found: re.Match[str]) -> str:
     return f"{found['gap']}{hour}:%M{':%S' if found['second'] else ''}{half}"
 
 
-def to_dates(texts: pa.ChunkedArray, shapes: Iterable[str]) -> Dates | None:
-    """Texts of these shapes, or null, as timestamps; None where some are no dates.
+def to_dates(texts: pa.Array, shapes: Iterable[str], spread: Callable[[pa.Array], pa.ChunkedArray]) -> Dates | None:
+    """Different texts of these shapes, or null, as timestamps; None where some are no dates.
 
-    Which part is the day: the order in which all can be read. Where both orders do, the one in which the rows are
-    sorted; then the day first, which without points between them is a guess.
+    Which part is the day: the order in which all can be read. Where both orders do, the one in which the rows, as
+    `spread` gives them, are sorted; then the day first, which without points between them is a guess.
     """
     forms = [forms_of(shape) for shape in shapes]
     if not forms or not all(forms):
@@ -93,29 +93,24 @@ def to_dates(texts: pa.ChunkedArray, shapes: Iterable[str]) -> Dates | None:
     if any("." in shape or "," in shape for shape in shapes):  # parts of a second, which `strptime` does not know
         texts = pc.replace_substring_regex(texts, r"(:\d\d)[.,]\d+", r"\1")
     orders = [sorted({one[order] for one in forms}) for order in range(len(forms[0]))]
-    read = [(order[0], values) for order in orders if (values := _all_read(texts, order)) is not None]
-    if not read:
-        return None
-    if len(read) == 1:
-        return Dates(values=read[0][1], form=read[0][0])
-    in_order = [one for one in read if _sorted(one[1])]
-    form, values = (in_order or read)[0]
-    return Dates(values=values, form=form, doubtful=len(in_order) != 1 and "." not in form)
+    read = [Dates(values=values, form=order[0]) for order in orders if (values := _all_read(texts, order)) is not None]
+    if len(read) < 2:
+        return read[0] if read else None
+    in_order = [one for one in read if _sorted(spread(one.values))]
+    return replace((in_order or read)[0], doubtful=len(in_order) != 1 and "." not in read[0].form)
 
 
-def from_form(texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
-    """Texts in a given form as timestamps; null where they are not."""
+def from_form(texts: pa.Array, form: str) -> pa.Array:
+    """Different texts in a given form as timestamps; null where they are not."""
     try:
         read = _strptime(texts, form)
         if read.null_count == texts.null_count:
             return read
     except (pa.ArrowException, ValueError):  # a part of the form that Arrow does not know
         pass
-    coded = texts.combine_chunks().dictionary_encode() if isinstance(texts, pa.ChunkedArray) else texts
-    known = [_moment(text, form) for text in coded.dictionary.to_pylist()]
+    known = [None if text is None else _moment(text, form) for text in texts.to_pylist()]
     with_offset = any(moment is not None and moment.tzinfo is not None for moment in known)
-    moments = pa.array(known, pa.timestamp("us", tz="UTC" if with_offset else None))
-    return pa.chunked_array([moments.take(coded.indices)])
+    return pa.array(known, pa.timestamp("us", tz="UTC" if with_offset else None))
 
 
 def _moment(text: str, form: str) -> datetime | None:
@@ -125,7 +120,7 @@ def _moment(text: str, form: str) -> datetime | None:
         return None
 
 
-def _iso(texts: pa.ChunkedArray) -> Dates | None:
+def _iso(texts: pa.Array) -> Dates | None:
     for kind in ISO_KINDS:
         try:
             return Dates(values=pc.cast(texts, kind), form="ISO")
@@ -134,13 +129,13 @@ def _iso(texts: pa.ChunkedArray) -> Dates | None:
     return None
 
 
-def _all_read(texts: pa.ChunkedArray, forms: list[str]) -> pa.ChunkedArray | None:
+def _all_read(texts: pa.Array, forms: list[str]) -> pa.Array | None:
     """The texts as timestamps, each in one of the forms, or None."""
     values = pc.coalesce(*(_strptime(texts, form) for form in forms))
     return values if values.null_count == texts.null_count else None
 
 
-def _strptime(texts: pa.ChunkedArray, form: str) -> pa.ChunkedArray:
+def _strptime(texts: pa.Array, form: str) -> pa.Array:
     """Null where the form does not fit, or where the day is none: Arrow takes 31.02. for 3 March."""
     read = pc.strptime(texts, format=form, unit="us", error_is_null=True)
     before, day, _ = form.partition("%d")

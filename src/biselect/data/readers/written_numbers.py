@@ -4,6 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -15,6 +16,7 @@ MARK_NAMES = {",": "comma", ".": "point", " ": "space", "'": "apostrophe", "": "
 _CODES = "EUR|USD|CHF|GBP|JPY|SEK|NOK|DKK|PLN|CZK|HUF|CAD|AUD|NZD|CNY|INR|BRL|MXN|ZAR|TRY"
 _UNIT = rf"[€$£¥₹%‰]|{_CODES}|kr|zł|Kč|Ft|Fr\.?"
 _BODY = rf"\d[\d.,{SPACES}{APOSTROPHES}]*\d|\d|[.,]\d+"
+_NINES = str.maketrans("012345678", "9" * 9)
 _NUMBER = re.compile(
     rf"(?P<open>\()?(?P<sign>[+\-−])?[{SPACES}]?(?P<before>{_UNIT})?[{SPACES}]?(?P<inner>[+\-−])?(?P<body>{_BODY})"
     rf"(?P<power>[eE][+-]?\d+)?[{SPACES}]?(?P<after>{_UNIT})?(?P<last>[-−])?(?P<close>\))?"
@@ -61,6 +63,13 @@ class Written:
         return self.either in ("", style.decimal, style.thousands)
 
 
+def way_of(text: str) -> Written | None:
+    """The same as `written`, which is asked once for each shape: texts in which only digits differ."""
+    shape = text.translate(_NINES)
+    return written("0" + shape[1:] if text[:1] == "0" and text[1:2] in (",", ".") else shape)
+
+
+@lru_cache(maxsize=4096)
 def written(text: str) -> Written | None:
     """How a text is written as a number, None for any other text.
 
@@ -142,7 +151,7 @@ def file_style(columns: Iterable[Iterable[Written]]) -> Style | None:
     return Style(decimal=votes.most_common(1)[0][0]) if votes else None
 
 
-def to_numbers(texts: pa.ChunkedArray, ways: Mapping[str, Written], style: Style) -> pa.ChunkedArray:
+def to_numbers(texts: pa.Array, ways: Mapping[str, Written], style: Style) -> pa.Array:
     """Texts, each of which is null or written in one of these ways, as whole numbers where all are, or floats."""
     shapes = "".join(ways)
     if any(not way.simple for way in ways.values()):
