@@ -207,16 +207,19 @@ class Checkpoint:
 
     def _read(self) -> None:
         assert self.path is not None
-        content = read_json(self.path)
-        with refused_as(f"{self.path}: not the checkpoint of a training; remove it or name another"):
+        try:
+            content = json.loads(self.path.read_text(encoding="utf-8"))
             if content["format"] != CHECKPOINT_FORMAT:
                 raise ValueError(f"its format is not {CHECKPOINT_FORMAT}")
             task, seconds = content["task"], float(content["seconds"])
             done = {
                 name: Descent(**_restored(entry) | {"trace": _trace(entry)}) for name, entry in content["done"].items()
             }
-            other = [name for name in self.task if task.get(name) != self.task[name]]
-        if other:
+        except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{self.path}: not the checkpoint of a training ({error}); remove it or name another"
+            ) from error
+        if other := [name for name in self.task if task.get(name) != self.task[name]]:
             raise OtherTrainingError(self.path, other)
         self.done, self.seconds = done, seconds
 
