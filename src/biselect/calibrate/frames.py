@@ -109,7 +109,7 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         if name in dates:
             made = {f"{name} {part}": date_part(series, name, part) for part in dates[name]}
         elif kind.is_numeric():
-            made[name] = series.cast(nw.Float64).to_numpy(), None
+            made[name] = float_values(series), None
         elif kind == nw.Boolean:
             made[name] = series.cast(nw.Float64).to_numpy(), FLAG
         elif series.null_count() == len(series):  # of no type at all
@@ -227,6 +227,14 @@ def align(matrix: NamedMatrix, columns: tuple[str, ...], *, named: bool, where: 
     if len(matrix.names) != len(columns):
         raise InputError(f"{where} has {len(matrix.names)} columns, the reference had {len(columns)}")
     return matrix
+
+
+def float_values(series: nw.Series[Any]) -> NDArray[np.float64]:
+    """Numbers as float64; Arrow would refuse whole numbers that float64 has to round."""
+    native = series.to_native()
+    if nw.dependencies.is_pyarrow_chunked_array(native):
+        return native.cast("float64", safe=False).to_numpy()
+    return series.cast(nw.Float64).to_numpy()
 
 
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:

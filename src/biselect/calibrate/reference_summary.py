@@ -16,7 +16,7 @@ import numpy as np
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import FLAG, as_matrix
+from biselect.calibrate.frames import FLAG, as_matrix, float_values
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
 from biselect.core.archives import read_arrays
 from biselect.core.checks import whole
@@ -198,7 +198,7 @@ class ReferenceSummary:
         kind = column.dtype
         absent = int(column.is_null().sum())
         if kind.is_numeric():
-            values = column.cast(nw.Float64).to_numpy().astype(np.float64, copy=False)
+            values = float_values(column).astype(np.float64, copy=False)
             known = values[~np.isnan(values)]
             absent = len(values) - known.size
             if np.isinf(known).any():

@@ -5,10 +5,9 @@ import hashlib
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined, TemplateError
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from biselect.core.json_files import UNUSABLE
 from biselect.errors import InputError
 
 FORMAT = "biselect-report-4"  # of the plain data that this version renders
@@ -36,7 +35,7 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, *, pack
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     try:
         return environment.get_template(template).render(**summary, **more)
-    except (TemplateError, *UNUSABLE) as error:
+    except Exception as error:  # whatever the templates run into
         raise InputError(f"the summary is damaged: {error}") from error
 
 

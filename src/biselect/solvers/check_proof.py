@@ -293,7 +293,7 @@ def check(proof_path: Any, problem_path: Any, id_column: str | None = None) -> s
     """What was checked, in words; raises ProofError where the file does not prove that its choice is the best."""
     try:
         return _check(proof_path, problem_path, id_column)
-    except (ProofError, OSError):
+    except (ProofError, FileNotFoundError, PermissionError):
         raise
     except Exception as error:  # whatever a damaged file runs into
         raise ProofError(f"a file is damaged: {type(error).__name__}: {error}") from error

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import whole
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of
@@ -28,6 +29,7 @@ from biselect.simulate.program import Program
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
 
+MOST_LAYERS = 1000
 NEEDED = ("circuit.qpy", "problem.npz")
 
 
@@ -131,10 +133,12 @@ def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, An
 
 def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
     """The recorded circuit: mixer edges in the order in which they were compiled."""
-    bits, n = manifest["start"], surrogate.n_samples
+    bits, n, depth = manifest["start"], surrogate.n_samples, whole("depth", manifest["depth"])
+    if depth > MOST_LAYERS:
+        raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
     start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
     mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
-    return AnsatzSpec(surrogate, manifest["depth"], manifest["schedule"], mixer, start).program(manifest["angles"])
+    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:

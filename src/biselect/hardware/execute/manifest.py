@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from biselect.core.checks import whole
+from biselect.core.checks import number, whole
 from biselect.core.files import write_folder
-from biselect.core.json_files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
@@ -155,7 +155,16 @@ def load_run(folder: Path) -> StoredRun:
             "anew in another folder"
         )
     check_seal(content, path)
-    return StoredRun(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
+    with refused_as(f"{path}: not the manifest of a run"):
+        run = StoredRun(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
+        seeds = [whole("a seed", seed, least=0) for seed in run.seeds]
+        if len(seeds) != whole("repeats", content["repeats"]) or not whole("shots", content["shots"]):
+            raise ValueError("it has another number of seeds than of repeats")
+        run.threshold.of(run.circuit.problem)
+        for objective in ("dense", "sparse"):
+            number("the energy of a reference", run.reference(objective))
+        kind_of(run.on)
+    return run
 
 
 def is_run(content: Any) -> bool:
