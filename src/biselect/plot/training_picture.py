@@ -29,7 +29,7 @@ def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
         figure, axes = panels(2, 2, width=4.2, height=3.1)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
-        schedule(ansatz, trained.angles, ax=axes[1, 0])
+        schedule(ansatz, trained, ax=axes[1, 0])
         landscape(ansatz, trained, ax=axes[1, 1])
         figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
     write_file(path, picture.getvalue())

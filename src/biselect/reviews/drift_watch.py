@@ -20,7 +20,7 @@ from biselect.data.readers.delimited import line_of_row
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
 from biselect.errors import InputError
-from biselect.progress import Off, Steps, steps_of
+from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import as_table, call_in_words, features_in, paths_of, provenance, roles_from
 from biselect.solvers import solve
@@ -56,7 +56,7 @@ def monitor_drift(
     seed: int = 0,
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | Off | None = None,
+    progress: Steps | bool | None = None,
 ) -> dict[str, Any]:
     """Which columns have changed beyond chance, by how much, and with k and m what that does to the selection.
 
