@@ -111,7 +111,7 @@ def train(
     kept = Checkpoint(checkpoint, task)
     how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
     name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="objective (higher is better)") as told:
+    with progress_of(progress, name, shown_as="best") as told:
         search = Search(ansatz, wanted, **means, **how, progress=told)
         try:
             best = run(search, **options)
