@@ -86,6 +86,10 @@ def test_light_stays_light(code):
     assert not loaded_by(code) & set(HEAVY)
 
 
+def test_pictures_load_matplotlib_only_when_drawn():
+    assert "matplotlib" not in loaded_by("import biselect; biselect.plot.block")
+
+
 @pytest.mark.parametrize(
     "command",
     [

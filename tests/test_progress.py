@@ -80,7 +80,8 @@ def test_a_callback_is_used_as_it_is_and_false_shows_nothing(bars):
         bs.solve(PROBLEM)
     assert seen == [(0.5, 1.0)] and bars == []
     bs.solve(PROBLEM)  # and afterwards as before
-    assert len(bars) == 1
+    bs.solve(PROBLEM, progress=True)
+    assert len(bars) == 2
 
 
 def test_only_people_see_it(monkeypatch):

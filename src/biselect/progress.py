@@ -12,13 +12,12 @@ from contextvars import ContextVar
 from html import escape
 from importlib import import_module
 from math import isfinite, nan
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
 Progress = Callable[[float, float], None]
 """Called with the done share of the work, 0 to 1, and the best energy so far."""
 Steps = Callable[[str], AbstractContextManager[Progress | None]]
 """Called with the name of a step; gives a context manager around it, which may give a `Progress`."""
-Off = Literal[False]
 
 PATIENCE = 2.0  # seconds before anything is shown
 REFRESH = 0.2  # seconds between two looks
@@ -27,11 +26,11 @@ _ALONE: ContextVar[bool] = ContextVar("alone", default=True)  # False while some
 
 
 @contextmanager
-def progress_of(given: Progress | Off | None, name: str, shown_as: str = "best score") -> Iterator[Progress | None]:
+def progress_of(given: Progress | bool | None, name: str, shown_as: str = "best score") -> Iterator[Progress | None]:
     """The callback that somebody gave, or one that shows a bar named so; None where nothing is to be shown.
 
     Args:
-        given: a callback, False for none, None for a bar where somebody watches.
+        given: a callback; False for none; None or True for a bar where somebody watches.
         name: of the work.
         shown_as: what minus the reported energy is called.
     """
@@ -39,10 +38,10 @@ def progress_of(given: Progress | Off | None, name: str, shown_as: str = "best s
         yield told
 
 
-def steps_of(given: Steps | Off | None, shown_as: str = "best score") -> Steps:
+def steps_of(given: Steps | bool | None, shown_as: str = "best score") -> Steps:
     """The same for work in several steps: they share the two seconds and one bar."""
     begin = time.monotonic()
-    place = _place() if given is None and _ALONE.get() else None
+    place = _place() if given in (None, True) and _ALONE.get() else None
     bar = None if place is None else place(begin)
 
     @contextmanager

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import matplotlib
 import numpy as np
 import pandas as pd
@@ -133,6 +135,14 @@ def test_weights_that_take_away_are_told_apart():
     assert words == ["adds", "takes away", "darkest: adds 5"]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize(("weights", "k", "m"), [([[0.0]], 1, 1), (np.zeros((3, 2)), 2, 1), (-np.ones((4, 3)), 4, 3)])
+def test_blocks_without_any_difference_are_drawn_too(weights, k, m):
+    found = bs.solve(bs.SelectionProblem(coupling=weights, k=k, m=m))
+    for axes in (bs.plot.block(found), bs.plot.reasons(found), bs.plot.budgets([found])):
+        axes.figure.canvas.draw()
+
+
 def test_budgets_show_scores_and_what_is_proven(review):
     near = neighbours(bs.solve(review.problem, "greedy"), rows=1, columns=0)
     axes = bs.plot.budgets(near)
@@ -147,6 +157,14 @@ def test_angles_are_those_of_the_circuit(trained):
     table = ansatz.schedule.expand(training.angles)
     for axes in (bs.plot.schedule(training), bs.plot.schedule(ansatz, training.angles)):
         np.testing.assert_array_equal([line.get_ydata() for line in axes.lines[:4]], table.T)
+
+
+def test_a_schedule_of_ones_own_needs_its_circuit(trained):
+    ansatz, training = trained
+    own = replace(training, schedule="mine")
+    with pytest.raises(InputError, match="give the circuit"):
+        bs.plot.schedule(own)
+    assert len(bs.plot.schedule(ansatz, own).lines) == 5  # four angles and zero
 
 
 @pytest.mark.parametrize("name", SCHEDULES)

@@ -88,8 +88,8 @@ def left_out(rows: int, columns: int, where: str) -> str:
 def number(value: float) -> str:
     """Four digits, thousands apart.
 
-    >>> number(12345.6), number(0.012345), number(-0.0)
-    ('12,346', '0.01234', '0')
+    >>> number(12345.6), number(0.0123), number(-0.0)
+    ('12,346', '0.0123', '0')
     """
     value += 0.0
     return f"{value:,.0f}" if 1e4 <= abs(value) < 1e12 else f"{value:.4g}"

@@ -82,7 +82,7 @@ class Selection:
         The frame is of the library that the pool came in, see `SelectionProblem.library`. A feature whose name is taken
         gets a star.
         """
-        why = self.explain(nearest=1)
+        why = self.explain(nearest=0)
         order = strongest_first(why.sample_values)
         content: dict[str, list[Any]] = {"sample": [self.sample_names[i] for i in order]}
         for j in strongest_first(why.feature_values):
@@ -113,7 +113,7 @@ class Selection:
         problem = self.problem
         words = f"{problem.k} of {problem.n_samples:,} samples, {problem.m} of {problem.n_features:,} features"
         score = f"Score {notebook.number(self.score)}; {self.standing} (solver {self.solver})."
-        block = self.explain(nearest=1).block_html()
+        block = self.explain(nearest=0).block_html()
         return notebook.shown(notebook.paragraph(words, "lead"), notebook.paragraph(score), block)
 
     def save_proof(self, path: str | Path) -> None:
@@ -276,6 +276,8 @@ def _swaps_html(side: str, swaps: list[Swap], name: Callable[[int], str]) -> str
 
 def _cheapest_swaps(values: NDArray[np.float64], chosen: NDArray[np.int64], rules: Rules, nearest: int) -> list[Swap]:
     """Values add up within a side, so the cheapest swap sends out the weakest chosen item that the rules let go."""
+    if nearest == 0:
+        return []
     left_out = np.setdiff1d(np.arange(values.size), [*chosen, *rules.forced_out])
     may_leave = np.setdiff1d(chosen, rules.forced_in)
     group_of, limits = rules.group_of(values.size), rules.limits

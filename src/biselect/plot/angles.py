@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 from biselect.plot.canvas import axes_for, legend_below
-from biselect.qaoa import Ansatz, AnsatzSpec, Schedule, Training
+from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, Schedule, Training
 from biselect.qaoa.schedule import COMPONENTS
 from biselect.report.style import COLOURS, MARKERS
 
@@ -21,25 +21,27 @@ WORK = 2e7  # amplitudes that a landscape may pass through before it gets coarse
 FEWEST, MOST = 9, 21  # points along a side
 
 
-def schedule(found: Training | Ansatz | AnsatzSpec | Schedule, angles: ArrayLike | None = None, ax: Any = None) -> Axes:
+def schedule(
+    found: Training | Ansatz | AnsatzSpec | Schedule, angles: Training | ArrayLike | None = None, ax: Axes | None = None
+) -> Axes:
     """The angles of every layer; without angles which of them are tied: equal letters are one free angle.
 
     Args:
         found: a training, which has its angles, or a circuit or schedule.
-        angles: free angles of that circuit.
+        angles: a training, or free angles, of that circuit.
         ax: where to draw; a new figure if left out.
     """
     plan, groups = _plan(found)
-    if isinstance(found, Training):
-        angles = found.angles
-    if angles is None:
+    trained = found if isinstance(found, Training) else angles
+    if trained is None:
         return _ties(plan, groups, ax)
+    given = trained.angles if isinstance(trained, Training) else trained
     layers = np.arange(1, plan.depth + 1)
     names = [*(f"γ {name}" for name in groups), "β"]
     with axes_for(ax, width=4.6, height=3.2) as axes:
         lines = [
             axes.plot(layers, column, color=COLOURS[at % len(COLOURS)], marker=MARKERS[at % len(MARKERS)])[0]
-            for at, column in enumerate(plan.expand(angles).T)
+            for at, column in enumerate(plan.expand(given).T)
         ]
         axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
         axes.set(xlabel="layer", ylabel="angle", xticks=layers)
@@ -52,6 +54,10 @@ def _plan(found: Training | Ansatz | AnsatzSpec | Schedule) -> tuple[Schedule, t
     """The schedule, and what its groups are called."""
     if isinstance(found, Training):
         groups = tuple(found.circuit["cost"]["groups"])
+        if found.schedule not in SCHEDULES:
+            raise InputError(
+                f"schedule {found.schedule!r} is not one of ours; give the circuit, and the training as angles="
+            )
         return Schedule.named(found.schedule, found.depth, groups), groups
     if isinstance(found, Ansatz | AnsatzSpec):
         return found.schedule, tuple(group.name for group in found.groups)
@@ -60,7 +66,7 @@ def _plan(found: Training | Ansatz | AnsatzSpec | Schedule) -> tuple[Schedule, t
     raise InputError(f"a picture of angles needs a Training, a circuit or a Schedule, got {type(found).__name__}")
 
 
-def _ties(plan: Schedule, groups: tuple[str, ...], ax: Any) -> Axes:
+def _ties(plan: Schedule, groups: tuple[str, ...], ax: Axes | None) -> Axes:
     from matplotlib.patches import Rectangle
 
     rows = [*(f"γ {name}" for name in groups), "β"]

@@ -49,7 +49,7 @@ def content_of(found: Review | Selection | Explanation) -> Content:
     """The block of an answer."""
     if not isinstance(found, Review | Selection | Explanation):
         raise InputError(f"a picture needs a Review, a Selection or an Explanation, got {type(found).__name__}")
-    why = found if isinstance(found, Explanation) else found.explain(nearest=1)
+    why = found if isinstance(found, Explanation) else found.explain(nearest=0)
     rows, columns = strongest_first(why.sample_values), strongest_first(why.feature_values)
     names = [why.problem.feature_name(why.features[j]) for j in columns]
     cells = why.cells[np.ix_(rows, columns)]

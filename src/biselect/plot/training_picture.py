@@ -34,7 +34,7 @@ def training_picture(ansatz: Ansatz, trained: Training, ending: str = "svg") -> 
         figure, axes = panels(2, 2, width=4.2, height=3.1)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
-        schedule(ansatz, trained.angles, ax=axes[1, 0])
+        schedule(ansatz, trained, ax=axes[1, 0])
         landscape(ansatz, trained, ax=axes[1, 1])
         figure.savefig(picture, format=ending, metadata={"Date": None} if ending == "svg" else None)
     return picture.getvalue()

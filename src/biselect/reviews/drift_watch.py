@@ -21,7 +21,7 @@ from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
 from biselect.errors import InputError
-from biselect.progress import Off, Steps, steps_of
+from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import (
     as_table,
@@ -71,7 +71,7 @@ def monitor_drift(
     seed: int = 0,
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | Off | None = None,
+    progress: Steps | bool | None = None,
 ) -> dict[str, Any]:
     """Which columns have changed beyond chance, by how much, and with k and m what that does to the selection.
 

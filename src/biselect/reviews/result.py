@@ -64,8 +64,8 @@ class Review:
         content["adds"] = [row["value"] for row in rows]
         content["reason"] = [strongest_reason(row) for row in rows]
         frame = as_frame(content, self.problem.library)
-        if self.index is not None:
-            places = {str(label): at for at, label in enumerate(self.index)}
+        places = {} if self.index is None else {str(label): at for at, label in enumerate(self.index)}
+        if places.keys() >= set(content["sample"]):
             frame.index = self.index[[places[name] for name in content["sample"]]]
         return frame
 

@@ -14,7 +14,7 @@ from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
 from biselect.errors import InputError
-from biselect.progress import Off, Steps, steps_of
+from biselect.progress import Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.how_many import how_many
@@ -95,7 +95,7 @@ def review(
     neighbours: tuple[int, int] = (2, 1),
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | Off | None = None,
+    progress: Steps | bool | None = None,
 ) -> Review:
     """Choose the k rows and m columns of a pool that together stand out most against a reference.
 
@@ -274,7 +274,7 @@ def review_problem(
     neighbours: tuple[int, int] = (2, 1),
     title: str | None = None,
     command: str | None = None,
-    progress: Steps | Off | None = None,
+    progress: Steps | bool | None = None,
 ) -> Review:
     """The same for a problem of any weights, which no table stands behind.
 
@@ -359,8 +359,13 @@ def _answer(
         ),
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,
-        index=None if index is None else index[np.isin([str(label) for label in index], selection.sample_names)],
+        index=None if index is None else _chosen(index, set(selection.sample_names)),
     )
+
+
+def _chosen(index: Any, names: set[str]) -> Any:
+    """The labels of a pandas index that name these rows."""
+    return index[[str(label) in names for label in index]]
 
 
 def _with_row_evidence(

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from biselect.core import Selection
 from biselect.errors import InfeasibleError, InputError
-from biselect.progress import Off, Progress, progress_of
+from biselect.progress import Progress, progress_of
 from biselect.solvers.registry import Run, solve
 
 PATIENCE = 5.0  # seconds for all neighbours together
@@ -17,7 +17,7 @@ def neighbours(
     columns: int = 1,
     seed: int = 0,
     time_limit: float = PATIENCE,
-    progress: Progress | Off | None = None,
+    progress: Progress | bool | None = None,
 ) -> list[Selection]:
     """The selection and those of the budgets k ± `rows` and m ± `columns`, by k and then m.
 

@@ -15,7 +15,7 @@ from biselect.core.checks import whole
 from biselect.core.exact_arithmetic import nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
-from biselect.progress import Off, Progress, progress_of
+from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
 
 
@@ -142,7 +142,7 @@ def solve(
     *,
     seed: int | np.random.Generator | None = 0,
     time_limit: float | None = None,
-    progress: Progress | Off | None = None,
+    progress: Progress | bool | None = None,
     trajectory: bool = False,
     **options: Any,
 ) -> Selection:

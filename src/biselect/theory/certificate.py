@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from biselect.core import Sector, SelectionProblem
 from biselect.errors import InputError
-from biselect.progress import Off, Progress
+from biselect.progress import Progress
 from biselect.solvers import solve
 from biselect.theory.estimate import Estimate, estimate
 from biselect.theory.findings import estimate_in_words, findings
@@ -135,7 +135,7 @@ def certify(
     background: ArrayLike | None = None,
     time_limit: float | None = None,
     seed: int = 0,
-    progress: Progress | Off | None = None,
+    progress: Progress | bool | None = None,
     **known: float,
 ) -> Certificate:
     """Hold every condition of the paper, and the tighter ones, against the signal.

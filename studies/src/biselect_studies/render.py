@@ -7,7 +7,7 @@ from pathlib import Path
 
 from biselect.core.files import write_folder
 from biselect.errors import MissingDataError
-from biselect.progress import Off, progress_of
+from biselect.progress import progress_of
 from biselect.report.style import house_style
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
@@ -25,7 +25,7 @@ def reproduce(
     *,
     quick: bool = False,
     on: str = "local",
-    progress: Progress | Off | None = None,
+    progress: Progress | bool | None = None,
     device: OnDevice | None = None,
 ) -> Results:
     """Run what is missing of a study, then write its files.
@@ -45,8 +45,9 @@ def reproduce(
     tasks = study.tasks(quick)
     if device is not None:
         device.hand_in()  # a queue may pass while the rest is simulated
-    with progress_of(None if progress is None else False, name) as told:
-        count = progress or (None if told is None else lambda done, total: told(done / total, nan))
+    with progress_of(None if progress in (None, True) else False, name) as told:
+        shown = None if told is None else lambda done, total: told(done / max(total, 1), nan)
+        count = progress if callable(progress) else shown
         run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
     if device is not None:
         device.collect()

@@ -14,7 +14,7 @@ from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
-from biselect.progress import Off, Progress, progress_of
+from biselect.progress import Progress, progress_of
 from biselect.qaoa.training.objectives import FLOOR, Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
@@ -48,7 +48,7 @@ def train(
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | Off | None = None,
+    progress: Progress | bool | None = None,
     lockstep: bool | None = None,
     **options: Any,
 ) -> Training:
@@ -111,7 +111,7 @@ def train(
     kept = Checkpoint(checkpoint, task)
     how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
     name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="objective (higher is better)") as told:
+    with progress_of(progress, name, shown_as="best") as told:
         search = Search(ansatz, wanted, **means, **how, progress=told)
         try:
             best = run(search, **options)
