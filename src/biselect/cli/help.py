@@ -20,10 +20,15 @@ GROUPS = {
     "What matters most": (
         *("older", "window", "step", "k", "m", "reference", "time_column", "reference_until", "id_column"),
         *("list_all", "everything", "quick", "on", "device", "target", "depth", "angles"),
-        *("output", "folder", "out", "open_page"),
+        *("output", "folder", "page", "out", "open_page"),
     ),
-    "Columns": ("features", "exclude", "show", "label_column", "score_column", "categories", "dates", "missing"),
-    "Reading the tables": ("delimiter", "na_values", "time_format", "pool_last"),
+    "Columns": (
+        *("features", "exclude", "show", "label_column", "score_column", "categories", "numbers", "dates", "missing"),
+    ),
+    "Reading the tables": (
+        *("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format", "time_format", "duplicates"),
+        "pool_last",
+    ),
     "Rules": ("at_most", "per", "must", "never", "must_columns"),
     "What counts as unusual": (
         *("preset", "map", "center", "cap", "marginals", "coupling_weight", "split", "drift", "expected_false_share"),
