@@ -15,6 +15,7 @@ def test_help_fits_80_columns_and_shows_no_type(run, monkeypatch, name):
     assert helped.code == 0 and helped.out == run(*words, "--help").out
     assert helped.out.startswith(f"Usage: {' '.join(['biselect', *words])} ")
     assert max(map(len, helped.out.splitlines())) <= 80
+    assert not [line for line in helped.out.splitlines() if line.endswith("-")]  # nothing torn at a hyphen
     for noise in ("<", "[x>=", "TEXT\n", "\x1b"):
         assert noise not in helped.out
 
