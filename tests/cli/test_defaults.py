@@ -1,7 +1,13 @@
 import json
+import re
 import shlex
+from pathlib import Path
 
 import pytest
+from typer.main import get_command
+
+from biselect.cli import whole_app
+from biselect.cli.defaults import read_defaults
 
 WHOLE = """
 [select]
@@ -32,6 +38,14 @@ def test_defaults_come_from_the_file_are_said_and_recorded(run, here):
     again = run(*recorded[1:-1], "b")
     assert again.code == 0 and "biselect.toml" not in again.err
     assert (here / "a" / "selection.json").read_bytes() == (here / "b" / "selection.json").read_bytes()
+
+
+def test_the_example_of_the_docs_is_taken(here):
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "defaults.md").read_text(encoding="utf-8")
+    (here / "biselect.toml").write_text(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
+    found = read_defaults(get_command(whole_app()).commands)
+    assert found["select"]["k"] == "20" and found["select"]["neighbours"] == ["1", "0"]
+    assert found["monitor"] == {"older": "normal.csv", "false_alarms": "0.01"}
 
 
 def test_the_command_line_beats_the_file(run, here):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from inspect import cleandoc
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -14,6 +15,7 @@ from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults, taken
 from biselect.cli.usage import PlainGroup
 from biselect.errors import InputError
 
+HYPHEN, SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 LEFT = 24  # characters of options; a longer one has a line of its own
 
 # Where an option stands in the help, by the name of its parameter; what is named nowhere stands among "More options".
@@ -21,11 +23,13 @@ GROUPS = {
     "What matters most": (
         *("older", "window", "step", "k", "m", "reference", "time_column", "reference_until", "id_column"),
         *("list_all", "everything", "quick", "on", "device", "target", "depth", "angles"),
-        *("output", "folder", "out", "open_page"),
+        *("output", "folder", "page", "out", "open_page"),
     ),
-    "Columns": ("features", "exclude", "show", "label_column", "score_column", "categories", "dates", "missing"),
+    "Columns": (
+        *("features", "exclude", "show", "label_column", "score_column", "categories", "numbers", "dates", "missing"),
+    ),
     "Reading the tables": (
-        *("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format", "duplicates", "numbers"),
+        *("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format", "duplicates"),
         "pool_last",
     ),
     "Rules": ("at_most", "per", "must", "never", "must_columns"),
@@ -51,7 +55,23 @@ COMMANDS = {
 }
 
 
-class Command(TyperCommand):
+class _Unbroken:
+    """Help whose lines end where a reader would pause: no flag is torn at a hyphen, no default from its value."""
+
+    help: str | None
+
+    def get_help(self, ctx: Any) -> str:
+        """The whole help."""
+        return str(super().get_help(ctx)).replace(HYPHEN, "-").replace(SPACE, " ")  # type: ignore[misc]
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        """What the command does."""
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(cleandoc(self.help or "").replace("-", HYPHEN))
+
+
+class Command(_Unbroken, TyperCommand):
     """A command with grouped help, whose defaults may stand in a file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -90,7 +110,7 @@ class Command(TyperCommand):
             _section(formatter, name, [(spelled(self, one), described(one, ctx)) for one in options])
 
 
-class Group(PlainGroup):
+class Group(_Unbroken, PlainGroup):
     """All commands, grouped by who needs them."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
@@ -147,11 +167,11 @@ def described(option: Any, ctx: Any) -> str:
     """The help of an option with its default, or what the file of defaults says."""
     text, default = option.help or "", option.default
     if (given := ctx.lookup_default(option.name, call=False)) is not None:
-        return f"{text}  [{FILE}: {_typed(option, given)}]"
+        return f"{text}  [{FILE}:{SPACE}{_typed(option, given)}]"
     if option.required:
         return f"{text}  [required]"
     if option.show_default and default is not None and (default is not False or option.secondary_opts):
-        return f"{text}  [default: {_typed(option, default)}]"
+        return f"{text}  [default:{SPACE}{_typed(option, default)}]"
     return text
 
 
@@ -168,6 +188,6 @@ def _typed(option: Any, value: Any) -> str:
 
 def _section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int = LEFT) -> None:
     if rows:
-        first, *others = rows
+        first, *others = [(name, text.replace("-", HYPHEN)) for name, text in rows]
         with formatter.section(typer.style(title, bold=True)):
             formatter.write_dl([(first[0].ljust(left), first[1]), *others], col_max=left)  # one edge in all groups

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect.cli import options
+from biselect.cli.completion import among
 from biselect.cli.console import Steps, fail, out, printable, visible_json
 from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
@@ -30,9 +31,17 @@ NUMBER = 18  # characters that a number and the paper's, or an interval, may nee
 BOUNDLESS = 10_000  # the width at which a table is measured as it would like to be
 
 
+def _studies(incomplete: str) -> list[str]:
+    """What the shell offers."""
+    from biselect_studies import study_names
+
+    return among(*study_names())(incomplete)
+
+
 def reproduce(
     names: Annotated[
-        list[str] | None, typer.Argument(help="Studies, by the paper's label.", show_default=False)
+        list[str] | None,
+        typer.Argument(help="Studies, by the paper's label.", show_default=False, autocompletion=_studies),
     ] = None,
     list_all: Annotated[bool, typer.Option("--list", help="Name every study and stop.")] = False,
     everything: Annotated[bool, typer.Option("--all", help="Run every study.")] = False,
