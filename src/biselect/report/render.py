@@ -2,20 +2,22 @@
 
 import base64
 import hashlib
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from biselect.errors import InputError
+from biselect.report.words import words_of
 
-FORMAT = "biselect-report-4"  # of the plain data that this version renders
+FORMAT = "biselect-report-5"  # of the plain data that this version renders
 
 
-def render_html(summary: Mapping[str, Any]) -> str:
+def render_html(summary: Mapping[str, Any], language: str = "en") -> str:
     """The page of a summary such as `Review.summary`."""
-    return render_page("report.html", summary, FORMAT)
+    return render_page("report.html", summary, FORMAT, words=words_of(language))
 
 
 def render_page(template: str, summary: Mapping[str, Any], format_: str, *, package: str = "", **more: Any) -> str:
@@ -30,10 +32,12 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, *, pack
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash)
+    environment.filters.update(number=_number, percent=_percent, heat=_heat, csp_hash=_csp_hash, path=_path)
+    environment.globals["number"] = _number
     environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
     try:
+        json.dumps(summary, allow_nan=False)  # a number that is none would draw nonsense
         return environment.get_template(template).render(**summary, **more)
     except Exception as error:  # whatever the templates run into
         raise InputError(f"the summary is damaged: {error}") from error
@@ -59,3 +63,10 @@ def _percent(share: float) -> str:
 def _heat(weight: float, lowest: float, highest: float) -> int:
     """Strength of a cell's colour in percent."""
     return round(100 * (weight - lowest) / (highest - lowest)) if highest > lowest else 0
+
+
+def _path(counts: Sequence[int], width: float, height: float) -> str:
+    """The bars of a histogram as one SVG path, standing on y = 0 and growing upwards."""
+    each, most = width / max(1, len(counts)), max(*counts, 1)
+    tops = (f"V{-height * count / most:.1f}H{each * (at + 1):.1f}" for at, count in enumerate(counts))
+    return f"M0 0{''.join(tops)}V0Z"

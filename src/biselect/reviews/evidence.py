@@ -17,6 +17,7 @@ from biselect.reviews.recentre import MovedColumn
 
 BINS = 30  # of a reference histogram
 MOST_LABELS = 8  # of a column of categories
+MISSING = "(missing)"  # stands for no value among labels
 TAIL = 0.005  # share of the reference beyond its bins, on either side
 
 
@@ -54,6 +55,32 @@ class Evidence:
         if self.below == self.above:
             return "middle"
         return "high" if self.below > self.above else "low"
+
+    @property
+    def side(self) -> str:
+        """The direction, or `missing` where the pool has no value."""
+        return "missing" if self.absent else self.direction
+
+    @property
+    def brief(self) -> str:
+        """The same in a few words, for a line that holds several.
+
+        >>> Evidence(value=3.0, below=11998, above=1, rows=12000).brief
+        'above 99.98 %'
+        """
+        if self.filled:
+            return "missing, filled"
+        if self.absent:
+            return (
+                f"missing, as in {_percent(self.gaps, self.rows + self.gaps)}" if self.gaps else "missing, never before"
+            )
+        if self.seen is not None:
+            return f"seen {self.seen:,} ×" if self.seen else "never seen"
+        if self.direction == "middle":
+            return "in the middle"
+        beyond = max(self.below, self.above)
+        side = "above" if self.direction == "high" else "below"
+        return f"{side} {'all' if beyond == self.rows else _percent(beyond, self.rows)}"
 
     @property
     def share(self) -> float:
@@ -165,7 +192,7 @@ def histograms(features: NDArray[np.int64], calibrator: Calibrator) -> list[dict
 def _common(found: Categories) -> dict[str, Any]:
     common = sorted(found.counts.items(), key=lambda item: (-item[1], str(item[0])))[:MOST_LABELS]
     return {
-        "labels": ["(missing)" if label is None else label for label, _ in common],
+        "labels": [MISSING if label is None else label for label, _ in common],
         "counts": [count for _, count in common],
         "others": found.rows - sum(count for _, count in common),
     }

@@ -204,9 +204,8 @@ def find_kinds(
         except InfeasibleError:
             if not found:
                 raise
-            stopped = (
-                f"{len(found)} kinds that share no {apart if apart != 'both' else 'row or column'} use up the table"
-            )
+            shared = {"columns": "column", "rows": "row", "both": "row or column"}[apart]
+            stopped = f"kinds that share no {shared} use up the table"
             break
         if found and selection.score <= 0:
             stopped = f"after {len(found)} kinds nothing unusual is left"

@@ -17,6 +17,7 @@ from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
+from biselect.reviews.finding import Chance, chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
@@ -258,6 +259,7 @@ def review(
         find_kinds=kinds_asked,
         guarantee=guarantee,
         compared=compared,
+        find_chance=partial(chance_for, problem, calibrator, before, seed=seed),
     )
 
 
@@ -301,6 +303,7 @@ def review_problem(
         step=step,
         title=title or named,
         reproduce=provenance(command or call_in_words(review_problem, given), seed, [problem]),
+        find_chance=partial(chance_for, loaded, None, None, seed=seed),
     )
 
 
@@ -314,6 +317,7 @@ def _answer(
     step: Steps,
     title: str,
     reproduce: dict[str, Any],
+    find_chance: Callable[[], Chance | None],
     table: CalibratedPool | None = None,
     found: Sequence[Finding] = (),
     find_kinds: Callable[[], Kinds] | None = None,
@@ -340,6 +344,8 @@ def _answer(
     if find_kinds is not None:
         with step("Looking for kinds of unusual"):
             kinds = find_kinds()
+    with step("Comparing with chance"):
+        chance = find_chance()
     if table is not None:
         findings += filled_findings(table.evidence(selection.samples, selection.features))
     return Review(
@@ -356,6 +362,7 @@ def _answer(
             kinds=kinds,
             guarantee=guarantee,
             how_many=compared,
+            chance=chance,
         ),
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,

@@ -8,16 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect._version import __version__
-from biselect.core import Selection
+from biselect.calibrate.frames import rows_of
+from biselect.core import Selection, SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.core.sector import count_in_words
 from biselect.core.selection import Explanation, Swap
 from biselect.report.render import FORMAT
+from biselect.report.words import words_of
+from biselect.reviews.column_pictures import column_pictures
 from biselect.reviews.coverage import coverage, row_shares
 from biselect.reviews.describe_kinds import describe_kinds
-from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.evidence import CalibratedPool, Evidence
 from biselect.reviews.false_share import FalseShare
-from biselect.reviews.kinds import Kinds
+from biselect.reviews.finding import Chance, carries, find, row_weights
+from biselect.reviews.kinds import SIDES, Kinds, sides_of
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.warnings import Finding
 
@@ -37,6 +41,7 @@ def summarise(
     kinds: Kinds | None = None,
     guarantee: FalseShare | None = None,
     how_many: Mapping[str, Any] | None = None,
+    chance: Chance | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -50,30 +55,45 @@ def summarise(
         kinds: blocks beside the answer; None where they were not looked for.
         guarantee: which rows hold at an expected false share; None without a reference.
         how_many: what other numbers of columns show, from `how_many`; None without a reference.
+        chance: how far chance gets, from `chance_for`; None where it was not compared.
     """
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
+    evidence = None if table is None else table.evidence(selection.samples, selection.features)
+    sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
+    told = None if kinds is None else describe_kinds(kinds, selection, table)
+    finding = find(selection, chance, sides, told)
+    pictures = (
+        None
+        if table is None or evidence is None
+        else column_pictures(selection, table, evidence, carries(why.cells), finding["rows"])
+    )
     return {
         "format": FORMAT,
         "title": title,
         "version": __version__,
+        "finding": {"words": words_of().finding(finding), **finding},
         "selection": selection.to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
         "choices": count_in_words(problem.sector.size) if rules is None else None,
         "parts": _shares(parts),
-        "rows": _rows(selection, why, table),
+        "rows": _rows(selection, why, table, evidence, finding["rows"]),
         "columns": [
-            {"name": selection.feature_names[j], "value": float(why.feature_values[j])}
+            {
+                "name": selection.feature_names[j],
+                "value": float(why.feature_values[j]),
+                "picture": None if pictures is None else pictures[j],
+            }
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
         "coverage": coverage(selection),
         "how_many": how_many,
-        "kinds": None if kinds is None else describe_kinds(kinds, selection, table),
+        "kinds": told,
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
-        "heatmap": _heatmap(selection, why),
+        "heatmap": _heatmap(selection, why, table),
         "calibration": None if table is None else _calibration(table, selection),
         "labels": None if table is None or table.pool.labels is None else _label_facts(selection, table.pool.labels),
         "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
@@ -91,19 +111,26 @@ def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
     }
 
 
-def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) -> list[dict[str, Any]]:
+def _rows(
+    selection: Selection,
+    why: Explanation,
+    table: CalibratedPool | None,
+    evidence: Sequence[Sequence[Evidence]] | None,
+    standing: Sequence[int],
+) -> list[dict[str, Any]]:
     """The chosen rows, strongest first; within a row the strongest feature first."""
-    evidence = None if table is None else table.evidence(selection.samples, selection.features)
+    weights = row_weights(selection.problem, selection.features)[selection.samples].round(9)
     labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
-    rows, shares = [], row_shares(selection)
+    rows, shares, carrying = [], row_shares(selection), carries(why.cells)
     for position in np.argsort(-why.sample_values, kind="stable"):
         row_cells = []
         for j in np.argsort(-why.cells[position], kind="stable"):
             cell: dict[str, Any] = {"feature": selection.feature_names[j], "adds": float(why.cells[position, j])}
+            cell["carries"] = bool(carrying[position, j])
             if evidence is not None:
                 shown = evidence[position][j]
-                cell |= {"value": shown.value, "filled": shown.filled, "words": shown.words}
-                cell["direction"] = shown.direction
+                cell |= {"value": shown.value, "filled": shown.filled, "words": shown.words, "brief": shown.brief}
+                cell |= {"direction": shown.direction, "side": shown.side}
             row_cells.append(cell)
         index = int(selection.samples[position])
         rows.append(
@@ -112,6 +139,10 @@ def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) 
                 "index": index,
                 "value": float(why.sample_values[position]),
                 "marginal": float(why.sample_marginals[position]),
+                "weight": float(weights[position]),
+                "rank": 1 + int((weights > weights[position]).sum()),
+                "tied": int((weights == weights[position]).sum()) > 1,
+                "stands_out": index in standing,
                 "cells": row_cells,
                 "coverage": float(shares[position]),
                 "label": None if labels is None else bool(labels[index]),
@@ -121,7 +152,7 @@ def _rows(selection: Selection, why: Explanation, table: CalibratedPool | None) 
     return rows
 
 
-def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
+def _heatmap(selection: Selection, why: Explanation, table: CalibratedPool | None) -> dict[str, Any]:
     """The chosen block in its surroundings: chosen rows and columns first, then the nearest left out."""
     problem = selection.problem
     chosen_rows = _strongest_first(selection.samples, why.sample_values)[: MOST_ROWS - FEWEST_NEAR]
@@ -130,10 +161,16 @@ def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
     near_columns = [swap.enters for swap in why.feature_swaps][: MOST_COLUMNS - len(chosen_columns)]
     shown_rows, columns = chosen_rows + near_rows, chosen_columns + near_columns
     weights = problem.coupling[np.ix_(shown_rows, columns)].astype(float)
+    sides = _sides(table, shown_rows, columns)
     return {
         "columns": [{"name": problem.feature_name(j), "chosen": j in chosen_columns} for j in columns],
         "rows": [
-            {"name": problem.sample_name(i), "chosen": i in chosen_rows, "weights": weights[position].tolist()}
+            {
+                "name": problem.sample_name(i),
+                "chosen": i in chosen_rows,
+                "weights": weights[position].tolist(),
+                "sides": None if sides is None else sides[position],
+            }
             for position, i in enumerate(shown_rows)
         ],
         "lowest": float(weights.min()),
@@ -144,6 +181,15 @@ def _heatmap(selection: Selection, why: Explanation) -> dict[str, Any]:
             "columns": problem.n_features - problem.m - len(near_columns),
         },
     }
+
+
+def _sides(table: CalibratedPool | None, rows: Sequence[int], columns: Sequence[int]) -> list[list[str]] | None:
+    """Which side of the reference each cell lies on."""
+    if table is None:
+        return None
+    drawn = rows_of(table.pool.matrices[1] if table.weighed is None else table.weighed, np.array(rows))
+    sides = sides_of(table.calibrator, drawn)[:, columns]
+    return [[SIDES[side] for side in row] for row in sides]
 
 
 def _strongest_first(chosen: NDArray[np.int64], values: NDArray[np.float64]) -> list[int]:
@@ -205,5 +251,17 @@ def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, A
         "hits": hits,
         "chosen": int(selection.samples.size),
         "f1": f1_at_k(selection.samples.tolist(), positive.tolist()),
+        "attainable": _attainable(selection.problem, labels),
+        "rows": int(labels.size),
         "by_chance": float(selection.samples.size * positive.size / labels.size),
     }
+
+
+def _attainable(problem: SelectionProblem, labels: NDArray[np.bool_]) -> int:
+    """How many known positives a choice of k rows could hold at most, as the rules go."""
+    rules = problem.sample_rules
+    allowed = set(np.flatnonzero(labels).tolist()) - set(rules.forced_out)
+    for group in rules.groups:
+        members = sorted(allowed & set(group.members))
+        allowed -= set(members[group.at_most :])
+    return min(len(allowed), problem.k - sum(not labels[i] for i in rules.forced_in))

@@ -12,6 +12,7 @@ from biselect.reviews.evidence import CalibratedPool, histograms
 from biselect.reviews.one_more import one_more
 
 MOST_CELLS = 6_000  # of the shared block, so that a page stays below about a megabyte
+LETTERS = {"high": "h", "low": "l", "rare": "r", "missing": "m", "middle": "-"}  # of the sides of cells
 NEAR_ROWS = 20  # rows that no budget chose, shown beside the chosen ones
 
 
@@ -62,6 +63,9 @@ def explore(selection: Selection, nearby: Sequence[Selection], table: Calibrated
     def each_cell(what: str) -> list[list[Any]] | None:
         return None if evidence is None else [[getattr(cell, what) for cell in row] for row in evidence]
 
+    words, filled = each_cell("words"), each_cell("filled")
+    texts = sorted({text for row in words or () for text in row})  # each once: many cells are alike
+    at = {text: position for position, text in enumerate(texts)}
     problem = selection.problem
     cells = problem.coupling_weight * problem.coupling[np.ix_(block.samples, block.features)].astype(np.float64)
     by_budget = {(near.problem.k, near.problem.m): near for near in nearby}
@@ -73,7 +77,7 @@ def explore(selection: Selection, nearby: Sequence[Selection], table: Calibrated
                 "name": problem.sample_name(i),
                 "own": float(problem.sample_scores[i]),
                 "label": None if labels is None else bool(labels[i]),
-                "shown": [[name, texts[i]] for name, texts in beside.items()],
+                "shown": [[name, told[i]] for name, told in beside.items()],
             }
             for i in block.samples.tolist()
         ],
@@ -81,10 +85,12 @@ def explore(selection: Selection, nearby: Sequence[Selection], table: Calibrated
             {"name": problem.feature_name(j), "histogram": None if bins is None else bins[position]}
             for position, j in enumerate(block.features.tolist())
         ],
-        "adds": cells.tolist(),
+        "adds": [[float(f"{cell:.9g}") for cell in row] for row in cells.tolist()],
         "values": each_cell("value"),
-        "filled": each_cell("filled"),
-        "words": each_cell("words"),
+        "filled": filled if filled is not None and any(map(any, filled)) else None,
+        "texts": texts,
+        "words": None if words is None else [[at[text] for text in row] for row in words],
+        "sides": None if evidence is None else ["".join(LETTERS[cell.side] for cell in row) for row in evidence],
         "below": each_cell("below"),
         "above": each_cell("above"),
     }

@@ -3,6 +3,8 @@
 (() => {
   const view = JSON.parse(document.getElementById("view").textContent);
   const at = (id) => document.getElementById(id);
+  const words = JSON.parse(at("words").textContent);
+  const say = (key, values = {}) => words.explore[key].replace(/\{(\w+)\}/g, (_, name) => values[name]);
   const answer = view.budgets[view.answer];
   const state = { budget: answer, sort: "adds", descending: true };
   const heaviest = Math.max(...view.adds.flat().map(Math.abs)) || 1;
@@ -20,7 +22,7 @@
     return element;
   };
   const number = (value) =>
-    value === null ? "missing"
+    value === null ? say("missing")
     : typeof value === "string" ? value
     : Math.abs(value) >= 1e4 && Math.abs(value) < 1e12
       ? Math.round(value).toLocaleString("en")
@@ -32,8 +34,8 @@
   const adds = (row) => state.budget.columns.reduce((sum, column) => sum + view.adds[row][column], view.rows[row].own);
   const status = (row) => {
     const before = answer.rows.includes(row);
-    if (chosen(row)) return before ? "chosen" : "comes in";
-    return before ? "drops out" : "left out";
+    if (chosen(row)) return say(before ? "chosen" : "comes_in");
+    return say(before ? "drops_out" : "left_out");
   };
   const sortValue = (row) => {
     if (state.sort === "name") return view.rows[row].name;
@@ -58,11 +60,11 @@
     return rows.sort((a, b) => sign * compare(sortValue(a), sortValue(b)) || a - b);
   };
   const tableColumns = () => [
-    { key: "name", title: "row" },
-    { key: "adds", title: "adds", kind: "n" },
+    { key: "name", title: say("row") },
+    { key: "adds", title: say("adds"), kind: "n" },
     ...state.budget.columns.map((column) => ({ key: column, title: view.columns[column].name, kind: "n of-cell" })),
-    ...(view.rows.some((row) => row.own) ? [{ key: "own", title: "own part", kind: "n" }] : []),
-    { key: "status", title: "status" },
+    ...(view.rows.some((row) => row.own) ? [{ key: "own", title: say("whole"), kind: "n" }] : []),
+    { key: "status", title: say("status") },
   ];
 
   // Budgets
@@ -75,12 +77,12 @@
     show();
   };
   const oneMore = (what, more) =>
-    more ? `One more ${what} would add ${more.kind === "exactly" ? "" : more.kind + " "}${number(more.adds)}.` : "";
+    more ? say(`one_more_${what}`, { adds: (more.kind === "exactly" ? "" : more.kind + " ") + number(more.adds) }) : "";
   const names = (list, positions) => positions.map((position) => list[position].name).join(", ");
   const moved = (list, from, to) => {
     const enters = to.filter((position) => !from.includes(position));
     const leaves = from.filter((position) => !to.includes(position));
-    return [enters.length ? `in: ${names(list, enters)}` : "", leaves.length ? `out: ${names(list, leaves)}` : ""]
+    return [enters.length ? say("in", { names: names(list, enters) }) : "", leaves.length ? say("out", { names: names(list, leaves) }) : ""]
       .filter(Boolean)
       .join("; ");
   };
@@ -88,10 +90,10 @@
   const showState = () => {
     const { k, m, score, proven, gap } = state.budget;
     const verdict = proven
-      ? "proven optimal"
-      : gap === null ? "not proven" : `not proven, at most ${number(100 * gap)} % could be missing`;
+      ? say("proven")
+      : gap === null ? say("open") : say("gap", { gap: number(100 * gap) });
     const lines = [
-      `k = ${k}, m = ${m}: score ${number(score)}, ${verdict}.`,
+      say("budget", { rows: k, columns: m, score: number(score), verdict }),
       [oneMore("row", state.budget.one_more_row), oneMore("column", state.budget.one_more_column)]
         .filter(Boolean)
         .join(" "),
@@ -99,7 +101,8 @@
     if (state.budget !== answer) {
       const rows = moved(view.rows, answer.rows, state.budget.rows);
       const columns = moved(view.columns, answer.columns, state.budget.columns);
-      lines.push(`Against the report's answer: rows ${rows || "unchanged"}.`, `Columns ${columns || "unchanged"}.`);
+      lines.push(say("against_rows", { change: rows || say("unchanged") }));
+      lines.push(say("against_columns", { change: columns || say("unchanged") }));
     }
     at("state").replaceChildren(...lines.filter(Boolean).map((line) => make("p", line)));
     for (const button of document.querySelectorAll("[data-budget] button")) {
@@ -125,7 +128,7 @@
       const sorted = state.sort === key;
       const cell = make("th", undefined, { scope: "col", class: kind });
       if (sorted) cell.setAttribute("aria-sort", state.descending ? "descending" : "ascending");
-      const button = make("button", title, { type: "button", title: `sort by ${title}`, "data-sort": key });
+      const button = make("button", title, { type: "button", title: say("sort", { title }), "data-sort": key });
       button.append(make("span", sorted ? (state.descending ? " ▼" : " ▲") : "", { "aria-hidden": "true" }));
       button.onclick = () => {
         state.descending = sorted ? !state.descending : key !== "name" && key !== "status";
@@ -141,15 +144,14 @@
     at("rows").tBodies[0].replaceChildren(...rows.map((row) => tableRow(row, columns)));
     const hidden = state.budget.k - state.budget.rows.length;
     at("count").textContent =
-      `${rows.length} ${rows.length === 1 ? "row" : "rows"} shown.` +
-      (hidden ? ` ${hidden} chosen rows are too many for this table.` : "");
+      say(rows.length === 1 ? "row_shown" : "rows_shown", { n: rows.length }) + (hidden ? say("hidden", { n: hidden }) : "");
   };
   const tableRow = (row, columns) => {
     const line = make("tr", undefined, chosen(row) ? {} : { class: "left-out" });
     for (const { key } of columns) {
       if (key === "name") {
         const name = make("th", view.rows[row].name, { scope: "row" });
-        if (view.rows[row].label) name.append(" ", make("span", "known positive", { class: "tag" }));
+        if (view.rows[row].label) name.append(" ", make("span", say("known"), { class: "tag" }));
         const beside = view.rows[row].shown.map(([what, text]) => `${what}: ${text || "–"}`).join(" · ");
         if (beside) name.append(make("span", beside, { class: "small soft beside" }));
         line.append(name);
@@ -160,20 +162,25 @@
     }
     return line;
   };
+  const SIDES = { h: "high", l: "low", r: "rare", m: "missing", "-": "" };
   const cellOf = (row, column) => {
     const cell = make("td", undefined, { class: "n cell" });
     cell.style.setProperty("--v", Math.max(0, Math.round((100 * view.adds[row][column]) / heaviest)));
     const plain = number((view.values || view.adds)[row][column]);
     const text = filled(row, column) ? `(${plain})` : plain;
     if (filled(row, column)) cell.classList.add("filled");
+    const side = view.sides ? SIDES[view.sides[row][column]] : "";
+    if (side) cell.classList.add(side);
     if (!view.columns[column].histogram) {
       cell.textContent = text;
       cell.classList.add("plain");
       return cell;
     }
-    const note = filled(row, column) ? " filled by the reference median" : "";
-    const label = `${view.rows[row].name}, ${view.columns[column].name} ${text}${note}: show the reference`;
+    const note = filled(row, column) ? say("filled") : "";
+    const label = say("open_cell", { row: view.rows[row].name, column: view.columns[column].name, value: text, note });
     const button = make("button", text, { type: "button", "aria-label": label, "aria-haspopup": "dialog" });
+    if (side && view.adds[row][column] > 0.3 * heaviest)
+      button.prepend(make("i", words.mark[side], { class: `mark ${side}`, "aria-hidden": "true" }), " ");
     button.onclick = () => showHistogram(row, column);
     cell.append(button);
     return cell;
@@ -199,7 +206,7 @@
     const width = (WIDTH - 2 * TAIL) / counts.length;
     const text = number(view.values[row][column]);
     const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img" });
-    picture.setAttribute("aria-label", `Reference values of ${name}, with ${text} marked`);
+    picture.setAttribute("aria-label", say("picture", { name, value: text }));
     counts.forEach((count, bin) => {
       const tall = ((BASE - TOP) * count) / most;
       const bar = draw("rect", { class: "bin", x: TAIL + bin * width, y: BASE - tall, width: width - 1, height: tall });
@@ -223,15 +230,13 @@
       );
     }
     const [lowest, highest] = [below, above].map((count) => count.toLocaleString("en"));
-    const key = "Bars: the reference; the line: this value. " +
-      `In the flat ends lie the ${lowest} lowest and the ${highest} highest reference values, by rank.`;
-    showCell(row, column, picture, key);
+    showCell(row, column, picture, say("key", { below: lowest, above: highest }));
   };
   const showLabels = (row, column) => {
     const { name, histogram: { labels, counts, others } } = view.columns[column];
     const value = number(view.values[row][column]);
     const picture = draw("svg", { viewBox: `0 0 ${WIDTH} ${20 * labels.length}`, role: "img" });
-    picture.setAttribute("aria-label", `The most common reference values of ${name}`);
+    picture.setAttribute("aria-label", say("labels", { name }));
     labels.forEach((label, at) => {
       const own = label === value ? " mark" : "";
       const wide = ((WIDTH - 180) * counts[at]) / Math.max(...counts);
@@ -243,14 +248,13 @@
       );
     });
     showCell(row, column, picture, others
-      ? `Reference rows with the most common values; ${others.toLocaleString("en")} rows hold others.`
-      : "Reference rows with each value.");
+      ? say("key_common", { n: others.toLocaleString("en") })
+      : say("key_all"));
   };
   const showCell = (row, column, picture, key) => {
-    const equals = filled(row, column) ? "filled:" : "=";
-    const text = number(view.values[row][column]);
-    at("cell-title").textContent = `${view.rows[row].name}: ${view.columns[column].name} ${equals} ${text}`;
-    at("cell-words").textContent = `${view.words[row][column]}; adds ${number(view.adds[row][column])}`;
+    const named = { row: view.rows[row].name, column: view.columns[column].name, value: number(view.values[row][column]) };
+    at("cell-title").textContent = say(filled(row, column) ? "cell_filled" : "cell", named);
+    at("cell-words").textContent = say("cell_words", { words: view.texts[view.words[row][column]], adds: number(view.adds[row][column]) });
     at("cell-picture").replaceChildren(picture);
     at("cell-key").textContent = key;
     at("cell").showModal();
@@ -267,10 +271,10 @@
   const csv = () => {
     const columns = state.budget.columns;
     const beside = view.rows[0].shown.map(([what]) => what);
-    const head = ["row", ...beside, "status", "adds", "own part"];
+    const head = [say("row"), ...beside, say("status"), say("adds"), say("whole")];
     for (const column of columns) {
       const { name } = view.columns[column];
-      head.push(...(view.values ? [name, `${name} adds`] : [`${name} adds`]));
+      head.push(...(view.values ? [name, `${name} ${say("adds")}`] : [`${name} ${say("adds")}`]));
     }
     const lines = visibleRows().map((row) => [
       ...searched(row),
@@ -311,6 +315,18 @@
     cell.append(button);
   }
   for (const button of document.querySelectorAll("[data-step]")) button.onclick = () => choose(stepTo(button.dataset));
+  const search = at("find");
+  if (search) search.oninput = () => {
+    const wanted = search.value.trim().toLowerCase();
+    let found = 0;
+    for (const line of document.querySelectorAll("table.chosen tr.row")) {
+      line.hidden = !line.querySelector("th").textContent.toLowerCase().includes(wanted);
+      found += !line.hidden;
+    }
+    const rest = document.querySelector("details.more table.chosen");
+    if (rest) rest.parentElement.open = Boolean(wanted) && Boolean(rest.querySelector("tr.row:not([hidden])"));
+    at("found").textContent = wanted ? words.found[found === 1 ? "one" : "other"].replace("{n}", found) : "";
+  };
   at("filter").oninput = showTable;
   at("show").onchange = showTable;
   at("export").onclick = exportCsv;
