@@ -22,17 +22,22 @@ BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspaci
 
 def draw_training(ansatz: Ansatz, trained: Training, path: str | Path) -> None:
     """Draw the four panels into a file whose ending names the format."""
+    write_file(path, training_picture(ansatz, trained, Path(path).suffix[1:] or "png"))
+
+
+def training_picture(ansatz: Ansatz, trained: Training, ending: str = "svg") -> bytes:
+    """The four panels as a file of that ending holds them."""
     import matplotlib
 
-    kind, picture = Path(path).suffix.removeprefix("."), io.BytesIO()
+    picture = io.BytesIO()
     with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
         figure, axes = panels(2, 2, width=4.2, height=3.1)
         _energies(axes[0, 0], ansatz, trained)
         _hit_rates(axes[0, 1], ansatz, trained)
         schedule(ansatz, trained, ax=axes[1, 0])
         landscape(ansatz, trained, ax=axes[1, 1])
-        figure.savefig(picture, format=kind, metadata={"Date": None} if kind == "svg" else None)
-    write_file(path, picture.getvalue())
+        figure.savefig(picture, format=ending, metadata={"Date": None} if ending == "svg" else None)
+    return picture.getvalue()
 
 
 def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
