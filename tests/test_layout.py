@@ -23,6 +23,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",
+    "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "gpu/test_gpu.py": "simulate/gpu",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",

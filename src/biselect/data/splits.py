@@ -161,7 +161,8 @@ def _found_out(column: pa.ChunkedArray, name: str, place_of: Place) -> tuple[pa.
         return found.values, found.date_form
     said = f"time column {name!r} holds no dates: {place_of(0)} holds {column[0].as_py()!r}"
     if (entries := entries_of(column)) is not None:
-        usual = max(entries.dates, key=lambda shape: entries.number([shape]), default="")
+        dates = [shape for shape in entries.shapes if shape in entries.dates]
+        usual = max(dates, key=lambda shape: entries.number([shape]), default="")
         wrong = entries.rows_of(entries.others(entries.dates))
         forms = forms_of(usual)
         if not pc.any(wrong).as_py() and forms:

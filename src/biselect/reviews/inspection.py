@@ -71,14 +71,13 @@ class Inspection:
     def remarks(self) -> list[str]:
         """What a person should know or decide."""
         found, said = self.found, []
-        if found.repeated_ids:
-            said.append(
-                f"{found.repeated_ids:,} rows repeat an id of {found.id_column!r}"
-                + (f" ({found.repeated_rows:,} of them are the same in every column)" if found.repeated_rows else "")
-                + f": the command keeps the {self._kept} of each."
-            )
-        elif found.repeated_rows:
-            said.append(f"{found.repeated_rows:,} rows repeat an earlier one in every column.")
+        if many := found.repeated_ids:
+            rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
+            same = ", the same in every column" if self._kept == "first" else ""
+            said.append(f"{rows} an id of {found.id_column!r}{same}: the command keeps the {self._kept} of each.")
+        elif many := found.repeated_rows or 0:
+            rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
+            said.append(f"{rows} an earlier one in every column.")
         if found.label_column is not None:
             said.append(f"{found.positive!r} in {found.label_column!r} is taken for a known positive.")
         if codes := found.named("code"):
@@ -98,43 +97,51 @@ class Inspection:
         same = self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
         return "first" if same else "last"
 
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `biselect.review` takes to make a report of the table: `review(table, **found.options)`.
+
+        Without a column of times a `reference` is needed beside them.
+        """
+        found = self.found
+        marks, out = self._odd_words()
+        texts = found.named("free text")
+        given: dict[str, Any] = {}
+        if found.time_column is not None:
+            given |= {"time_column": found.time_column, "reference_until": f"{REFERENCE_SHARE}%"}
+            doubtful = self.reading is not None and found.time_column in self.reading.doubts
+            given["date_format"] = self._named(found.time_column).date_form if doubtful else None
+        if found.id_column is not None:
+            given |= {"id_column": found.id_column, "duplicates": self._kept if found.repeated_ids else None}
+        if found.label_column is not None:
+            clear = found.positive_is_clear and not self._named(found.label_column).missing
+            given["label_column"] = found.label_column if clear else f"{found.label_column}={found.positive}"
+        given["na_values"] = marks
+        given["categories"] = [name for name in found.named("code") if name not in out]
+        given["show"] = texts[:MOST_SHOWN]
+        given["exclude"] = [*texts[MOST_SHOWN:], *found.named("empty"), *out]
+        given["k"], given["m"] = self._budgets(out)
+        return {name: value for name, value in given.items() if value}
+
+    def _named(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
     def command(self) -> str:
         """The command line that makes a report of the file.
 
         It runs as it stands where a column of times says which rows are the reference; otherwise the name of a file of
         normal rows has to be put in.
         """
-        return shlex.join(["biselect", "select", *self._arguments()])
-
-    def _arguments(self) -> list[str]:
-        found = self.found
         path = "TABLE.csv" if self.source is None else str(self.source)
-        parts = [f"./{path}" if path.startswith("-") else path]
-        if found.time_column is None:
-            parts += ["--reference", REFERENCE]
-        else:
-            parts += ["--time-column", found.time_column, "--reference-until", f"{REFERENCE_SHARE}%"]
-            form = next((one.date_form for one in self.columns if one.name == found.time_column), None)
-            doubts = {} if self.reading is None else self.reading.doubts
-            if found.time_column in doubts and form is not None:
-                parts += ["--date-format", form]
-        if found.id_column is not None:
-            parts += ["--id-column", found.id_column]
-            if found.repeated_ids:
-                parts += ["--duplicates", self._kept]
-        if found.label_column is not None:
-            gaps = next(one.missing for one in self.columns if one.name == found.label_column)
-            clear = not gaps and found.positive_is_clear
-            parts += ["--label-column", found.label_column if clear else f"{found.label_column}={found.positive}"]
-        marks, out = self._odd_words()
-        parts += _listed("--na-values", marks)
-        if codes := [name for name in found.named("code") if name not in out]:
-            parts += _listed("--categories", codes)
-        texts = found.named("free text")
-        parts += _listed("--show", texts[:MOST_SHOWN])
-        parts += _listed("--exclude", [*texts[MOST_SHOWN:], *found.named("empty"), *out])
-        rows, columns = self._budgets(out)
-        return [*parts, "-k", str(rows), "-m", str(columns), "--out", "report"]
+        parts = ["biselect", "select", f"./{path}" if path.startswith("-") else path]
+        options = self.options
+        if self.found.time_column is None:
+            options = {"reference": REFERENCE, **options}
+        for name, value in {**options, "out": "report"}.items():
+            flag = f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-")
+            for one in _together(value) if isinstance(value, list) else [str(value)]:
+                parts += [flag, one]
+        return shlex.join(parts)
 
     def _odd_words(self) -> tuple[list[str], list[str]]:
         """Words that may mean missing in columns of numbers, and columns with too much else to be of use."""
@@ -172,6 +179,7 @@ class Inspection:
             "repeated_ids": self.found.repeated_ids,
             "repeated_rows": self.found.repeated_rows,
             "remarks": self.remarks,
+            "options": self.options,
             "command": self.command(),
         }
 
@@ -216,8 +224,7 @@ def inspect(table: Any, **form: Any) -> Inspection:
 FORM_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format")
 
 
-def _listed(flag: str, names: Sequence[str]) -> list[str]:
-    """A flag with names: together where commas can part them, each for itself where they hold one."""
+def _together(names: Sequence[str]) -> list[str]:
+    """Names as one value where commas can part them, and each for itself where they hold one."""
     plain = [name for name in names if "," not in name and name == name.strip() and name]
-    parts = [flag, ",".join(plain)] if plain else []
-    return parts + [part for name in names if name not in plain for part in (flag, name)]
+    return [",".join(plain)] * bool(plain) + [name for name in names if name not in plain]

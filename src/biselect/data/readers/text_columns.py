@@ -183,6 +183,7 @@ def shapes_of(texts: pa.StringArray) -> pa.StringArray:
     digit, mark = mapped == NINE, _MARKS[bytes_]
     alone = np.zeros(bytes_.size, dtype=bool)
     alone[:-1] = (bytes_[:-1] == ZERO) & mark[1:]
+    alone[ends[1:][ends[1:] > 0] - 1] = False  # the last character of a text has none behind it
     follows = np.zeros(bytes_.size, dtype=bool)
     follows[1:] = digit[:-1]
     follows[ends[:-1][ends[:-1] < bytes_.size]] = False  # the first character of a text follows none
