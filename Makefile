@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test coverage test-slow test-gpu lint docs linkcheck bench bench-gpu clean
+.PHONY: demo test coverage test-slow test-gpu lint docs linkcheck lock fuzz bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -49,8 +49,20 @@ $(READY): pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
 	@echo "setting up $(VENV): about two minutes, once"
 	$(PYTHON) -m venv $(VENV)
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]' -e studies
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r constraints.txt
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e studies
+	$(VENV)/bin/python -m pip check --quiet --disable-pip-version-check
 	touch $(READY)
+
+# Versions and hashes anew, from what is installed: after a change of dependencies, once the tests pass with it.
+lock:
+	$(VENV)/bin/python scripts/lock.py
+
+# Damaged files for every reader; `make fuzz COUNT=1000 SEED=2` for less, or for others.
+COUNT ?= 100000
+SEED ?= 1
+fuzz: $(READY)
+	$(VENV)/bin/python scripts/fuzz.py --count $(COUNT) --seed $(SEED)
 
 # Peers have an environment of their own; results go to benchmarks/results/ and docs/reference/benchmarks-solvers.md.
 BENCH := .venv-bench
@@ -71,7 +83,8 @@ bench: $(READY) $(BENCH_READY)
 
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e . -e studies \
+	grep -o '^[^ ]*==[^ ]*' constraints.txt > $(BENCH)/versions.txt
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BENCH)/versions.txt -e . -e studies \
 		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
 		ffsim pennylane pennylane-lightning qiskit-aer quimb
 	touch $(BENCH_READY)

@@ -33,7 +33,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 LIMIT = 1 << 30  # bytes beyond what the process takes with all libraries loaded
 SECONDS = 30.0  # for one input; the slowest whole files take about one, on a busy machine several
-COMMANDS = 500  # one input in so many goes through the command line
+START = 300.0  # more for one that starts a process
+COMMANDS = 1000  # one input in so many goes through the command line
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -72,8 +73,6 @@ def attempt(name: str, seed: int, index: int, folder: Path) -> Failure | None:
         if isinstance(error, KeyboardInterrupt):
             raise
         return Failure(name, index, type(error).__name__, traceback.format_exc())
-    if target.command and index % COMMANDS == 0:
-        return _command(target, index, path)
     return None
 
 
@@ -87,10 +86,14 @@ def _prepared(target: Any, content: bytes, folder: Path) -> Path:
     return path
 
 
-def _command(target: Any, index: int, path: Path) -> Failure | None:
-    """The same file through the command line."""
+def command(name: str, seed: int, index: int, folder: Path) -> Failure | None:
+    """Read one damaged file through the command line."""
+    from fuzz_targets import TARGETS
+
+    target = TARGETS[name]
+    path = _prepared(target, target.input(seed, index), folder)
     arguments = [part.replace("FILE", str(path)).replace("FOLDER", str(path.parent)) for part in target.command]
-    done = subprocess.run([sys.executable, "-m", "biselect", *arguments], capture_output=True, timeout=10 * SECONDS)
+    done = subprocess.run([sys.executable, "-m", "biselect", *arguments], capture_output=True)
     told = (done.stdout + done.stderr).decode(errors="replace")
     wrong = [
         *(["exit code"] if done.returncode not in (0, 1, 2, 3) else []),
@@ -131,6 +134,9 @@ def work(inputs: list[tuple[str, int]], seed: int, place: Any, since: Any, resul
             since.value = time.monotonic()
             target, index = inputs[place.value]
             failure = attempt(target, seed, index, folder)
+            if failure is None and index % COMMANDS == 0 and TARGETS[target].command:
+                since.value = time.monotonic() + START
+                failure = command(target, seed, index, folder)
             results.put(failure or target)
             place.value += 1
     results.put(None)
@@ -148,7 +154,7 @@ class Worker:
         self._begin()
 
     def _begin(self) -> None:
-        self.since.value = time.monotonic() + 300  # for its start
+        self.since.value = time.monotonic() + START
         self.results = self.context.SimpleQueue()
         given = (self.inputs, self.seed, self.place, self.since, self.results)
         self.process = self.context.Process(target=work, args=given, daemon=True)
@@ -211,6 +217,8 @@ def main() -> int:
         name, index = given.show.rsplit(":", 1)
         with tempfile.TemporaryDirectory() as folder:
             failure = attempt(name, given.seed, int(index), Path(folder))
+            if failure is None and TARGETS[name].command:
+                failure = command(name, given.seed, int(index), Path(folder))
         print(failure.story if failure else "fine")
         return int(failure is not None)
     console = Console(stderr=True)

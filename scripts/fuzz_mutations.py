@@ -9,6 +9,7 @@ import json
 import re
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from random import Random
 from typing import Any
 
@@ -92,7 +93,7 @@ def damage_json(data: bytes, rng: Random, seal: Callable[[Any], Any] = lambda co
         if rng.random() < 0.25:
             raw.append(rng.choice(RAW_JSON))
             return f"{MARK}{len(raw) - 1}"
-        return rng.choice(HOSTILE)
+        return deepcopy(rng.choice(HOSTILE))
 
     for _ in range(rng.choice((1, 1, 1, 2, 4))):
         parent, keys = None, list[Any]()
@@ -109,7 +110,7 @@ def damage_json(data: bytes, rng: Random, seal: Callable[[Any], Any] = lambda co
             del parent[key]
         elif kind == 4:
             if isinstance(parent, list):
-                parent += [node] * rng.choice((1, 40))
+                parent += [deepcopy(node) for _ in range(rng.choice((1, 40)))]
             else:
                 parent[str(rng.choice(HOSTILE))] = parent.pop(key)
         else:

@@ -593,7 +593,7 @@ def _targets() -> list[Target]:
             weight=2,
         ),
         Target(name="session", file="session.json", seeds=session_seeds, mutate=by_json, use=use_session),
-        of_answer("report", "report.json", by_json, use_report, ("report", "FOLDER"), 4),
+        of_answer("report", "report.json", by_json, use_report, ("report", "FOLDER"), 2),
         of_answer("selection", "selection.json", by_json, use_start, (), 2),
         of_answer("proof", "proof.json", proof, use_proof, ("check", "FOLDER"), 3),
         of_answer("proof's problem", "problem.npz", damage.damage_zip, use_proof, ("check", "FOLDER"), 2),
