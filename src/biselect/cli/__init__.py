@@ -3,8 +3,10 @@
 import io
 import os
 import sys
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
 
 import typer
 from typer.main import get_command
@@ -27,9 +29,9 @@ from biselect.cli import (
 )
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
-from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.errors import AlteredWarning, BiselectError, InfeasibleError, InputError
 
-INTERRUPTED = 130
+_AS_PYTHON = warnings.formatwarning
 
 app = typer.Typer(
     name="biselect",
@@ -82,6 +84,7 @@ def whole_app() -> typer.Typer:
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
+    warnings.formatwarning = _one_line  # type: ignore[assignment]
     try:
         try:
             whole_app()()
@@ -93,10 +96,11 @@ def main() -> None:
         fail(in_flags(str(error), flags_of(running)), code)
     except OSError as error:
         fail(f"cannot go on: {error.strerror or error}", code=1)
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            print("interrupted", file=sys.stderr)
-        raise
+
+
+def _one_line(message: Warning | str, category: type[Warning], *where: Any) -> str:
+    """A warning of ours as a person reads it; those of others say where they come from."""
+    return f"warning: {message}\n" if category is AlteredWarning else _AS_PYTHON(message, category, *where)
 
 
 def _settle_stdout() -> None:
