@@ -12,6 +12,7 @@ import biselect
 ROOT = Path(biselect.__file__).parent
 LAYERS = [
     "_version",
+    "_stopping",
     "errors",
     "progress",
     "core",

@@ -6,8 +6,10 @@
 import io
 import os
 import sys
+import warnings
 from functools import cache
 from importlib.metadata import entry_points
+from typing import Any
 
 import typer
 from typer.main import get_command
@@ -34,8 +36,6 @@ from biselect.cli.flags import flags_of, in_flags
 from biselect.cli.help import Command, Group
 from biselect.cli.usage import show_warnings_plainly
 from biselect.errors import BiselectError, InfeasibleError, InputError
-
-INTERRUPTED = 130
 
 app = typer.Typer(
     name="biselect",
@@ -105,10 +105,6 @@ def main() -> None:
         fail(f"not enough memory ({error or 'the system gives no more'}); take fewer rows or columns", code=1)
     except OSError as error:
         fail(f"cannot go on: {error.strerror or error}", code=1)
-    except SystemExit as stop:
-        if stop.code == INTERRUPTED:
-            print("interrupted", file=sys.stderr)
-        raise
 
 
 def _settle_stdout() -> None:

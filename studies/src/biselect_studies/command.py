@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from biselect._stopping import advise
 from biselect.cli import options
 from biselect.cli.completion import among
 from biselect.cli.console import Steps, fail, out, printable, visible_json
@@ -92,18 +93,16 @@ def reproduce(
             study.name: OnDevice(study, folder, device, quick=quick, wait=wait, resubmit=resubmit, say=steps.say)
             for study in studies
         }
-    try:
-        if dry_run:
-            return _forecast(measuring, as_json)
-        for name in wanted:
-            results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
-            if as_json:
-                typer.echo(visible_json(results.to_json()), nl=False)
-            else:
-                _show(results)
-        steps.say(f"wrote {write_reproduction(folder)}")
-    except KeyboardInterrupt:
-        fail("interrupted; finished work is kept, the same command goes on from there", code=130)
+    if dry_run:
+        return _forecast(measuring, as_json)
+    advise("finished work is kept, the same command goes on from there")
+    for name in wanted:
+        results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
+        if as_json:
+            typer.echo(visible_json(results.to_json()), nl=False)
+        else:
+            _show(results)
+    steps.say(f"wrote {write_reproduction(folder)}")
     owed = {circuit: why for each in measuring.values() for circuit, why in each.pending.items()}
     if owed:
         reasons = "".join(f"\n  {circuit}: {why}" for circuit, why in owed.items())

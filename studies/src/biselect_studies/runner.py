@@ -1,6 +1,7 @@
 """Run tasks that are not done yet, here or on a cluster; keep each result as one file, whole or not at all."""
 
 import json
+import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -144,7 +145,25 @@ def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]
         return_as = "generator_unordered" if streams else "list"
         with joblib.Parallel(n_jobs=workers, batch_size=1, return_as=return_as) as parallel:
             for begin in range(0, len(tasks), size):
-                yield from parallel(joblib.delayed(_perform)(task) for task in tasks[begin : begin + size])
+                with _deaf_children():
+                    results = parallel(joblib.delayed(_perform)(task) for task in tasks[begin : begin + size])
+                yield from results
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes that start meanwhile never hear Ctrl-C, which is for this one; it ends them."""
+    if not hasattr(signal, "pthread_sigmask"):  # Windows
+        yield
+        return
+    from joblib.externals.loky.backend import resource_tracker
+
+    resource_tracker.ensure_running()  # joblib's own helper, whose start would give the others their ears back
+    heard = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
 def _perform(task: Task) -> tuple[Task, Values]:
