@@ -126,9 +126,10 @@ def find(
     top = _heaviest(weights, problem.k)
     chosen = weights[selection.samples]
     left_out = np.sort(np.delete(weights, selection.samples))[::-1]
-    beyond, step = _beyond(selection, top, chance), _step(top, chance)
-    if beyond is None or (step is not None and step[0] < beyond):
-        step = None  # below the line there is nothing to tell apart
+    step = _step(top, chance)
+    beyond = None if chance is None else _beyond(chance, top, float(chosen.sum()))
+    if chance is not None and step is not None and (beyond is None or step[0] < beyond):
+        step = None  # among what chance gives there is nothing to tell apart
     line = step[0] if step is not None else beyond
     standing = np.flatnonzero(chosen >= line) if line is not None else np.empty(0, dtype=np.int64)
     lighter = [] if line is None else [weight for weight in (*chosen, *left_out[: top.size]) if weight < line]
@@ -160,14 +161,8 @@ def find(
     }
 
 
-def _beyond(selection: Selection, top: NDArray[np.float64], chance: Chance | None) -> float | None:
-    """The least weight at which few of the rows can be chance's; None where there is none such.
-
-    Without draws every weight above the least in sight counts: a step alone then tells.
-    """
-    if chance is None:
-        return float(top[-1]) if top[0] > top[-1] else None
-    block = float(row_weights(selection.problem, selection.features)[selection.samples].sum())
+def _beyond(chance: Chance, top: NDArray[np.float64], block: float) -> float | None:
+    """The least weight at which few of the rows can be chance's; None where there is none such."""
     if not chance.is_clear(block, float(top[0])):
         return None
     counts = np.searchsorted(-top, -top, side="right")  # ties count together
