@@ -1,11 +1,9 @@
 """The report in a real browser, opened from disk."""
 
-import base64
 import csv
 import io
 import itertools
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -281,14 +279,6 @@ def large(tmp_path_factory):
     return answer(tmp_path_factory.mktemp("large") / "out", rows=400, columns=30, k=100, m=20, unusual=60)
 
 
-def pages(tab, path):
-    """How many sheets of paper a page takes."""
-    tab.open(path).media("print")
-    printed = tab.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)["data"]
-    tab.media()
-    return len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(printed)))
-
-
 def test_the_first_screen_says_what_was_found(tab, demo):
     tab.open(demo, width=1440, height=900)
     assert tab.run("document.querySelector('h1').innerText").startswith("9 of these 10 are unusual in the same way")
@@ -312,7 +302,11 @@ AXE = "axe.run().then((all) => all.violations.map(({impact, id, nodes}) => [impa
 
 @pytest.mark.parametrize(
     ("width", "dark"),
-    [(1440, False), (390, True), *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1440, True), (390, False)))],
+    [
+        (1440, False),
+        (390, True),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1440, True), (390, False))),
+    ],
 )
 def test_axe_finds_no_barrier(tab, demo, width, dark):
     axe = pytest.importorskip("axe_core_python.base")
@@ -350,8 +344,8 @@ def test_a_hundred_rows_and_twenty_columns_stay_readable(tab, large):
     assert all(abs(offset) < 2 for offset in left)
 
 
-def test_paper_takes_two_pages_of_summary_and_few_more(tab, demo, large):
-    assert pages(tab, demo) <= 4 and pages(tab, large) <= 6
+def test_paper_takes_two_pages_of_summary_and_few_more(tab, printed, demo, large):
+    assert printed(demo) <= 4 and printed(large) <= 6
     tab.open(large, width=794, height=1123).media("print")
     start = tab.run("document.querySelector('.appendix').getBoundingClientRect().top + scrollY")
     tab.media()
