@@ -1,8 +1,11 @@
 import base64
 import json
 import os
+import re
 import select
 import subprocess
+from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -101,9 +104,17 @@ class Tab:
         path.write_bytes(base64.b64decode(data))
 
 
-@pytest.fixture(scope="session")
-def tab(chromium, tmp_path_factory):
-    """One tab for all tests."""
+def sheets(tab: Tab, path: Path) -> int:
+    """How many sheets of A4 a page takes when it is printed."""
+    tab.open(path).media("print")
+    printed = tab.call("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)["data"]
+    tab.media()
+    return len(re.findall(rb"/Type\s*/Page[^s]", base64.b64decode(printed)))
+
+
+@contextmanager
+def opened(profile: Path, chromium: str = "chromium"):
+    """A tab of a Chromium that is closed afterwards."""
     theirs_in, ours_out = os.pipe()
     ours_in, theirs_out = os.pipe()
 
@@ -114,7 +125,7 @@ def tab(chromium, tmp_path_factory):
 
     command = [chromium, "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"]
     command += ["--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    command += [f"--user-data-dir={tmp_path_factory.mktemp('profile')}", "--remote-debugging-pipe"]
+    command += [f"--user-data-dir={profile}", "--remote-debugging-pipe"]
     browser = subprocess.Popen(
         command, preexec_fn=hand_over, pass_fds=(3, 4), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -127,3 +138,16 @@ def tab(chromium, tmp_path_factory):
     browser.wait(timeout=30)
     os.close(ours_out)
     os.close(ours_in)
+
+
+@pytest.fixture(scope="session")
+def tab(chromium, tmp_path_factory):
+    """One tab for all tests."""
+    with opened(tmp_path_factory.mktemp("profile"), chromium) as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def printed(tab):
+    """How many sheets a page takes."""
+    return partial(sheets, tab)

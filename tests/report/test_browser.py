@@ -2,7 +2,9 @@
 
 import csv
 import io
+import itertools
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -38,7 +40,8 @@ def first_column(tab):
 def test_the_demo_report_fits_phone_and_desk(tab, demo, width, dark):
     tab.open(demo, width=width, dark=dark)
     assert tab.run("document.title").startswith("Ten card transactions")
-    assert len(texts(tab, ".record")) == 10 and len(texts(tab, "td.in")) == 40
+    assert len(texts(tab, "table.chosen tr.row")) == 10 and len(texts(tab, "td.in")) == 40
+    assert len(texts(tab, ".columns figure")) == 4
     scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert scroll <= shown <= width  # nothing sticks out to the side
     assert tab.requests() == [demo.as_uri()] and tab.complaints() == []
@@ -68,11 +71,11 @@ def test_budgets_move_the_selection_and_what_one_more_would_add(tab, demo):
     view = json.loads((demo.parent / "report.json").read_text())["view"]
     at = {(budget["k"], budget["m"]): budget for budget in view["budgets"]}
     tab.open(demo)
-    assert "k = 10, m = 4: score 439.3, proven optimal." in texts(tab, "#state")[0]
+    assert "10 rows, 4 columns: score 439.3, proven optimal." in texts(tab, "#state")[0]
     assert len(first_column(tab)) == 10
     tab.click('[data-step="k"][data-by="1"]')
     state = texts(tab, "#state")[0]
-    assert "k = 11, m = 4: score 473.4, proven optimal." in state
+    assert "11 rows, 4 columns: score 473.4, proven optimal." in state
     gain = at[12, 4]["score"] - at[11, 4]["score"]
     assert f"One more row would add {gain:.4g}." in state
     assert "rows in: " in state and len(first_column(tab)) == 11
@@ -88,9 +91,9 @@ def test_the_keyboard_moves_between_budgets(tab, demo):
     tab.run("document.querySelector('[data-budget] [aria-pressed=true]').focus()")
     tab.press("ArrowUp")
     tab.press("ArrowLeft")
-    assert "k = 9, m = 3:" in texts(tab, "#state")[0]
+    assert "9 rows, 3 columns:" in texts(tab, "#state")[0]
     tab.press("ArrowLeft")  # the edge
-    assert "k = 9, m = 3:" in texts(tab, "#state")[0]
+    assert "9 rows, 3 columns:" in texts(tab, "#state")[0]
     assert tab.run("document.activeElement.getAttribute('aria-pressed')") == "true"
 
 
@@ -126,7 +129,7 @@ def test_a_cell_opens_its_reference_histogram(tab, demo):
     assert 400 - 56 < float(tab.run("document.querySelector('#cell line.mark').getAttribute('x1')")) <= 400
     tab.press("Escape")
     assert not tab.run("document.getElementById('cell').open")
-    assert tab.run("document.activeElement.closest('td').className") == "n cell"  # back where one was
+    assert tab.run("document.activeElement.closest('td').className") == "n cell high"  # back where one was
     tab.click("#rows td.cell button")
     tab.click("#cell button")
     assert not tab.run("document.getElementById('cell').open") and tab.complaints() == []
@@ -152,7 +155,7 @@ def test_the_export_holds_what_is_shown(tab, demo):
         assert float(line["adds"]) == pytest.approx(row["value"])
         for cell in row["cells"]:
             assert float(line[cell["feature"]]) == cell["value"]
-            assert float(line[f"{cell['feature']} adds"]) == cell["adds"]
+            assert float(line[f"{cell['feature']} adds"]) == pytest.approx(cell["adds"])
 
 
 def test_hostile_names_stay_text(tab, run, tmp_path):
@@ -167,7 +170,7 @@ def test_hostile_names_stay_text(tab, run, tmp_path):
     assert run("solve", tmp_path / "p.json", "--out", tmp_path / "out", "-q").code == 0
     tab.open(tmp_path / "out" / "report.html")
     assert tab.run("document.title") == "Selection from p.json"
-    assert tab.run("document.scripts.length") == 2 and tab.run("document.images.length") == 0
+    assert tab.run("document.scripts.length") == 3 and tab.run("document.images.length") == 0
     assert tab.requests() == [(tmp_path / "out" / "report.html").as_uri()] and tab.complaints() == []
     assert tab.run("document.querySelector('#rows tbody th').textContent") == HOSTILE
     assert [line["row"] for line in exported(tab)] == [HOSTILE, '\'=HYPERLINK("x"),c']
@@ -234,7 +237,7 @@ def test_categories_and_gaps_on_the_page(tab, tmp_path, width):
     tab.open(tmp_path / "out" / "report.html", width=width)
     scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
     assert scroll <= shown <= width and tab.run("document.title").startswith("What stands out")
-    cells = texts(tab, "#rows tbody tr:first-child td.cell")
+    cells = [text.lstrip("▲▼◆○ ") for text in texts(tab, "#rows tbody tr:first-child td.cell")]
     assert sorted(cells, key=len)[0] == "missing"
     for at, words in ((cells.index("missing"), "missing, never so in 200 reference rows"), (None, "never seen in 200")):
         place = at if at is not None else 1 - cells.index("missing")
@@ -246,3 +249,121 @@ def test_categories_and_gaps_on_the_page(tab, tmp_path, width):
     )
     tab.run("document.querySelector('[data-sort=\"0\"]').click()")
     assert tab.complaints() == []
+
+
+def answer(folder, *, rows, columns, k, m, unusual, labels=True, **options):
+    """The report of a table in which some rows are unusual in a third of the columns."""
+    import pandas as pd
+
+    import biselect as bs
+
+    rng = np.random.default_rng(0)
+    names = ["amount", "hour", *(f"signal {j}" for j in range(columns - 3)), "country"]
+    tables = []
+    for size in (2000, rows):
+        table = pd.DataFrame(rng.normal(size=(size, columns)).round(3), columns=names)
+        tables.append(table.assign(country=rng.choice(["DE", "FR", "NL"], size, p=[0.7, 0.2, 0.1])))
+    reference, pool = tables
+    pool.loc[: unusual - 1, names[: columns // 3]] += 6.0
+    pool.loc[: unusual - 1, "country"] = "BT"
+    pool.insert(0, "payment", [f"P{i:04d}" for i in range(rows)])
+    pool["fraud"] = [int(i < unusual) for i in range(rows)]
+    roles = {"id_column": "payment", **({"label_column": "fraud"} if labels else {"exclude": ["fraud"]})}
+    quick = {"solver": "coordinate-ascent", "neighbours": (0, 0), "kinds": 1, **options}
+    bs.review(pool, reference, k=k, m=m, title="Card payments", **roles, **quick).save(folder)
+    return folder / "report.html"
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory):
+    return answer(tmp_path_factory.mktemp("large") / "out", rows=400, columns=30, k=100, m=20, unusual=60)
+
+
+def test_the_first_screen_says_what_was_found(tab, demo):
+    tab.open(demo, width=1440, height=900)
+    assert tab.run("document.querySelector('h1').innerText").startswith("9 of these 10 are unusual in the same way")
+    seen = tab.run(
+        """['h1', '.proof', '.known', '.ladder', '#rows-title', '#columns-title', 'table.chosen tr.row'].map(
+            (what) => document.querySelector(what).getBoundingClientRect().bottom <= 900)"""
+    )
+    assert all(seen)
+    assert texts(tab, ".known")[0].startswith("9 of the 10 chosen are known positives; at most 10 were attainable")
+    assert len(texts(tab, "tr.band")) == 2
+    order = texts(tab, "h2")
+    wanted = ["The 10 rows, and why", "The 4 columns", "Kinds of unusual, side by side"]
+    wanted += ["The chosen block in its surroundings", "What nearly made it in", "With more or fewer rows and columns"]
+    assert order[: len(wanted)] == wanted and order[-1] == "To get this answer again"
+    levels = tab.run("[...document.querySelectorAll('h1, h2, h3')].map((title) => Number(title.tagName[1]))")
+    assert levels[0] == 1 and all(after <= before + 1 for before, after in itertools.pairwise(levels))
+
+
+AXE = "axe.run().then((all) => all.violations.map(({impact, id, nodes}) => [impact, id, nodes[0].html]))"
+
+
+@pytest.mark.parametrize(
+    ("width", "dark"),
+    [
+        (1440, False),
+        (390, True),
+        *(pytest.param(*case, marks=pytest.mark.slow) for case in ((1440, True), (390, False))),
+    ],
+)
+def test_axe_finds_no_barrier(tab, demo, width, dark):
+    axe = pytest.importorskip("axe_core_python.base")
+    tab.open(demo, width=width, dark=dark)
+    tab.run("for (const part of document.querySelectorAll('details')) part.open = true")
+    tab.run((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8") + ";0")
+    assert [found for found in tab.run(AXE) if found[0] in ("critical", "serious")] == []
+
+
+@pytest.mark.slow
+def test_axe_finds_no_barrier_among_many_rows_and_columns(tab, large):
+    axe = pytest.importorskip("axe_core_python.base")
+    tab.open(large, width=1440)
+    tab.run((Path(axe.__file__).parent / "axe.min.js").read_text(encoding="utf-8") + ";0")
+    assert [found for found in tab.run(AXE) if found[0] in ("critical", "serious")] == []
+
+
+def test_a_hundred_rows_and_twenty_columns_stay_readable(tab, large):
+    tab.open(large, width=1440)
+    assert tab.run("document.querySelectorAll('main > .compact').length") == 1
+    assert len(texts(tab, "table.chosen tr.row")) == 100 and texts(tab, "details.more > summary") == ["75 more rows"]
+    scroll, shown = tab.run("[document.documentElement.scrollWidth, document.documentElement.clientWidth]")
+    assert scroll <= shown
+    tab.click("#find")
+    tab.type("P0059")
+    assert [text.split()[0] for text in texts(tab, "table.chosen tr.row:not([hidden]) th")] == ["P0059"]
+    assert tab.run("document.querySelector('details.more').open") and texts(tab, "#found") == ["1 row found"]
+    # names stay in sight where a table is scrolled
+    left = tab.run(
+        """(() => { const field = document.querySelector('.field'); field.scrollLeft = 400; field.scrollTop = 200;
+            const box = field.getBoundingClientRect();
+            return ['tbody th', 'thead th'].map((what) => field.querySelector(what).getBoundingClientRect()).map(
+                (name, at) => at ? name.top - box.top : name.left - box.left); })()"""
+    )
+    assert all(abs(offset) < 2 for offset in left)
+
+
+def test_paper_takes_two_pages_of_summary_and_few_more(tab, printed, demo, large):
+    assert printed(demo) <= 4 and printed(large) <= 6
+    tab.open(large, width=794, height=1123).media("print")
+    start = tab.run("document.querySelector('.appendix').getBoundingClientRect().top + scrollY")
+    tab.media()
+    assert start <= 2 * 1123 * 0.92  # what lies before it fits two sheets and their margins
+
+
+def test_direction_is_told_by_colour_and_by_sign(tab, large):
+    tab.open(large)
+    cells = tab.run(
+        """Object.fromEntries(['high', 'rare'].map((side) => {
+            const cell = document.querySelector(`table.heat td.in.${side}`);
+            return [side, [cell.innerText, getComputedStyle(cell).backgroundColor]]; }))"""
+    )
+    assert cells["high"][0] == "▲" and cells["rare"][0] == "◆" and cells["high"][1] != cells["rare"][1]
+
+
+def test_equal_weights_share_a_rank(tab, run, tmp_path):
+    (tmp_path / "p.json").write_text(json.dumps({"coupling": [[2, 2], [2, 2], [1, 1], [0, 0]], "k": 3, "m": 2}))
+    assert run("solve", tmp_path / "p.json", "--out", tmp_path / "out", "-q").code == 0
+    tab.open(tmp_path / "out" / "report.html")
+    assert texts(tab, "table.chosen td.rank") == ["=1", "=1", "3"]

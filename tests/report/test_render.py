@@ -25,22 +25,26 @@ def plain():
 def test_the_page_says_the_answer_and_escapes_every_name(calibrated):
     _, summary = calibrated
     page = render_html(summary)
-    assert "Proven optimal." in page
+    assert "No other 2 rows and 2 columns score higher, of all 4,350 choices." in page
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
-    assert "higher than all 200 reference rows" in page
-    assert "F1@k is <strong>0.500</strong>" in page
+    assert "above all" in page and "against 200 reference rows" in page
+    assert "<strong>1 of the 2 chosen</strong> are known positives; at most 2 were attainable" in page
     assert not re.search(r"(src|href)\s*=|url\(|@import", page)  # self-contained: nothing to fetch
 
 
 def test_a_problem_without_a_table_gets_a_page_too(plain):
     selection, summary = plain
     page = render_html(summary)
-    assert "reference rows" not in page and "Calibration" not in page and "known labels" not in page
-    assert str(selection.sample_names[0]) in page
+    page = page.split('<details class="glossary')[0]
+    assert "reference rows" not in page and "became weights" not in page and "positives" not in page
+    assert str(selection.sample_names[0]) in page and summary["finding"]["chance"] is None
+    assert summary["finding"]["words"].startswith("These 2 of 4 rows weigh most, in 2; no clear step")
 
 
-@pytest.mark.parametrize(("solver", "words"), [("random", "gives no bound"), ("auto", "none scores higher than")])
+@pytest.mark.parametrize(
+    ("solver", "words"), [("random", "gives no bound"), ("auto", "No other 3 rows and 2 columns score higher")]
+)
 def test_the_verdict_says_what_was_proven(solver, words):
     problem = SelectionProblem(coupling=np.random.default_rng(0).random((9, 6)), k=3, m=2)
     assert words in render_html(summarise(bs.solve(problem, solver), title="t", reproduce=REPRODUCE))
@@ -56,7 +60,7 @@ def test_an_open_gap_is_shown():
 def test_everything_chosen_leaves_nothing_out():
     problem = SelectionProblem(coupling=np.ones((3, 2)), k=3, m=2)
     page = render_html(summarise(bs.solve(problem), title="t", reproduce=REPRODUCE))
-    assert "No sample is left out" in page and "No feature is left out" in page
+    assert "No row is left out" in page and "No column is left out" in page
 
 
 def test_an_objective_ruled_by_feature_scores_is_flagged():
@@ -82,10 +86,11 @@ def test_names_cannot_leave_the_data(explored):
     assert any("\u2028" in row["name"] for row in view["rows"])
     page = render_html(summarise(selection, title="t", reproduce=REPRODUCE, view=view))
     scripts = re.findall(r"<script([^>]*)>(.*?)</script>", page, re.S)
-    assert [attributes for attributes, _ in scripts] == [' type="application/json" id="view"', ""]
+    kinds = [attributes for attributes, _ in scripts]
+    assert kinds == [' type="application/json" id="view"', ' type="application/json" id="words"', ""]
     assert json.loads(scripts[0][1]) == view
     assert not set(scripts[0][1]) & {"<", ">", "&", "\u2028", "\u2029"}
-    digest = base64.b64encode(hashlib.sha256(scripts[1][1].encode()).digest()).decode()
+    digest = base64.b64encode(hashlib.sha256(scripts[2][1].encode()).digest()).decode()
     assert f"script-src 'sha256-{digest}'" in page and "default-src 'none'" in page
     assert not re.search(r"(src|href)\s*=|url\(|@import", page)
 

@@ -37,7 +37,7 @@ def test_one_more_is_not_offered_where_nothing_is_left():
     view = plain_view(problem, rows=0, columns=0)
     assert view["budgets"][0]["one_more_row"] is None and view["budgets"][0]["one_more_column"] is None
     page = bs.review_problem(problem, neighbours=(0, 0)).report()
-    assert "Neighbouring budgets" not in page and "Explore the selection" in page
+    assert "With more or fewer rows" not in page and "Explore the selection" in page
 
 
 def test_one_more_obeys_the_rules():

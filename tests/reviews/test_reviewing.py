@@ -148,7 +148,9 @@ def test_steps_are_told_by_name(pair):
         yield lambda share, energy: shares.append(share)
 
     bs.review(*pair, **BUDGETS, id_column="id", label_column="fraud", progress=step)
-    assert [name.split()[0] for name in seen] == ["Reading", "Calibrating", "Comparing", *["Solving"] * 2, "Looking"]
+    assert [name.split()[0] for name in seen] == [
+        *("Reading", "Calibrating", "Comparing", "Solving", "Solving", "Looking", "Comparing")
+    ]
     assert shares and max(shares) == 1.0
 
 
@@ -157,7 +159,7 @@ def test_a_problem_of_weights_gets_the_same(tmp_path):
     review = bs.review_problem(problem)
     assert review.selection.score == 8.0 and review.calibrator is None and review.warnings == ()
     assert {near.problem.k for near in review.neighbours} == {1, 2, 3}
-    assert "Proven optimal" in review.report()
+    assert "No other 2 rows and 2 columns score higher" in review.report()
     problem.save(tmp_path / "p.npz")
     again = bs.review_problem(tmp_path / "p.npz", k=1, neighbours=(0, 0))
     assert again.problem.k == 1 and len(again.neighbours) == 1

@@ -19,7 +19,8 @@ def test_the_summary_is_plain_data_and_adds_up(calibrated):
     assert sum(row["value"] for row in summary["rows"]) + summary["parts"]["features"]["score"] == pytest.approx(
         selection.score
     )
-    assert summary["labels"] == {"positives": 2, "hits": 1, "chosen": 2, "f1": 0.5, "by_chance": 2 * 2 / 30}
+    told = {"positives": 2, "hits": 1, "chosen": 2, "attainable": 2, "rows": 30, "f1": 0.5, "by_chance": 2 * 2 / 30}
+    assert summary["labels"] == told
     assert [row["value"] for row in summary["rows"]] == sorted((row["value"] for row in summary["rows"]), reverse=True)
 
 

@@ -6,10 +6,8 @@
 import io
 import os
 import sys
-import warnings
 from functools import cache
 from importlib.metadata import entry_points
-from typing import Any
 
 import typer
 from typer.main import get_command

@@ -126,12 +126,15 @@ def find(
     top = _heaviest(weights, problem.k)
     chosen = weights[selection.samples]
     left_out = np.sort(np.delete(weights, selection.samples))[::-1]
-    beyond, step = _beyond(selection, top, chance), _step(top, chance)
-    if beyond is None or (step is not None and step[0] < beyond):
-        step = None  # below the line there is nothing to tell apart
+    step = _step(top, chance)
+    beyond = None if chance is None else _beyond(chance, top, float(chosen.sum()))
+    if chance is not None and step is not None and (beyond is None or step[0] < beyond):
+        step = None  # among what chance gives there is nothing to tell apart
     line = step[0] if step is not None else beyond
     standing = np.flatnonzero(chosen >= line) if line is not None else np.empty(0, dtype=np.int64)
     lighter = [] if line is None else [weight for weight in (*chosen, *left_out[: top.size]) if weight < line]
+    as_a_block = chance is not None and chance.is_clear(float(chosen.sum()), -np.inf)
+    alike = standing if standing.size or not as_a_block else np.arange(problem.k)
     return {
         "chosen": problem.k,
         "of": problem.n_samples,
@@ -141,12 +144,12 @@ def find(
         "beyond_chance": 0 if beyond is None else int((chosen >= beyond).sum()),
         "weighs": None if line is None else [float(chosen[standing].min()), float(chosen[standing].max())],
         "next": float(max(lighter)) if lighter else None,
-        "as_a_block": chance is not None and chance.is_clear(float(chosen.sum()), -np.inf),
+        "as_a_block": as_a_block,
         "all_equal": bool(problem.coupling.max() == problem.coupling.min()),
         "left_out": 0 if line is None else int((left_out >= line).sum()),
         "ties": int((left_out == chosen.min()).sum()),
         "step": None if step is None else {"above": step[0], "below": step[1]},
-        "groups": _groups(selection, standing, sides),
+        "groups": _groups(selection, alike, sides),
         "other_kinds": _other_kinds(kinds, problem.k),
         "ladder": {"chosen": np.sort(chosen)[::-1].tolist(), "left_out": left_out[:SHOWN_LEFT_OUT].tolist()},
         "chance": None
@@ -160,14 +163,8 @@ def find(
     }
 
 
-def _beyond(selection: Selection, top: NDArray[np.float64], chance: Chance | None) -> float | None:
-    """The least weight at which few of the rows can be chance's; None where there is none such.
-
-    Without draws every weight above the least in sight counts: a step alone then tells.
-    """
-    if chance is None:
-        return float(top[-1]) if top[0] > top[-1] else None
-    block = float(row_weights(selection.problem, selection.features)[selection.samples].sum())
+def _beyond(chance: Chance, top: NDArray[np.float64], block: float) -> float | None:
+    """The least weight at which few of the rows can be chance's; None where there is none such."""
     if not chance.is_clear(block, float(top[0])):
         return None
     counts = np.searchsorted(-top, -top, side="right")  # ties count together
@@ -200,7 +197,10 @@ def _largest_spacing(top: NDArray[np.float64]) -> tuple[int, float]:
 def _groups(
     selection: Selection, standing: NDArray[np.int64], sides: Sequence[Sequence[str]] | None
 ) -> list[dict[str, Any]]:
-    """Rows that share their reasons, the largest group first, each with the columns that carry it."""
+    """Rows that share their reasons, the largest group first, each with the columns that carry it.
+
+    Of the rows that stand out; where none does, but the block exceeds chance, of all that were chosen.
+    """
     if standing.size == 0:
         return []
     cells = np.maximum(selection.explain().cells, 0)[standing]

@@ -80,7 +80,10 @@ class Words:
             if key == "nothing" and finding["chance"] is None:
                 key = "not_compared"
             elif key == "nothing" and finding["as_a_block"] and k > 1:
-                key = "block"
+                shared = finding["groups"][0]
+                key = "block" if len(shared["rows"]) == k else "block_some"
+                told = self.say(f"finding.{key}", n=len(shared["rows"]), k=k, reasons=self.reasons(shared))
+                return _plain(told)
             return _plain(self.say(f"finding.{key}", n=k, of=finding["of"], columns=columns))
         how = self.how(finding["groups"])
         if n == k:
@@ -113,7 +116,7 @@ class Words:
             if finding["left_out"]:
                 told.append(self.say("finding.left_out", n=finding["left_out"]))
         elif chance is not None and not finding["all_equal"]:
-            told.append(self.say("finding.chance_nothing", **draws))
+            told.append(self.say(f"finding.chance_{'block' if finding['as_a_block'] else 'nothing'}", **draws))
         if finding["ties"]:
             told.append(self.say("finding.ties", n=finding["ties"]))
         if others := finding["other_kinds"]:
@@ -124,15 +127,15 @@ class Words:
     def bands(self, finding: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """The rows in groups as the page shows them: those that stand out by their reasons, then the rest."""
         by_index = {row["index"]: row for row in rows}
+        stands_out = finding["stand_out"] > 0
         bands = []
         for group in finding["groups"]:
-            count = len(group["rows"])
-            told = self.say("rows.band_all", n=count, how=self.how([group]))
-            bands.append((told, [by_index[index] for index in group["rows"]], True))
-        rest = [row for row in rows if row["index"] not in finding["rows"]]
+            words = {"how": self.how([group])} if stands_out else {"reasons": self.reasons(group)}
+            told = self.say(f"rows.band_{'all' if stands_out else 'share'}", n=len(group["rows"]), **words)
+            bands.append((told, [by_index[index] for index in group["rows"]], stands_out))
+        grouped = {index for group in finding["groups"] for index in group["rows"]}
+        rest = [row for row in rows if row["index"] not in grouped]
         key = "ordinary" if finding["chance"] is not None and not finding["all_equal"] else "plain"
-        if not bands and finding["as_a_block"]:
-            key = "plain"
         if rest and finding["beyond_chance"] == finding["chosen"]:
             key = "less"
         if rest:
