@@ -7,8 +7,8 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import show
-from biselect.cli.console import Steps, show_page
+from biselect.cli.answer import show, show_page
+from biselect.cli.console import Steps
 from biselect.errors import InputError
 
 
