@@ -136,5 +136,5 @@ def test_where_time_is_up_the_best_that_was_measured_is_the_answer(monkeypatch):
 
 def test_a_register_of_thousands_is_refused_at_once():
     problem = bs.SelectionProblem(coupling=np.ones((6000, 2)), k=1, m=1)
-    with pytest.raises(InputError, match=r"6002 of them.*take solver 'auto'"):
+    with pytest.raises(InputError, match=r"6002 of them.*take solver='auto'"):
         bs.solve(problem, "qaoa")

@@ -71,7 +71,7 @@ def test_layers_that_need_too_many_bond_states_are_left_out_with_a_note(monkeypa
     assert answer.info["depth"] == 1 and answer.info["largest_bond"] <= 4
     assert any("more than 4 bond states" in note for note in answer.info["notes"])
     monkeypatch.setattr("biselect.qaoa.wide_solver.MAX_BOND", 1)
-    with pytest.raises(InputError, match="solver 'auto'"):
+    with pytest.raises(InputError, match="take solver='auto'"):
         by_wide_sampler(problem, Run(seed=4), **HOW)
 
 

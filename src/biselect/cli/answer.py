@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.cli.console import Steps, out, printable, show_page, visible_json
+from biselect.cli.console import Steps, out, printable, visible_json
 from biselect.cli.defaults import taken
 from biselect.cli.flags import ADVISED, in_flags
 from biselect.cli.tables import show_table
@@ -57,6 +57,14 @@ def answer(
         steps.say(f"wrote {path}")
     if page and folder is not None:
         show_page(folder / "report.html", steps)
+
+
+def show_page(path: Path, steps: Steps) -> None:
+    """Show a page in the browser; where there is none, say where the page lies."""
+    import webbrowser
+
+    if not webbrowser.open(path.resolve().as_uri()):
+        steps.say(f"found no browser; the page is {path.resolve()}", style="bold")
 
 
 def show(summary: dict[str, Any]) -> None:

@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from biselect.cli.flags import ADVISED, in_flags
@@ -86,14 +85,6 @@ class Steps:
     def say(self, text: str, style: str = "dim") -> None:
         """A line for the person who watches."""
         self.console.print(printable(text), style=style, markup=False, soft_wrap=True)  # a path stays whole
-
-
-def show_page(path: Path, steps: Steps) -> None:
-    """Show a page in the browser; where there is none, say where the page lies."""
-    import webbrowser
-
-    if not webbrowser.open(path.resolve().as_uri()):
-        steps.say(f"found no browser; the page is {path.resolve()}", style="bold")
 
 
 class _Readings(logging.Handler):

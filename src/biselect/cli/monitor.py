@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import check_place, this_command
-from biselect.cli.console import Steps, out, printable, show_page, visible_json
+from biselect.cli.answer import check_place, show_page, this_command
+from biselect.cli.console import Steps, out, printable, visible_json
 from biselect.cli.tables import show_table
 
 CROSSED = 1  # exit code

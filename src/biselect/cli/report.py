@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import show
-from biselect.cli.console import Steps, show_json, show_page
+from biselect.cli.answer import show, show_page
+from biselect.cli.console import Steps, show_json
 from biselect.errors import InputError
 
 

@@ -185,7 +185,7 @@ class Chain:
             raise BondLimitError(
                 f"an exact state needs {bond} states on the bond between places {place} and {place + 1} of "
                 f"{len(self.sites)}, and max_bond is {self.max_bond}",
-                "raise max_bond=, or take fewer layers, fewer cost edges, or a start with fewer ones at their ends",
+                "raise max_bond, or take fewer layers, fewer cost edges, or a start with fewer ones at their ends",
             )
 
     def _move(self, target: int) -> None:
