@@ -212,9 +212,9 @@ def test_every_guess_can_be_overridden(run, tmp_path, monkeypatch):
     given = run(*command, *told, "--json")
     assert given.code == 0 and json.loads(given.out) == json.loads(guessed.out)
     for more, message in (
-        (["--decimal", "."], "column 'Gebühr' is not numeric (line 2 holds '22,465'"),
+        (["--decimal", "."], "column 'Betrag' is not numeric (line 2 holds '77,14'"),
         (["--decimal", "x"], "--decimal must be ',' or '.'"),
-        (["--thousands", ","], "--decimal and --thousands"),
+        (["--thousands", ","], "--decimal and --thousands are both ','"),
         (["--encoding", "klingon"], "--encoding klingon is not known"),
         (["--encoding", "utf-8"], "is not utf-8 all through; say what it is with --encoding"),
         (["--date-format", "%m/%d/%Y"], "line 2 holds '02.01.2025 00:00', which is not --date-format %m/%d/%Y"),
@@ -248,3 +248,14 @@ def test_names_cannot_break_the_page_or_the_command(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert hostile not in bs.inspect("-x y.csv").to_html()
     assert run(*shlex.split(bs.inspect("-x y.csv").command())[1:]).code == 0
+
+
+def test_a_file_that_does_not_show_its_decimals_is_read_as_the_other(run, tmp_path):
+    rows = "".join(f"{i};{i % 9},5;{1 + i % 7}.{i:03d}\n" for i in range(100))
+    (tmp_path / "reference.csv").write_text("n;fee;sum\n" + rows)
+    (tmp_path / "pool.csv").write_text("n;fee;sum\n1;2;3.001\n2;3;4.002\n3;4;900.000\n")
+    options = ("--reference", tmp_path / "reference.csv", "--exclude", "n", "-k", "1", "-m", "1", *FAST, "--json")
+    answer = json.loads(run("select", tmp_path / "pool.csv", *options).out)
+    assert answer["samples"] == ["2"] and answer["features"] == ["sum"]
+    plain = run("select", tmp_path / "pool.csv", *options, "--decimal", ",")
+    assert json.loads(plain.out) == answer

@@ -64,6 +64,8 @@ def open_pool(
             raise InputError(f"{', '.join(given)}: such options are for CSV files; other tables say it themselves")
     form = with_roles(form, roles)
     tables = [as_table(source, form) for source in sources]
+    if reference is not None and form.decimal is None:
+        tables = _in_one_style(sources, tables, form)
     if reference is not None and (unlike := _text_in_one(*tables)):
         form = replace(form, categories=sorted({*form.categories, *unlike} - set(form.text_columns)))
         tables = [
@@ -105,6 +107,18 @@ def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
         categories=sorted(_all_names(roles.categories)),
         numbers=sorted(_all_names(roles.numbers)),
     )
+
+
+def _in_one_style(sources: Sequence[Any], tables: list[pa.Table], form: CsvForm) -> list[pa.Table]:
+    """The tables, with a file that does not show how decimals are written read as the other: 1.234 may be 1234."""
+    marks = [reading.decimal if (reading := reading_of(table)) else None for table in tables]
+    if sorted(marks, key=str) != ["", ","]:
+        return tables
+    told = replace(form, decimal=",")
+    return [
+        as_table(source, told) if mark == "" else table
+        for source, table, mark in zip(sources, tables, marks, strict=True)
+    ]
 
 
 def _all_names(given: Any) -> set[str]:

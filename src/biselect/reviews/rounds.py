@@ -8,6 +8,7 @@ from typing import Any
 
 from biselect.core.csv_text import csv_text, unguarded
 from biselect.core.files import write_folder
+from biselect.data.labels import NO, YES
 from biselect.data.readers import read_table
 from biselect.errors import InputError
 from biselect.reviews.session import NextRow, ReviewSession
@@ -73,8 +74,8 @@ def next_round(
 
 
 def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, bool]:
-    """Answers written as 0/1, true/false or yes/no; empty ones are rows not reviewed yet."""
-    meaning = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+    """Answers written as 0/1, true/false, yes/no or ja/nein; empty ones are rows not reviewed yet."""
+    meaning = {**dict.fromkeys(YES, True), **dict.fromkeys(NO, False)}
     taken = {}
     for name, answer in zip(names, answers, strict=True):
         text = str("" if answer is None else answer).strip().lower().removesuffix(".0")

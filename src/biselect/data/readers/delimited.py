@@ -32,6 +32,7 @@ ENDINGS = tuple(f"{ending}{packed}" for ending in (".csv", ".tsv", ".txt") for p
 SOURCE = b"biselect.csv"  # where a table remembers its file
 BLOCK, LARGEST_BLOCK = 1 << 20, 1 << 26  # bytes that hold the rows by which types are guessed; a line must fit
 ROWS_OF_A_BLOCK = 100  # in a wide file
+EMPTY = pa.scalar("")
 TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 LOOK = 50_000  # entries of columns of text looked at one by one, over all columns
 SHOWN = 4  # columns named in a line of words
@@ -66,14 +67,6 @@ class CsvForm:
     text_columns: Sequence[str] = ()
     categories: Sequence[str] = ()
     numbers: Sequence[str] = ()
-
-    @property
-    def style(self) -> Style | None:
-        """The style of numbers, where it was given."""
-        if self.decimal is None and self.thousands is None:
-            return None
-        point = self.decimal or ("." if self.thousands != "." else ",")
-        return Style(decimal=point, thousands=self.thousands or "")
 
 
 PLAIN = CsvForm()
@@ -204,7 +197,8 @@ def _understood(
     as_is = {*form.categories, *looks.codes}
     hints = Hints(
         style=looks.style,
-        fixed=form.style is not None,
+        decimal=form.decimal,
+        thousands=form.thousands,
         missing={mark.lower() for mark in (*ALWAYS_MISSING, *form.na_values)} if form.na_values else MISSING_MARKS,
         date_form=form.date_format,
         comma_splits=delimiter == ",",
@@ -244,7 +238,7 @@ def _refuse_marks(form: CsvForm) -> None:
         raise InputError(f"decimal= must be ',' or '.', got {form.decimal!r}")
     if form.thousands is not None and form.thousands not in MARK_NAMES:
         raise InputError(f"thousands= must be '.', ',', \"'\", ' ' or '' for none, got {form.thousands!r}")
-    if form.style is not None and form.style.decimal == form.style.thousands:
+    if form.decimal is not None and form.decimal == form.thousands:
         raise InputError(f"decimal= and thousands= are both {form.decimal!r}")
 
 
@@ -274,7 +268,11 @@ def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
         zero_led = any(len(text) > 1 and text[0] == "0" and text[1].isdigit() for text in texts)
         if zero_led and name not in told and all(text.isascii() and text.isdigit() for text in texts):
             codes.add(name)
-    style = form.style or file_style(ways.values())
+    style = file_style(ways.values())
+    if form.decimal is not None:
+        style = Style(decimal=form.decimal)
+    elif form.thousands is not None and form.thousands in ".,":
+        style = Style(decimal="," if form.thousands == "." else ".")
     commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
     return _Looks(
         style=style,
@@ -374,7 +372,9 @@ def _refuse_open_quote(path: Path, table: pa.Table) -> None:
 
 def _without(texts: pa.ChunkedArray, absent: pa.Array | None) -> pa.ChunkedArray:
     """Texts with null for those that mean missing; None for the empty one alone."""
-    gone = pc.is_in(texts, absent) if absent is not None else pc.equal(pc.binary_length(texts), 0)
+    if absent is None and pc.index(texts, EMPTY).as_py() < 0:  # most often, and it takes no memory
+        return texts
+    gone = pc.is_in(texts, absent) if absent is not None else pc.equal(texts, EMPTY)
     return pc.if_else(gone, pa.scalar(None, pa.string()), texts) if pc.any(gone).as_py() else texts
 
 

@@ -1,7 +1,7 @@
 """Columns of text as what they hold: numbers, dates, missing values; all rows decide, and none is looped over."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
@@ -35,7 +35,8 @@ class Hints:
 
     Attributes:
         style: of the numbers of the file; None where nothing shows it.
-        fixed: the style was given, so that it is no guess.
+        decimal: the mark before decimals, where that was given.
+        thousands: that between thousands, likewise.
         missing: what means missing, in lower case.
         date_form: how dates are written, where that was given.
         comma_splits: whether commas stand between values.
@@ -43,7 +44,8 @@ class Hints:
     """
 
     style: Style | None = None
-    fixed: bool = False
+    decimal: str | None = None
+    thousands: str | None = None
     missing: Collection[str] = MISSING_MARKS
     date_form: str | None = None
     comma_splits: bool = True
@@ -234,10 +236,11 @@ def _as_dates(entries: Entries) -> Understood | None:
 
 def _as_numbers(entries: Entries, hints: Hints) -> Understood | None:
     ways = list(entries.ways.values())
-    if hints.fixed and hints.style is not None:
-        style, guess = hints.style, False
-    else:
-        style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
+    style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
+    if hints.decimal is not None:
+        style = replace(style, decimal=hints.decimal)
+    if hints.thousands is not None:
+        style = replace(style, thousands=hints.thousands)
     units = {way.unit for way in ways if way.unit}
     if len(units) > 1 or not all(way.fits(style) for way in ways):
         return None
