@@ -108,12 +108,13 @@ class Roles:
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
-            if taken := [name for name in self.features if name == self.per or name in self.show]:
-                raise InputError(f"column {taken[0]!r} of show= or per= is never a feature; take it from features=")
+            if shown := [name for name in self.features if name == self.per or name in self.show]:
+                raise InputError(f"column {shown[0]!r} of show= or per= is never a feature; take it from features=")
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
-            chosen = [name for name in reference.column_names if name not in special and name not in self.exclude]
+            taken = {*special, *self.exclude}
+            chosen = [name for name in reference.column_names if name not in taken]
         if not chosen:
             raise InputError("no feature columns are left; check features= and exclude=")
         if len(set(chosen)) != len(chosen):
@@ -210,20 +211,24 @@ def _as_text(value: Any) -> str:
 def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
     reference, pool = reference_part.table, pool_part.table
     unused = roles.unused_dates(reference)
-    features = [name for name in roles.feature_columns(reference) if name not in unused]
+    idle = set(unused)
+    features = [name for name in roles.feature_columns(reference) if name not in idle]
     if not features:
         raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday,gap']")
-    either = set(reference.column_names) | set(pool.column_names)
+    there = set(pool.column_names)
+    either = there.union(reference.column_names)
     for name in (*roles.exclude, roles.time_column):
         if name is not None and name not in either:
             raise InputError(f"neither the reference nor the pool has a column {name!r}")
-    if absent := [name for name in features if name not in pool.column_names]:
-        raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
+    if absent := [name for name in features if name not in there]:
+        lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
+        raise InputError(f"the pool lacks columns of the reference: {lacks}")
     named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
     require_columns(pool, named, "the pool")
     names = [str(row) for row in pool_part.rows.tolist()]
     as_text = {name: [_as_text(value) for value in pool[name].to_pylist()] for name in (roles.per, *roles.show) if name}
     times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
+    known = {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]
     return Pool(
@@ -231,11 +236,7 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles) -> Pool:
         candidates=pool_part.features(features, "the pool", roles, numbers),
         sample_names=names if roles.id_column is None else texts(pool, roles.id_column, "the pool", pool_part.place),
         labels=None if roles.label_column is None else flags(pool, roles.label_column, "the pool"),
-        ignored=tuple(
-            name
-            for name in pool.column_names
-            if name not in {*reference.column_names, *features, *roles.exclude, *named, roles.time_column}
-        ),
+        ignored=tuple(name for name in pool.column_names if name not in known),
         excluded=tuple(roles.exclude),
         shown=as_text,
         per=None if roles.per is None else [label or None for label in as_text[roles.per]],

@@ -65,7 +65,7 @@ def usable(
         numbers: columns that must hold numbers, such as those that do in the reference.
         reasons: why some of them cannot be used, where that is known already.
     """
-    place_of = partial(line_of_row, table)
+    place_of, told, numbers = partial(line_of_row, table), set(told), set(numbers)
     found = {
         name: reason
         for name in names
