@@ -34,6 +34,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 LIMIT = 1 << 30  # bytes beyond what the process takes with all libraries loaded
 SECONDS = 30.0  # for one input; the slowest whole files take about one, on a busy machine several
 START = 300.0  # more for one that starts a process
+LINE = 5000  # inputs between two lines where nobody watches a bar
 COMMANDS = 1000  # one input in so many goes through the command line
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
@@ -230,12 +231,16 @@ def main() -> int:
         bar = progress.add_task("0 failures", total=len(inputs))
         while not all(worker.done for worker in workers):
             time.sleep(0.1)
-            for told in [one for worker in workers for one in worker.news()]:
+            told_now = [one for worker in workers for one in worker.news()]
+            news = len(told_now)
+            for told in told_now:
                 counts[told.target if isinstance(told, Failure) else told] += 1
                 if isinstance(told, Failure):
                     failures.append(told)
                     _save(told, given.seed, given.out)
             progress.update(bar, completed=counts.total(), description=f"{len(failures)} failures")
+            if not console.is_terminal and counts.total() // LINE > (counts.total() - news) // LINE:
+                print(f"{counts.total():,} of {len(inputs):,}, {len(failures)} failures", flush=True)
     seconds = time.monotonic() - begun
     for name in names:
         wrong = [failure for failure in failures if failure.target == name]

@@ -22,7 +22,7 @@ OF_SESSION = (  # options that a session of review takes
 
 def select(
     pool: Annotated[
-        Path, typer.Argument(metavar="POOL", help="Table to choose from: .csv, .parquet, .arrow or .jsonl.")
+        Path, typer.Argument(metavar="POOL", help="Table to choose from: CSV, Parquet, Excel, a database …")
     ],
     k: options.K,
     m: options.M,

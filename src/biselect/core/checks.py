@@ -121,7 +121,10 @@ def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tu
 
 def positions(what: str, chosen: Iterable[int], available: int) -> NDArray[np.int64]:
     """Distinct positions within 0..available-1."""
-    result = np.asarray(list(chosen))
+    try:
+        result = np.asarray(list(chosen))
+    except (TypeError, ValueError) as error:
+        raise InputError(f"{what} must be a flat list of positions ({error})") from error
     if result.size == 0:
         return np.empty(0, dtype=np.int64)
     if result.ndim != 1 or not np.issubdtype(result.dtype, np.integer):

@@ -126,8 +126,8 @@ class Roles:
         if self.features is not None:
             if leaked := [name for name in self.features if name == self.label_column]:
                 raise InputError(f"the label column {leaked[0]!r} must not be a feature")
-            if taken := [name for name in self.features if name == self.per or name in self.show]:
-                raise InputError(f"column {taken[0]!r} of show= or per= is never a feature; take it from features=")
+            if shown := [name for name in self.features if name == self.per or name in self.show]:
+                raise InputError(f"column {shown[0]!r} of show= or per= is never a feature; take it from features=")
             chosen = [name for name in self.features if name not in self.exclude]
             chosen += [name for name in dates if name not in chosen]
         else:
@@ -247,16 +247,18 @@ def _as_text(value: Any) -> str:
 def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -> Pool:
     reference, pool = reference_part.table, pool_part.table
     unused = roles.unused_dates(reference)
-    features = [name for name in roles.feature_columns(reference) if name not in unused]
+    idle = set(unused)
+    features = [name for name in roles.feature_columns(reference) if name not in idle]
     if not features:
         raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday,gap']")
-    either = set(reference.column_names) | set(pool.column_names)
+    there = set(pool.column_names)
+    either = there.union(reference.column_names)
     for name in (*roles.exclude, roles.time_column):
         if name is not None and name not in either:
             raise InputError(f"neither the reference nor the pool has a column {name!r}")
-    there = set(pool.column_names)
     if absent := [name for name in features if name not in there]:
-        raise InputError(f"the pool lacks columns of the reference: {', '.join(map(repr, absent))}")
+        lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
+        raise InputError(f"the pool lacks columns of the reference: {lacks}")
     named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
     require_columns(pool, named, "the pool")
     names = [str(row) for row in pool_part.rows.tolist()]

@@ -88,12 +88,12 @@ def _usable(table: pa.Table, source: Source) -> pa.Table:
     names = table.column_names
     if repeated := sorted(name for name, times in Counter(names).items() if times > 1):
         raise InputError(f"{source}: column {repeated[0]!r} stands more than once; rename one of them")
-    if table.num_rows == 0:
-        raise InputError(f"{source}: the table has columns but no rows")
-    for name, column in zip(names, table.columns, strict=True):
-        kind = column.type
+    if table.num_rows == 0 or not names:
+        lacks = "columns but no rows" if names else "no columns"
+        raise InputError(f"{source}: the table has {lacks}")
+    for position, kind in enumerate(table.schema.types):
         if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            ends = pc.min_max(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
+            ends = pc.min_max(table.column(position).cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
             if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
-                raise InputError(f"{source}: column {name!r} holds a date outside the years 1 to 9999")
+                raise InputError(f"{source}: column {names[position]!r} holds a date outside the years 1 to 9999")
     return table
