@@ -61,7 +61,8 @@ NAMES = {
     "biselect.data.aml.generator": "Market",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",
-    "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError MissingDependencyError",
+    "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
+    "MissingDependencyError",
 }
 
 
