@@ -86,8 +86,9 @@ def writers(room):
         kept.write()
 
     def thresholds(folder, version):
-        with suppress(InputError):  # fixed once
-            save_thresholds(folder / "thresholds.json", [Threshold.from_selection(reviews[version].selection)])
+        if version == NEW:
+            with suppress(InputError):  # they are fixed once
+                save_thresholds(folder / "thresholds.json", [Threshold.from_selection(reviews[NEW].selection)])
 
     def answer(folder, version):
         reviews[version].save(folder, proof=version == OLD)
