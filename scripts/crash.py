@@ -245,13 +245,13 @@ def kill_commands(room, kills, rng):
     for name, command in commands(room).items():
 
         def start(out, version, command=command):
-            line = [sys.executable, "-m", "biselect", *map(str, command(out, version)), "--quiet"]
-            return subprocess.Popen(line, stdout=subprocess.DEVNULL, start_new_session=True)
+            line = [sys.executable, "-m", "biselect", *map(str, command(Path("out"), version)), "--quiet"]
+            return subprocess.Popen(line, stdout=subprocess.DEVNULL, start_new_session=True, cwd=out.parent)
 
         mine, states, took = Counter(), [], 0.0
         two = name in ("select", "train")  # the others take up what is there
         for version in (OLD, NEW):
-            out = room / name / f"state{version}"
+            out = room / name / f"state{version}" / "out"  # reports name their place: it is always `out`
             prepare(out, False)
             for step in range(version + 1) if two else [NEW] * version:
                 begin = time.monotonic()
@@ -259,7 +259,7 @@ def kill_commands(room, kills, rng):
                     raise SystemExit(f"{name} failed by itself")
                 took = time.monotonic() - begin
             states.append(seen(out))
-        out = room / name / "out"
+        out = room / name / "killed" / "out"
         prepare(out, False)
         for _ in range(kills):
             if two and start(out, OLD).wait():

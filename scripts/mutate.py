@@ -140,13 +140,17 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--only", default="", help="modules with this in their name alone")
     parser.add_argument("--patience", type=float, default=120.0, help="seconds for the tests of one mutant")
+    parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so many")
     arguments = parser.parse_args()
     for name in ("hypothesis", "numba", "numpy", "pandas", "polars", "pyarrow", "pytest", "scipy"):
         importlib.import_module(name)  # once for all children
     every = [mutant for mutant in mutants() if arguments.only in mutant[0]]
     chosen = random.Random(arguments.seed).sample(every, min(arguments.count, len(every)))
     tried, survived = Counter(), Counter()
-    for module, number, told in sorted(chosen):
+    end = time.monotonic() + 60 * arguments.minutes
+    for module, number, told in chosen:
+        if time.monotonic() > end:
+            break
         tried[module] += 1
         if survives(module, number, arguments.patience):
             survived[module] += 1
