@@ -8,7 +8,7 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test coverage test-slow test-gpu lint docs linkcheck lock fuzz bench bench-gpu clean
+.PHONY: demo test crash mutants fuzz coverage test-slow test-gpu lint docs linkcheck lock bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -23,6 +23,14 @@ coverage: $(READY)
 
 test-slow: $(READY)
 	$(VENV)/bin/python -m pytest -m slow
+
+# Kills every writer between any two of its steps, and four commands at random: about half an hour.
+crash: $(READY)
+	$(VENV)/bin/python scripts/crash.py
+
+# Small changes to the code that the tests of its module must notice; writes what survived.
+mutants: $(READY)
+	$(VENV)/bin/python scripts/mutate.py
 
 # On a machine with a GPU: needs its own Python with CuPy, NumPy and pytest, nothing else.
 test-gpu:

@@ -6,6 +6,8 @@ import platform
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from biselect.core.files import write_file
+
 ROOT = Path(__file__).parent
 PAGE = ROOT.parent / "docs" / "reference" / "benchmarks-solvers.md"
 
@@ -49,7 +51,7 @@ def save(name: str, lines: list[Line]) -> None:
         "lines": [asdict(line) for line in lines],
     }
     path = ROOT / "results" / f"{name}.json"
-    path.write_text(json.dumps(content, indent=1, ensure_ascii=False) + "\n")
+    write_file(path, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
 
 
 def write_page(page: Path = PAGE) -> None:
@@ -70,7 +72,7 @@ def write_page(page: Path = PAGE) -> None:
             met = {True: "yes", False: "no", None: ""}[line["met"]]
             cells = [line[key] for key in ("what", "case", "ours", "peer", "ratio", "wanted")]
             text.append(f"| {' | '.join(cells)} | {met} | {line['seeds']} |")
-    page.write_text("\n".join([*text, ""]), encoding="utf-8")
+    write_file(page, "\n".join([*text, ""]))
 
 
 def seconds(value: float) -> str:

@@ -62,7 +62,8 @@ NAMES = {
     "biselect.plot": "block budgets drift landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",
-    "biselect.errors": "BiselectError InfeasibleError InputError MissingDataError MissingDependencyError",
+    "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
+    "MissingDependencyError",
 }
 
 

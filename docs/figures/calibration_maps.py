@@ -1,7 +1,7 @@
 """Draws docs/images/map-NAME.svg for every map, and docs/images/calibration-maps.png, which compares some of them."""
 
 import numpy as np
-from canvas import BLACK, BLUE, GREEN, GREY, IMAGES, ORANGE, PALE, PINK, SKY
+from canvas import BLACK, BLUE, GREEN, GREY, ORANGE, PALE, PINK, SKY, save
 from matplotlib import rc_context
 
 from biselect.calibrate import Calibrator, map_names
@@ -45,7 +45,7 @@ def three_columns(name):
     heavy.set(title="heavy tail", ylabel="weight", ylim=(0, HIGHEST), yticks=(0, 5, 10))
     modes.set(title="two modes")
     count.set(title="a count, 90 % zeros", xticks=counts)
-    figure.savefig(IMAGES / f"map-{name}.svg", metadata={"Date": None, "Creator": None})
+    save(figure, f"map-{name}.svg", metadata={"Date": None, "Creator": None})
 
 
 def compared():
@@ -65,7 +65,7 @@ def compared():
     ties.set(xlabel="value (1,000 reference rows, 900 of them zero)", ylabel="weight")
     ties.set(title="Ties: ranks give no weight to the commonest value")
     ties.legend(loc="upper left")
-    figure.savefig(IMAGES / "calibration-maps.png", dpi=120, metadata={"Software": None})
+    save(figure, "calibration-maps.png", dpi=120, metadata={"Software": None})
 
 
 def main() -> None:

@@ -1,5 +1,6 @@
 """What the drawn figures share: the house style, a plain white sheet, and a file that is the same every time."""
 
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -8,6 +9,7 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
+from biselect.core.files import write_file
 from biselect.report.style import COLOURS, house_style
 
 IMAGES = Path(__file__).parents[1] / "images"
@@ -24,7 +26,14 @@ def drawing(name: str, width: float, height: float) -> Iterator[Any]:
         axes.set(xlim=(0, width), ylim=(0, height))
         axes.axis("off")
         yield axes
-        figure.savefig(IMAGES / name, metadata={"Date": None, "Creator": None})
+        save(figure, name, metadata={"Date": None, "Creator": None})
+
+
+def save(figure: Any, name: str, **how: Any) -> None:
+    """Write a figure under docs/images, in the format of its ending."""
+    picture = io.BytesIO()
+    figure.savefig(picture, format=name.rpartition(".")[2], **how)
+    write_file(IMAGES / name, picture.getvalue())
 
 
 def box(axes: Any, x: float, y: float, width: float, height: float, text: str = "", **style: Any) -> None:

@@ -1,7 +1,7 @@
 """Draws docs/images/sector-size.svg: amplitudes inside the budgets against all of 2^(N+D)."""
 
 import numpy as np
-from canvas import BLUE, GREY, IMAGES, ORANGE
+from canvas import BLUE, GREY, ORANGE, save
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
@@ -38,7 +38,7 @@ def main() -> None:
             axes.text(67, space / BYTES * height, name, ha="right", va=side, size=8, color=ORANGE)
         axes.set(yscale="log", xlabel="qubits, N + D", ylabel="amplitudes", xlim=(10, 68), ylim=(100, 1e21))
         axes.legend(loc="upper left")
-        figure.savefig(IMAGES / "sector-size.svg", metadata={"Date": None, "Creator": None})
+        save(figure, "sector-size.svg", metadata={"Date": None, "Creator": None})
 
 
 if __name__ == "__main__":

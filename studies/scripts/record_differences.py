@@ -9,6 +9,7 @@ import json
 import sys
 from pathlib import Path
 
+from biselect.core.files import write_file
 from biselect_studies import Results, study_names
 
 
@@ -23,7 +24,7 @@ def main(folder: Path, record: Path) -> None:
         if results.cells and not results.quick:
             known[name] = [[cell.row, cell.column] for cell in results.cells if cell.verdict == "differs"]
     lines = (f"{json.dumps(name)}: {json.dumps(cells, ensure_ascii=False)}" for name, cells in sorted(known.items()))
-    record.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+    write_file(record, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
 if __name__ == "__main__":

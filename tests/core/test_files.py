@@ -1,5 +1,7 @@
+import ast
 import errno
 import hashlib
+import importlib.util
 import json
 import os
 import subprocess
@@ -311,3 +313,30 @@ def test_a_seal_survives_json_and_no_change(content):
 def test_a_known_hash():
     """As stored manifests have it: over sorted JSON in Python's own spacing."""
     assert content_hash({"b": [2], "a": 1}) == hashlib.sha256(b'{"a": 1, "b": [2]}').hexdigest()
+
+
+def writes_by_itself(call):
+    """Whether a call writes to the disk by its look; an open stream may be written to."""
+    name = getattr(call.func, "attr", getattr(call.func, "id", ""))
+    if name == "savefig":
+        return not isinstance(call.args[0], ast.Name) or call.args[0].id != "picture"
+    if name == "open":
+        modes = [
+            one.value for one in (*call.args, *(word.value for word in call.keywords)) if isinstance(one, ast.Constant)
+        ]
+        places = [ast.unparse(one) for one in call.args[:1]]
+        return any(mode in ("w", "wb", "a", "ab", "x", "xb") for mode in modes) and places != ["os.devnull"]
+    return name in ("write_text", "write_bytes", "to_csv", "write_csv", "to_parquet")
+
+
+@pytest.mark.parametrize("package", ["biselect", "biselect_studies"])
+def test_one_module_writes_files(package):
+    root = Path(importlib.util.find_spec(package).origin).parent
+    found = [
+        f"{path.relative_to(root)}:{node.lineno}"
+        for path in root.rglob("*.py")
+        if path != Path(files.__file__)
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call) and writes_by_itself(node)
+    ]
+    assert found == []

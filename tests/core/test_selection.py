@@ -1,9 +1,13 @@
+from itertools import product
+
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import biselect as bs
-from biselect.core import Selection, SelectionProblem
+from biselect.core import Group, Rules, Selection, SelectionProblem
+from biselect.errors import InfeasibleError, InputError
 from biselect.testing.strategies import problems
 
 
@@ -37,6 +41,8 @@ def test_explanation_adds_up_and_swaps_are_exact(problem):
     assert why.cells.sum() + why.sample_marginals.sum() + why.feature_marginals.sum() == pytest.approx(
         best.score, abs=scale
     )
+    assert why.sample_values.sum() + why.feature_marginals.sum() == pytest.approx(best.score, abs=scale)
+    assert why.feature_values.sum() + why.sample_marginals.sum() == pytest.approx(best.score, abs=scale)
     for swap in why.sample_swaps:
         swapped = [swap.enters if i == swap.leaves else i for i in best.samples]
         assert best.score - problem.score(swapped, best.features) == pytest.approx(swap.cost, abs=scale)
@@ -48,3 +54,40 @@ def test_explanation_adds_up_and_swaps_are_exact(problem):
     costs = [swap.cost for swap in why.sample_swaps]
     assert costs == sorted(costs)
     assert len(costs) == problem.n_samples - problem.k
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 10_000), st.integers(2, 6), st.integers(1, 3))
+def test_swaps_under_rules_are_the_cheapest_that_the_rules_allow(seed, n, nearest):
+    """The slow twin: every pair of one who enters and one who leaves, tried against the rules."""
+    rng = np.random.default_rng(seed)
+    labels, limits = rng.integers(-1, 2, size=n), rng.integers(1, 3, size=2)
+    members = {g: np.flatnonzero(labels == g).tolist() for g in (0, 1) if (labels == g).any()}
+    groups = [Group(members=items, at_most=int(limits[g])) for g, items in members.items()]
+    k = int(rng.integers(1, n))
+    try:
+        rules = Rules(forced_in=[0] if rng.random() < 0.3 else [], groups=groups)
+        problem = SelectionProblem(coupling=rng.random((n, 2)), k=k, m=1, sample_rules=rules)
+    except InfeasibleError:
+        return
+    best = bs.solve(problem, "exact")
+    chosen = set(best.samples.tolist())
+    cheapest = {}
+    for enters, leaves in product(set(range(n)) - chosen, chosen):
+        swapped = sorted(chosen - {leaves} | {enters})
+        if problem.sample_rules.allow(swapped):
+            cost = best.score - problem.score(swapped, best.features)
+            cheapest[enters] = min(cost, cheapest.get(enters, np.inf))
+    costs = [swap.cost for swap in best.explain(nearest).sample_swaps]
+    assert costs == pytest.approx(sorted(cheapest.values())[:nearest], abs=1e-12)
+    for swap in best.explain(nearest).sample_swaps:
+        assert problem.sample_rules.allow(sorted(chosen - {swap.leaves} | {swap.enters}))
+
+
+def test_twenty_that_did_not_make_it_are_named_and_no_proof_is_made_up():
+    problem = SelectionProblem(coupling=np.arange(30.0).reshape(30, 1), k=1, m=1)
+    best = bs.solve(problem)
+    assert [swap.enters for swap in best.explain().sample_swaps] == list(range(28, 8, -1))
+    assert best.proof_json().endswith("}\n")
+    with pytest.raises(InputError, match="only a proven answer has a proof"):
+        answer(problem).proof_json()

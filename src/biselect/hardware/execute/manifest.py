@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core.checks import number, whole
-from biselect.core.files import write_folder
+from biselect.core.files import tidy, write_folder
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
@@ -118,6 +118,7 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
         asked: from `plan`.
     """
     if is_fixed(folder):
+        tidy(folder)
         fixed = load_run(folder)
         if other := [name for name in asked if fixed.content.get(name) != asked[name]]:
             raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
