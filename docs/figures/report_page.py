@@ -1,4 +1,4 @@
-"""Draws docs/images/report.png: the interactive part of the demo's report, in Chromium."""
+"""Draws docs/images/report.png: the first screen of the demo's report, in Chromium."""
 
 import shutil
 import subprocess
@@ -25,7 +25,7 @@ def main() -> None:
     """Write the demo's report and take a picture of it."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, "-m", "biselect", "demo", "--out", folder, "--quiet", "--json"], check=True)
-        photograph(Path(folder) / "report.html", IMAGES / "report.png", 1100, 1460)
+        photograph(Path(folder) / "report.html", IMAGES / "report.png", 1440, 1100)
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ def main() -> None:
         for example in doctest.DocTestParser().get_examples(tables):
             exec(example.source, names)
         subprocess.run(command, shell=True, check=True)
-        photograph(Path("answer/report.html").absolute(), IMAGES / "payments-report.png", 1100, 1220)
+        photograph(Path("answer/report.html").absolute(), IMAGES / "payments-report.png", 1440, 1000)
 
 
 if __name__ == "__main__":

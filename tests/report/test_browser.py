@@ -357,7 +357,7 @@ def test_direction_is_told_by_colour_and_by_sign(tab, large):
     cells = tab.run(
         """Object.fromEntries(['high', 'rare'].map((side) => {
             const cell = document.querySelector(`table.heat td.in.${side}`);
-            return [side, [cell.innerText, getComputedStyle(cell).backgroundColor]]; }))"""
+            return [side, [cell.textContent, getComputedStyle(cell).backgroundColor]]; }))"""
     )
     assert cells["high"][0] == "▲" and cells["rare"][0] == "◆" and cells["high"][1] != cells["rare"][1]
 

@@ -43,3 +43,10 @@ def test_many_columns_are_counted_not_listed():
     reasons = [{"column": f"c{j}", "sides": [""]} for j in range(9)]
     assert words_of().reasons({"reasons": reasons}) == "c0, c1, c2 and 6 more columns"
     assert words_of().reasons({"reasons": reasons[:4]}) == "c0, c1, c2 and c3"
+
+
+def test_columns_of_one_side_share_its_word():
+    sides = {"a": ["high"], "b": ["low"], "c": ["high"], "d": ["low", "high"]}
+    reasons = [{"column": name, "sides": told} for name, told in sides.items()]
+    assert words_of().reasons({"reasons": reasons}) == "high a, c, low b and low or high d"
+    assert words_of().reasons({"reasons": reasons[:1]}) == "high a"

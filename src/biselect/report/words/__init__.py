@@ -44,13 +44,18 @@ class Words:
         return self.tree["comma"].join(items[:-1]) + self.tree["and"] + items[-1]
 
     def reasons(self, group: Mapping[str, Any]) -> str:
-        """The columns that carry a group, each with its side."""
+        """The columns that carry a group, by side, such as `high amount, distance and low hour`."""
         reasons = group["reasons"]
         named = len(reasons) if len(reasons) <= MOST_REASONS else MOST_REASONS - 1
-        told = []
+        by_side: dict[str, list[str]] = {}
         for reason in reasons[:named]:
-            sides = self.tree["or"].join(self.tree["side"][side] for side in reason["sides"] if side)
-            told.append(f"{sides} {reason['column']}".strip())
+            side = self.tree["or"].join(self.tree["side"][side] for side in reason["sides"] if side)
+            by_side.setdefault(side, []).append(reason["column"])
+        if len(by_side) == 1:
+            told = [f"{side} {first}".strip() for side, (first, *_) in by_side.items()]
+            told += [name for _, *rest in by_side.values() for name in rest]
+        else:
+            told = [f"{side} {self.tree['comma'].join(names)}".strip() for side, names in by_side.items()]
         if len(reasons) > named:
             told.append(_plain(self.say("finding.more_columns", n=len(reasons) - named)))
         return self.listed(told)
