@@ -16,6 +16,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "calibrate/test_maps.py": "calibrate/steps_kernel",
     "cli/test_main.py": "cli/options cli/console",
     "cli/test_select.py": "cli/answer",
+    "cli/test_terminal.py": "cli/usage",
     "data/aml/test_features.py": "data/aml/generator",
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
     "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
@@ -23,6 +24,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",
+    "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
+    "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "gpu/test_gpu.py": "simulate/gpu",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "

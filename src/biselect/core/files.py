@@ -29,18 +29,6 @@ from typing import IO, Any
 
 from biselect.errors import BiselectError, InputError
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> None:
-        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> None:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-
 STAGING = ".writing-"  # prefix of everything that is not yet in its place
 JOURNAL = "journal.json"  # of a folder's staging: from here on the new answer counts
 PATIENCE = 10.0  # seconds to wait for another process that writes to the same place
@@ -320,6 +308,18 @@ def _wait_for(descriptor: int, place: Path) -> None:
         if time.monotonic() >= deadline:
             raise BiselectError(f"{place}: another biselect is writing there; wait for it, or give another place")
         time.sleep(0.01)
+
+
+def _try_lock(descriptor: int) -> None:
+    """Lock a file until it is closed, or fail at once."""
+    if sys.platform == "win32":
+        import msvcrt
+
+        msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
 def _write_synced(file: IO[bytes], content: str | bytes) -> None:
