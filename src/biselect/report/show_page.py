@@ -7,6 +7,7 @@ from html import escape
 from importlib import import_module
 from pathlib import Path
 
+from biselect.core.files import write_file
 from biselect.progress import in_notebook
 
 HEIGHT = 720  # pixels of a page in a notebook
@@ -19,7 +20,7 @@ def show_page(page: str) -> None:
         return
     folder = Path(tempfile.mkdtemp(prefix="biselect-"))  # stays: the browser reads it after we are gone
     file = folder / "report.html"
-    file.write_text(page, encoding="utf-8")
+    write_file(file, page)
     if not webbrowser.open(file.as_uri()):
         print(f"Open {file} in a browser.", file=sys.stderr)
 
