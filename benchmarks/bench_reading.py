@@ -119,8 +119,9 @@ def main() -> None:
             wanted = "under 1 s over" if args.wide else f"{WANTED}×"
             print(
                 f"{name}: {one['bytes'] / 1e6:,.0f} MB, {one['shape'][0]:,} × {one['shape'][1]:,}: "
-                f"ours {one['ours s']:.2f} s, pyarrow {one['pyarrow s']:.2f} s, {over:+.2f} s, ratio {one['ratio of s']:.2f} "
-                f"(of CPU time {one['ratio of CPU s']:.2f}); wanted {wanted}{'' if met else ', MISSED'}",
+                f"ours {one['ours s']:.2f} s, pyarrow {one['pyarrow s']:.2f} s, {over:+.2f} s, "
+                f"ratio {one['ratio of s']:.2f} (of CPU time {one['ratio of CPU s']:.2f}); "
+                f"wanted {wanted}{'' if met else ', MISSED'}",
                 flush=True,
             )
             found[name] = {**one, "repeats": args.repeats, "met": met}

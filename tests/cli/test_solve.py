@@ -42,7 +42,7 @@ def test_solve_takes_problems_and_weight_tables(run, tmp_path):
         ("p.csv", "a,b\n1,2\n", "give both -k and -m"),
         ("p.csv", "a,b\n1,x\n", "'b' is not numeric"),
         ("p.npz", "zip?", "not a problem file"),
-        ("p.txt", "hello", "unknown kind of file"),
+        ("p.doc", "hello", "unknown kind of file"),
     ],
 )
 def test_solve_refuses_what_is_no_problem(run, tmp_path, name, content, message):
@@ -50,7 +50,7 @@ def test_solve_refuses_what_is_no_problem(run, tmp_path, name, content, message)
     budgets = ["-k", 1, "-m", 1] if "numeric" in message else []
     outcome = run("solve", tmp_path / name, *budgets)
     assert outcome.code == 2 and message in outcome.err
-    assert "no such file" in run("solve", tmp_path / f"absent-{name}").err or name == "p.txt"
+    assert "no such file" in run("solve", tmp_path / f"absent-{name}").err or name == "p.doc"
 
 
 def test_an_infeasible_problem_is_exit_code_3(run, monkeypatch, tmp_path):
