@@ -166,8 +166,8 @@ def test_shown_columns_stand_everywhere_escaped_and_change_nothing(run, messy):
     assert {line["machine"] for line in lines if not line["kind"]} == {"M4"} and lines[0]["remark"] == HOSTILE
     page = (messy / "out" / "report.html").read_text()
     assert HOSTILE not in page and "machine: M4 · remark: &lt;script&gt;" in page
-    assert "Reference: 60 rows, when from 2026-03-01 00:00:00 to 2026-03-05 22:00:00" in page
-    assert "pool: 20 rows, when from 2026-03-06 00:00:00 to 2026-03-07 14:00:00." in page
+    assert "against 60 reference rows (when 2026-03-01 00:00:00 to 2026-03-05 22:00:00)" in page
+    assert "the pool: when 2026-03-06 00:00:00 to 2026-03-07 14:00:00." in page
     left_out = run(*command(messy, "--exclude", "flow,flat", "--out", messy / "less"))
     assert left_out.code == 0 and "Left out as asked: flow, flat." in (messy / "less" / "report.html").read_text()
 

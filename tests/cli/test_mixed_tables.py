@@ -58,7 +58,7 @@ def test_a_table_as_it_comes_goes_through_and_is_explained_in_words(run, mixed):
     assert cells["amount"]["against_reference"].startswith("missing, as in ")
     assert "country = BT: never seen in 400 reference rows" in " ".join(outcome.out.split())
     page = (mixed / "out" / "report.html").read_text()
-    assert "never seen in 400 reference rows" in page and "weighed by how rare they are in their feature" in page
+    assert "never seen in 400 reference rows" in page and "weighed by how rare they are in their column" in page
     assert answer["kinds"][0]["name"].startswith(("rare ", "missing "))
 
 

@@ -193,7 +193,7 @@ def test_hostile_names_stay_data(run, tables):
     assert outcome.code == 0
     assert '<script>alert("x")</script>' in outcome.out and "[bold]" in outcome.out
     page = (tables / "out" / "report.html").read_text()
-    assert page.count("<script") == 2 and "alert(" not in re.sub("&lt;script&gt;alert|u003ealert", "", page)
+    assert page.count("<script") == 3 and "alert(" not in re.sub("&lt;script&gt;alert|u003ealert", "", page)
 
 
 def test_csv_in_csv_out(run, tables):

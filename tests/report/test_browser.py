@@ -49,6 +49,8 @@ def test_the_demo_report_fits_phone_and_desk(tab, demo, width, dark):
 
 def test_without_script_the_page_says_all_that_matters(tab, demo):
     tab.open(demo, script=False)
+    for domain in ("DOM", "CSS"):
+        tab.call(f"{domain}.enable")
     body = tab.call("DOM.getDocument")["root"]["nodeId"]
     shown = tab.call("DOM.querySelectorAll", nodeId=body, selector="[data-budget]")["nodeIds"]
     assert len(shown) == 15
@@ -56,6 +58,8 @@ def test_without_script_the_page_says_all_that_matters(tab, demo):
     assert live
     for node in live:
         assert "hidden" in tab.call("DOM.getAttributes", nodeId=node)["attributes"]
+        styles = tab.call("CSS.getComputedStyleForNode", nodeId=node)["computedStyle"]
+        assert {"name": "display", "value": "none"} in styles
 
 
 def test_paper_shows_the_budgets_but_no_controls(tab, demo):
@@ -334,6 +338,10 @@ def test_a_hundred_rows_and_twenty_columns_stay_readable(tab, large):
     tab.type("P0059")
     assert [text.split()[0] for text in texts(tab, "table.chosen tr.row:not([hidden]) th")] == ["P0059"]
     assert tab.run("document.querySelector('details.more').open") and texts(tab, "#found") == ["1 row found"]
+    assert (
+        tab.run("[...document.querySelectorAll('table.chosen tr.row')].filter((row) => row.checkVisibility()).length")
+        == 1
+    )
     # names stay in sight where a table is scrolled
     left = tab.run(
         """(() => { const field = document.querySelector('.field'); field.scrollLeft = 400; field.scrollTop = 200;
