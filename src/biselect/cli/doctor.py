@@ -18,6 +18,8 @@ CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer
 EXTRAS = {
     "quantum": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
     "iqm": ("iqm-client",),
+    "excel": ("openpyxl",),
+    "duckdb": ("duckdb",),
     "gpu": ("cupy-cuda12x",),
     "cluster": ("dask", "ray"),
 }
