@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from biselect.report.training_picture import training_picture
 
 import biselect as bs
 from biselect.calibrate import ReferenceSummary
@@ -41,7 +42,6 @@ from biselect.qaoa.best_known import Threshold, save_thresholds
 from biselect.qaoa.training.records import Checkpoint
 from biselect.report.circuit import write_circuit
 from biselect.report.style import panels
-from biselect.report.training_picture import training_picture
 from biselect_studies import load
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import write as write_study

@@ -24,11 +24,10 @@ EXAMPLES = 3
 _ID = r"id|ids|uid|uuid|guid|key|nr|no|num|number|nummer|numero|numéro|ref|reference|referenz|beleg|belegnr|txn|hash"
 _LABEL = r"fraud|is_fraud|isfraud|betrug|betrugsfall|fraude|frode|label|target|class|klasse|anomaly|anomalie|outlier|y"
 _LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|laundering|attack|truth|ground_truth"
+_LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
 _TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
 _TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
-_CODE = (
-    r"code|codes|mcc|sic|nace|naics|plz|zip|zipcode|postcode|postal|postleitzahl|category|kategorie|catégorie|branche"
-)
+_CODE = r"\w*code|\w*kod|\w*kode|codes|código|codice|mcc|sic|nace|naics|plz|zip|zipcode|postcode|postal|postleitzahl|category|kategorie|catégorie|branche"
 _CODE += r"|blz|bin|country|currency|währung|kst|kostenstelle"
 HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
 
@@ -220,9 +219,12 @@ def _best_id(table: pa.Table, found: Mapping[str, Column], time: str | None) -> 
             return 0
         unique, named = column.distinct == rows, "id" in hints_at(column.name)
         one_word = is_text(kind) and not any(" " in example for example in column.examples)
+        numbered = one_word and all(any(map(str.isdigit, example)) for example in column.examples)
         counts = pa.types.is_integer(kind) and unique and column is next(iter(found.values()))
         if named and column.distinct >= ALMOST_ALL * rows:
             return 4 + unique
+        if numbered and column.distinct >= ALMOST_ALL * rows:
+            return 2 + unique
         return 2 * (unique and one_word) or int(counts)
 
     best = max(found.values(), key=fit, default=None)

@@ -7,8 +7,10 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError
 
-YES = frozenset("1 true t yes y ja j wahr oui o vrai si sí s sim vero verdadero tak ano kyllä igen да".split())
-NO = frozenset("0 false f no n nein falsch non faux não nao falso nie ne ei nem нет".split())
+YES = frozenset(
+    "1 true t yes y ja j wahr oui o vrai si sí s sim vero verdadero tak ano kyllä igen da evet nai ναι да".split()
+)
+NO = frozenset("0 false f no n nein falsch non faux não nao falso nie ne nej nei ei nem nu nee hayır όχι нет".split())
 ODD = frozenset(
     "fraud fraudulent betrug betrügerisch fraude frode anomaly anomalous anomalie outlier suspicious verdächtig bad "
     "attack malicious positive abnormal defect defekt faulty failed illicit laundering".split()
