@@ -20,6 +20,8 @@ def roles(**columns):
         ("Betrug", {"label"}),
         ("bookingDate", {"time"}),
         ("MCC", {"code"}),
+        ("Händlercode", {"code"}),
+        ("Bedrägeri", {"label"}),
         ("identity", set()),
         ("amount", set()),
     ],
@@ -78,3 +80,13 @@ def test_ids_may_have_a_few_duplicates_and_times_no_gaps():
 def test_numbers_called_so_may_be_the_time_if_they_never_fall():
     table = pa.table({"Time": [0.0, 1, 1, 5], "x": [1.0, 2, 3, 4], "step": [3, 2, 1, 0]})
     assert roles_in(table).time_column == "Time"
+
+
+def test_numbered_texts_name_rows_in_spite_of_some_repeats():
+    found = roles_in(pa.table({"x": [1.5] * 30 + [2.5] * 30, "Código": [f"TX-{max(i, 3):04d}" for i in range(ROWS)]}))
+    assert found.id_column == "Código" and found.repeated_ids == 3
+
+
+def test_a_rare_one_of_two_unknown_words_is_remarked():
+    (column,) = roles_in(pa.table({"outcome": ["vlug"] * 57 + ["traag"] * 3})).columns
+    assert column.role == "category" and "label_column=" in column.remark

@@ -27,8 +27,8 @@ _LABEL += r"|suspicious|verdacht|verdächtig|defect|defekt|churn|illicit|launder
 _LABEL += r"|bedrägeri|bedrageri|svindel|svik|petos|fraudă|oszustwo|podvod|csalás|fraudulent|sospechoso|suspect"
 _TIME = r"date|datum|time|timestamp|zeit|zeitpunkt|when|created|booked|buchung|buchungstag|buchungsdatum|valuta|tag|day"
 _TIME += r"|horodatage|fecha|data|hora|heure|jour|step|moment|posted"
-_CODE = r"\w*code|\w*kod|\w*kode|codes|código|codice|mcc|sic|nace|naics|plz|zip|zipcode|postcode|postal|postleitzahl|category|kategorie|catégorie|branche"
-_CODE += r"|blz|bin|country|currency|währung|kst|kostenstelle"
+_CODE = r"\w*code|codes|\w*kod|\w*kode|código|codice|mcc|sic|nace|naics|plz|zip|postal|postleitzahl|category|kategorie"
+_CODE += r"|catégorie|branche|blz|bin|country|currency|währung|kst|kostenstelle"
 HINTS = {"id": _ID, "label": _LABEL, "time": _TIME, "code": _CODE}
 
 
@@ -193,6 +193,8 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
         return "unclear", f"mostly numbers, but also {shown}{' …' if len(odd) > EXAMPLES else ''}", odd
     once = pc.value_counts(known)
     alone = pc.sum(pc.equal(once.field("counts"), 1)).as_py() or 0
+    if different == 2 and pc.min(once.field("counts")).as_py() <= RARE * rows:
+        return "category", "one of its two values is rare: if it says what you look for, give it as label_column=", []
     return ("free text" if alone > MOSTLY * rows else "category"), "", []
 
 
