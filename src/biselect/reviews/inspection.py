@@ -83,7 +83,7 @@ class Inspection:
         if codes := found.named("code"):
             said.append(f"Codes, taken as categories and not as quantities: {', '.join(map(repr, codes))}.")
         for column in self.columns:
-            if column.role == "unclear" or (column.remark and column.role in ("time", "date", "number")):
+            if column.role == "unclear" or (column.remark and column.role in ("time", "date", "number", "category")):
                 said.append(f"{column.name!r}: {column.remark}.")
         if found.time_column is None:
             said.append(
