@@ -89,4 +89,4 @@ def test_numbered_texts_name_rows_in_spite_of_some_repeats():
 
 def test_a_rare_one_of_two_unknown_words_is_remarked():
     (column,) = roles_in(pa.table({"outcome": ["vlug"] * 57 + ["traag"] * 3})).columns
-    assert column.role == "category" and "label_column=" in column.remark
+    assert column.role == "category" and "label column" in column.remark
