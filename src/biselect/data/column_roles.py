@@ -194,7 +194,7 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
     once = pc.value_counts(known)
     alone = pc.sum(pc.equal(once.field("counts"), 1)).as_py() or 0
     if different == 2 and pc.min(once.field("counts")).as_py() <= RARE * rows:
-        return "category", "one of its two values is rare; if it says what you look for, name it as the label column", []
+        return "category", "one of its two values is rare; if that is what you look for, it is the label column", []
     return ("free text" if alone > MOSTLY * rows else "category"), "", []
 
 
