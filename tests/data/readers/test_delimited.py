@@ -88,7 +88,7 @@ def test_no_bytes_break_it(tmp_path_factory, more, begin):
     [
         ("a;b\n1;2\n", ["';' between values"]),
         ("a\tb\n1\t2\n", ["tabs between values"]),
-        ("sep=;\na;b\n1;2,5\n", ["';' between values", "decimal comma in 'b'"]),
+        ("sep=;\na;b\n1;2,5\n", ["';' between values", "names in line 2", "decimal comma in 'b'"]),
         ("x\n1,5\n2,5\n", ["';' between values", "decimal comma in 'x'"]),
         ("a,b\n1,007\n2,012\n", ["codes, not numbers (they begin with 0), in 'b'"]),
         ("a;b;\n1;2;\n3;4;\n", ["';' between values"]),
@@ -197,3 +197,32 @@ def test_shapes_are_texts_with_nines_for_digits(texts, skipped):
         return "".join(nines)
 
     assert shapes_of(array).to_pylist() == [shape(text) for text in texts]
+
+
+@pytest.mark.parametrize(
+    "above", ["Kontoauszug;Giro\nvon;bis\n\n", "Umsätze\n\n", '"Auszug\nJanuar"\n', "Statement of, May\n"]
+)
+def test_lines_above_the_names_are_left_out_and_said(tmp_path, above):
+    path = tmp_path / "t.csv"
+    rows = "".join(f"{day:02d}.01.2025;1.0{day:02d},50;x{day}\n" for day in range(1, 20))
+    path.write_text(f"{above}Tag;Betrag;Text\n{rows}", encoding="utf-8")
+    table = read_table(path)
+    assert table.column_names == ["Tag", "Betrag", "Text"] and table["Betrag"][1].as_py() == 1002.5
+    line = above.count("\n") + 1
+    assert f"names in line {line}" in reading_of(table).words
+    assert line_of_row(table, 0) == f"line {line + 1}"
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("x\n1,5\n2,5\n3,5\n", ["x"]),
+        ("note\nhello, world\nfoo, bar\n", ["note"]),
+        ("a;b\n1,5;2,5,1\n3,5;2,5,2\n4,5;2,5,3\n", ["a", "b"]),
+        ("a\n1,2,3\n4,5,6\n7,8,9\n", ["a"]),
+    ],
+)
+def test_a_first_line_that_may_be_the_names_is_taken_for_them(tmp_path, text, names):
+    path = tmp_path / "t.csv"
+    path.write_text(text)
+    assert read_table(path).column_names == names

@@ -114,6 +114,8 @@ class Reading:
             said.append("UTF-8 with a byte order mark")
         if self.delimiter != ",":
             said.append({"\t": "tabs"}.get(self.delimiter, f"{self.delimiter!r}") + " between values")
+        if self.skipped:
+            said.append(f"names in line {self.skipped + 1}")
         commas = [name for name, (decimal, _) in self.styles.items() if decimal == ","]
         if commas:
             said.append(f"decimal comma in {_listed(commas)}")
@@ -350,7 +352,8 @@ def _explained(path: Path, said: str, delimiter: str) -> InputError:
         line = f"line {int(ragged[1])}" if ragged[1] else "the line"
         return InputError(
             f"{path}: cannot be read as csv: {line} {ragged[4].strip()[:60]!r} holds {ragged[3]} values where "
-            f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, or give delimiter="
+            f"the first has {ragged[2]} names; put quotes around values that hold {delimiter!r}, give delimiter=, or "
+            "remove what stands above the names"
         )
     return InputError(f"{path}: cannot be read as csv: {said}")
 

@@ -2,6 +2,10 @@
 
 import codecs
 import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -14,6 +18,9 @@ SAMPLE = 1 << 20  # bytes that are looked at
 CELLS = 60_000  # of them at most so many one by one
 RECORDS = 200  # by which delimiters are compared
 DELIMITERS = (",", ";", "\t", "|")
+PREAMBLE = 20  # lines above the names, at most
+FEWEST_NAMES = 3  # under a preamble; of fewer, text with a comma in it could be meant
+NUMBER = re.compile(r"[\d\s.,'+-]+")
 BOMS = (  # the longest first: that of UTF-32 begins as that of UTF-16 does
     (codecs.BOM_UTF32_LE, "utf-32"),
     (codecs.BOM_UTF32_BE, "utf-32"),
@@ -33,7 +40,7 @@ class Sniffed:
         bom: whether a mark of the encoding comes first.
         plain: whether all of it is ASCII, so that the encoding is still open.
         delimiter: between values.
-        skipped: lines before the names: Excel's `sep=;`.
+        skipped: lines before the names: Excel's `sep=;`, or what a bank writes above its table.
         names: of the columns; None where the first line is longer than the sample.
         rows: those that are in the sample as a whole.
         multiline: whether a value runs over several lines.
@@ -68,6 +75,9 @@ def sniff(path: Path, *, encoding: str | None = None, delimiter: str | None = No
     if text[:4].lower() == "sep=" and text[5:6] in "\r\n":
         delimiter, skipped = delimiter or text[4], 1
         text = text[5:].lstrip("\r").removeprefix("\n")
+    if not skipped and (above := _above(text, whole, DELIMITERS if delimiter is None else delimiter)):
+        skipped, delimiter = above
+        text = "".join(list(io.StringIO(text, newline=""))[skipped:])
     if delimiter is None:
         delimiter = _delimiter(text, whole, "\t" if ".tsv" in path.name.lower() else ",")
     names, rows = _rows(text, whole, delimiter)
@@ -126,6 +136,44 @@ def _records(text: str, whole: bool, delimiter: str, most: int) -> list[list[str
 
 def _lines(text: str) -> list[str]:
     return [line + "\n" for line in text.split("\n")]
+
+
+def _above(text: str, whole: bool, delimiters: Iterable[str]) -> tuple[int, str] | None:
+    """How many lines stand above the names, and what is between these; None where the names come first.
+
+    All records from the names on have as many values as the names, and the first of the file has fewer: read as it
+    stands, such a file would be refused.
+    """
+    found: list[tuple[int, int, str]] = []
+    for delimiter in delimiters:
+        begins, records = _with_lines(text, whole, delimiter)
+        widths = [len(record) for record in records]
+        usual = Counter(widths).most_common(1)[0][0] if widths else 0
+        if usual > 1 and set(widths) == {usual}:
+            return None
+        at = widths.index(usual) if usual >= FEWEST_NAMES and widths[0] < usual else 0
+        names = [name.strip() for name in records[at]] if at else []
+        if names and all(names) and not any(map(NUMBER.fullmatch, names)) and set(widths[at:]) == {usual}:
+            found.append((usual, begins[at], delimiter))
+    if not found or max(found)[1] > PREAMBLE:
+        return None
+    return max(found)[1:]
+
+
+def _with_lines(text: str, whole: bool, delimiter: str) -> tuple[list[int], list[list[str]]]:
+    """The first records that are not empty, and the lines above each."""
+    begins, records, line = [], [], 0
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+    try:
+        for record in islice(reader, RECORDS):
+            if record:
+                begins.append(line)
+                records.append(record)
+            line = reader.line_num
+    except csv.Error:  # a field longer than that module bears
+        return [], []
+    cut = None if whole else -1
+    return begins[:cut], records[:cut]
 
 
 def _delimiter(text: str, whole: bool, usual: str) -> str:
