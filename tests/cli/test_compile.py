@@ -150,7 +150,7 @@ def test_other_devices_paths_and_surrogates(run, problem_file, target):
         (["--angles", "none.json"], "no such file"),
         (["--angles", "bad.json"], "cannot be read as JSON"),
         (["--angles", "odd.json", "--depth", 1], "list of finite numbers"),
-        (["--angles", "vast.json", "--depth", 1], "list of finite numbers"),
+        (["--angles", "vast.json", "--depth", 1], "is beyond float64"),
         (["--angles", "half.json"], "not angles written by biselect"),
         (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
         (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),

@@ -37,7 +37,7 @@ def test_solve_takes_problems_and_weight_tables(run, tmp_path):
     [
         ("p.json", "{", "cannot be read as JSON"),
         ("p.json", "[1]", "must be an object"),
-        ("p.json", '{"coupling": [[1, NaN]], "k": 1, "m": 1}', "not finite"),
+        ("p.json", '{"coupling": [[1, NaN]], "k": 1, "m": 1}', "NaN is no number"),
         ("p.json", '{"k": 1, "m": 1}', "lacks"),
         ("p.csv", "a,b\n1,2\n", "give both -k and -m"),
         ("p.csv", "a,b\n1,x\n", "'b' is not numeric"),

@@ -24,7 +24,7 @@ def test_a_failed_write_leaves_what_was_there(made, tmp_path, monkeypatch):
     def fail(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(os, "replace", fail)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(InputError, match="No space left"):
         write_circuit(tmp_path / "out", made)
     assert {path.name for path in (tmp_path / "out").iterdir()} == set(NAMES)

@@ -48,7 +48,7 @@ def read_arrays(path: str | Path, what: str) -> tuple[Any, dict[str, NDArray[Any
         header = arrays.pop("header")
         if header.dtype != np.uint8:
             raise ValueError("its header is no text")
-        return json_of(header.tobytes()), arrays
+        return json_of(header.tobytes(), halves=True), arrays  # names of any Python text
 
 
 def check_members(path: str | Path, stored: zipfile.ZipFile) -> None:

@@ -43,8 +43,10 @@ def read_json(path: str | Path) -> Any:
         return json_of(Path(path).read_bytes())
 
 
-def json_of(text: str | bytes) -> Any:
-    """Plain data from JSON text: no NaN, no number beyond float64, no half of a character, not nested without end.
+def json_of(text: str | bytes, *, halves: bool = False) -> Any:
+    """Plain data from JSON text: no NaN, no number beyond float64, not nested without end.
+
+    Half of a surrogate pair, which no encoding has, is refused too unless `halves` are welcome.
 
     >>> json_of('{"a": [1, 2.5, null]}')
     {'a': [1, 2.5, None]}
@@ -57,7 +59,7 @@ def json_of(text: str | bytes) -> Any:
         depth += 1
         if depth >= DEEPEST:
             raise ValueError(f"it is nested more than {DEEPEST} levels deep")
-    if HALF.search(text):
+    if not halves and HALF.search(text):
         json.dumps(content, ensure_ascii=False).encode()  # a pair is a character, half of one is none
     return content
 

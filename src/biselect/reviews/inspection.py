@@ -31,13 +31,13 @@ class Inspection:
     """What a table holds.
 
     Attributes:
-        source: the file, or None for a frame.
+        source: the file as it was given, or None for a frame.
         rows: how many there are.
         found: the columns with their roles.
         reading: how the file is written; None where it says so itself.
     """
 
-    source: Source | None
+    source: str | None
     rows: int
     found: Columns
     reading: Reading | None = None
@@ -132,7 +132,7 @@ class Inspection:
         It runs as it stands where a column of times says which rows are the reference; otherwise the name of a file of
         normal rows has to be put in.
         """
-        path = "TABLE.csv" if self.source is None else str(self.source)
+        path = self.source or "TABLE.csv"
         parts = ["biselect", "select", f"./{path}" if path.startswith("-") else path]
         options = self.options
         if self.found.time_column is None:
@@ -167,7 +167,7 @@ class Inspection:
         return {
             "format": FORMAT,
             "version": __version__,
-            "title": "What is in " + ("the table" if self.source is None else self.source.name),
+            "title": "What is in " + ("the table" if self.source is None else Source.of(self.source).name),
             "rows": self.rows,
             "form": self.form,
             "reading": None if self.reading is None else {**asdict(self.reading), "path": Path(self.reading.path).name},
@@ -217,7 +217,10 @@ def inspect(table: Any, **form: Any) -> Inspection:
     given = with_roles(form_from(form), Roles(date_format=form.get("date_format")))
     read = as_table(table, given)
     return Inspection(
-        source=next(iter(paths_of([table])), None), rows=read.num_rows, found=roles_in(read), reading=reading_of(read)
+        source=next(map(str, paths_of([table])), None),
+        rows=read.num_rows,
+        found=roles_in(read),
+        reading=reading_of(read),
     )
 
 

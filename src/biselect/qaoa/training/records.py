@@ -210,7 +210,7 @@ class Checkpoint:
     def _read(self) -> None:
         assert self.path is not None
         try:
-            with refused_as(f"{self.path}: not the checkpoint of a training; remove it or name another"):
+            with refused_as(f"{self.path}: cannot be used"):
                 content = read_json(self.path)
                 check_seal(content, self.path)
                 if content["format"] != CHECKPOINT_FORMAT:
@@ -223,7 +223,7 @@ class Checkpoint:
                 other = [name for name in self.task if task.get(name) != self.task[name]]
         except InputError as error:
             if not self._is_ours():
-                raise
+                raise InputError(f"{self.path}: not the checkpoint of a training; remove it or name another") from error
             warnings.warn(f"{error}; the training begins anew", AlteredWarning, stacklevel=2)
             return
         if other:
