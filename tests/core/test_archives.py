@@ -71,7 +71,7 @@ def test_a_header_that_does_not_fit_its_bytes_is_refused(tmp_path, problem, coup
         SelectionProblem.load(tmp_path / "p.npz")
 
 
-@pytest.mark.parametrize("text", ["[" * 5000, "[]", "null", '{"k": NaN}', '{"k": 1e999}', '{"\\ud800": 1}', "\xff"])
+@pytest.mark.parametrize("text", ["[" * 5000, "[]", "null", '{"k": NaN}', '{"k": 1e999}', "\xff"])
 def test_a_header_that_is_no_record_is_refused(tmp_path, problem, text):
     problem.save(tmp_path / "p.npz")
     data = text.encode("latin-1")

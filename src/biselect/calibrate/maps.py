@@ -485,6 +485,6 @@ def map_names(*, supervised: bool = True) -> list[str]:
 
 def make_map(name: str) -> TailMap:
     """A fresh, unfitted map."""
-    if name not in _MAPS:
+    if not isinstance(name, str) or name not in _MAPS:
         raise InputError(f"there is no calibration map {name!r}; choose one of: {', '.join([*_MAPS, 'auto'])}")
     return _MAPS[name]()

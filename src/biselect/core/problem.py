@@ -315,7 +315,7 @@ class SelectionProblem:
         """Build from the JSON form; only `coupling`, `k` and `m` are required."""
         if not isinstance(content, Mapping):
             raise InputError("a problem in JSON must be an object with at least coupling, k and m")
-        known = {*cls.__dataclass_fields__, "format"}
+        known = {*cls.__dataclass_fields__, "format"} - {"library"}
         if unknown := sorted(set(content) - known):
             raise InputError(f"unknown problem fields {unknown}; known are {sorted(known)}")
         if missing := [name for name in ("coupling", "k", "m") if name not in content]:

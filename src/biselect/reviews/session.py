@@ -194,7 +194,8 @@ class ReviewSession:
         with refused_as(not_ours):
             options, fingerprint = {name: content["options"][name] for name in OPTIONS}, content["fingerprint"]
             answers = [_stored(entry) for entry in content["answers"]]
-        session = cls(pool, reference, **options, **roles)
+        with refused_as(f"{path}: its options cannot be used"):
+            session = cls(pool, reference, **options, **roles)
         if session.fingerprint != fingerprint:
             raise InputError(f"{path}: belongs to other tables; give the pool and reference that it was made with")
         rows, lists = {answer.row for answer in answers}, {*session._lists, LEARNER}

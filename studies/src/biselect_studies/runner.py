@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
-from biselect.core.json_files import check_seal, read_json, seal
+from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, BiselectError, InputError, MissingDependencyError
 from biselect_studies.task import Cell, Task, Values
 
@@ -78,7 +78,8 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
     joined = Records()
     for cell, found in blocks.items():
         parts = [values for _, values in sorted(found, key=lambda block: block[0])]
-        joined[cell] = {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]}
+        with refused_as(f"{folder}: cells of one study do not fit together; remove them and run it again"):
+            joined[cell] = {name: np.concatenate([np.asarray(part[name]) for part in parts]) for name in parts[0]}
     return joined
 
 
@@ -108,13 +109,14 @@ def _read(task: Task, folder: Path) -> Values | None:
     if not path.exists():
         return None
     content = read_json(path)
-    try:
+    with refused_as(f"{path}: is no cell of a study"):
         check_seal(content, path)
         values: Values = content["values"]
+        for name, found in values.items():
+            if np.asarray(found).ndim == 0:
+                raise ValueError(f"{name} is no list")
         if content["task"] != json.loads(json.dumps(task.describe())):
             raise InputError(f"{path}: is the cell of another task")
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        raise error if isinstance(error, InputError) else InputError(f"{path}: is no cell of a study") from error
     return values
 
 
