@@ -25,7 +25,6 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from biselect.report.training_picture import training_picture
 
 import biselect as bs
 from biselect.calibrate import ReferenceSummary
@@ -37,6 +36,7 @@ from biselect.hardware.execute.circuit_files import load_circuit
 from biselect.hardware.execute.manifest import freeze, plan
 from biselect.hardware.execute.outcomes import conclude
 from biselect.hardware.execute.runner import execute
+from biselect.plot.training_picture import training_picture
 from biselect.qaoa import Ansatz
 from biselect.qaoa.best_known import Threshold, save_thresholds
 from biselect.qaoa.training.records import Checkpoint
