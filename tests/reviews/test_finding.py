@@ -152,3 +152,9 @@ def test_chance_counts_rows_of_all_draws():
 def test_a_cell_is_a_reason_from_half_of_an_even_share_on():
     cells = np.array([[6.0, 1.0, 0.9, 0.1], [0.0, 0.0, 0.0, 0.0], [-5.0, 2.0, 0.0, 0.0]])
     assert carries(cells).tolist() == [[True, True, False, False], [False] * 4, [False, True, False, False]]
+
+
+def test_heavy_rows_that_a_rule_keeps_out_make_no_others_stand_out():
+    pool, reference = payments(frauds=6)
+    found = bs.review(pool, reference, k=6, m=3, never=[str(row) for row in range(6)], **QUICK).summary["finding"]
+    assert found["stand_out"] == 0 and found["weighs"] is None and found["step"] is None

@@ -8,7 +8,17 @@ from typing import Any
 
 ADVISED = {  # what a warning may advise
     name: "--" + name.replace("_", "-")
-    for name in ("categories", "numbers", "dates", "date_format", "decimal", "thousands", "label_column")
+    for name in (
+        "categories",
+        "numbers",
+        "dates",
+        "date_format",
+        "decimal",
+        "thousands",
+        "label_column",
+        "id_column",
+        "duplicates",
+    )
 }
 _VALUE = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|\[[^\]]*\]|-?\d+(?:\.\d+)?"
 

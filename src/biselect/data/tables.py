@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from difflib import get_close_matches
 from functools import partial
 from typing import Any
 
@@ -38,7 +39,9 @@ def require_columns(table: pa.Table, names: Sequence[str], where: str) -> None:
     if absent := [name for name in names if name not in there]:
         shown = ", ".join(map(repr, known[:40])) + (" …" if table.num_columns > 40 else "")
         lacks = ", ".join(map(repr, absent[:40])) + (" …" if len(absent) > 40 else "")
-        raise InputError(f"{where} has no column {lacks}; it has {shown}")
+        near = get_close_matches(absent[0], known, n=1) if len(known) <= 1000 else []
+        meant = f" (do you mean {near[0]!r}?)" if near else ""
+        raise InputError(f"{where} has no column {lacks}{meant}; it has {shown}")
 
 
 def numeric(table: pa.Table, names: Sequence[str], where: str) -> pa.Table:

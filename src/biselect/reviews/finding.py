@@ -131,6 +131,8 @@ def find(
     if chance is not None and step is not None and (beyond is None or step[0] < beyond):
         step = None  # among what chance gives there is nothing to tell apart
     line = step[0] if step is not None else beyond
+    if line is not None and chosen.max() < line:  # the heaviest rows were not chosen, by a rule or for what they lack
+        line, step = None, None
     standing = np.flatnonzero(chosen >= line) if line is not None else np.empty(0, dtype=np.int64)
     lighter = [] if line is None else [weight for weight in (*chosen, *left_out[: top.size]) if weight < line]
     as_a_block = chance is not None and chance.is_clear(float(chosen.sum()), -np.inf)

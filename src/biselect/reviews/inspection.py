@@ -21,7 +21,7 @@ from biselect.reviews.inputs import as_table, form_from, paths_of, with_roles
 FORMAT = "biselect-inspection-1"
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows
 REFERENCE_SHARE = 60  # percent of the rows
-MOST_ROWS, MOST_COLUMNS, SHARE = 20, 4, 10  # budgets: at most one row in ten of the pool
+MOST_ROWS, SHARE = 20, 10  # budgets: at most one row in ten of the pool
 MOST_SHOWN = 2  # free texts shown beside the rows; more make lines too long
 MOST_MARKS = 6  # words for missing of a column; more of them are no such words
 
@@ -73,8 +73,13 @@ class Inspection:
         found, said = self.found, []
         if many := found.repeated_ids:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
-            same = ", the same in every column" if self._kept == "first" else ""
-            said.append(f"{rows} an id of {found.id_column!r}{same}: the command keeps the {self._kept} of each.")
+            if self._copies:
+                said.append(f"{rows} an earlier one in every column, with its id: the command keeps the first of each.")
+            else:
+                said.append(
+                    f"{rows} an id of {found.id_column!r} with other values: all are kept, named by position and shown "
+                    "with their id. One of each: id_column= and duplicates='last'."
+                )
         elif many := found.repeated_rows or 0:
             rows = "1 row repeats" if many == 1 else f"{many:,} rows repeat"
             said.append(f"{rows} an earlier one in every column.")
@@ -85,6 +90,11 @@ class Inspection:
         for column in self.columns:
             if column.role == "unclear" or (column.remark and column.role in ("time", "date", "number", "category")):
                 said.append(f"{column.name!r}: {column.remark}.")
+        if found.time_column is not None and any(":" in one for one in self._named(found.time_column).examples):
+            said.append(
+                f"{found.time_column!r} orders the rows. To let its hour and weekday take part: "
+                f"dates=['{found.time_column}:hour,weekday']."
+            )
         if found.time_column is None:
             said.append(
                 "There is no column of times to split the table at: put the file of normal rows in the place of "
@@ -93,9 +103,9 @@ class Inspection:
         return said
 
     @property
-    def _kept(self) -> str:
-        same = self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
-        return "first" if same else "last"
+    def _copies(self) -> bool:
+        """Whether rows with one id are the same in everything."""
+        return self.found.repeated_rows is not None and self.found.repeated_rows >= self.found.repeated_ids
 
     @property
     def options(self) -> dict[str, Any]:
@@ -111,8 +121,10 @@ class Inspection:
             given |= {"time_column": found.time_column, "reference_until": f"{REFERENCE_SHARE}%"}
             doubtful = self.reading is not None and found.time_column in self.reading.doubts
             given["date_format"] = self._named(found.time_column).date_form if doubtful else None
-        if found.id_column is not None:
-            given |= {"id_column": found.id_column, "duplicates": self._kept if found.repeated_ids else None}
+        if found.id_column is not None and (self._copies or not found.repeated_ids):
+            given |= {"id_column": found.id_column, "duplicates": "first" if found.repeated_ids else None}
+        elif found.id_column is not None:
+            texts.insert(0, found.id_column)
         if found.label_column is not None:
             clear = found.positive_is_clear and not self._named(found.label_column).missing
             given["label_column"] = found.label_column if clear else f"{found.label_column}={found.positive}"
@@ -154,13 +166,13 @@ class Inspection:
                 marks.update(dict.fromkeys(odd))
         return list(marks), out
 
-    def _budgets(self, out: Sequence[str]) -> tuple[int, int]:
+    def _budgets(self, out: Sequence[str]) -> tuple[int, int | str]:
         pool = self.rows
         if self.found.time_column is not None:
             pool -= self.rows * REFERENCE_SHARE // 100
         used = ("number", "category", "code", "flag", "unclear")
         features = sum(column.role in used and column.name not in out for column in self.columns)
-        return max(1, min(MOST_ROWS, pool // SHARE)), max(1, min(MOST_COLUMNS, features - 1))
+        return max(1, min(MOST_ROWS, pool // SHARE)), "auto" if features > 2 else 1
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as plain data, for JSON."""

@@ -35,6 +35,7 @@ ROWS_OF_A_BLOCK = 100  # in a wide file
 EMPTY = pa.scalar("")
 TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 LOOK = 50_000  # entries of columns of text looked at one by one, over all columns
+SEEN = 10_000  # numbers by which it is said that a column has decimals
 SHOWN = 4  # columns named in a line of words
 
 log = logging.getLogger("biselect.reading")
@@ -231,8 +232,12 @@ def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[
     """The marks of a column whose numbers are not plain."""
     if name not in told:
         return (",", "") if name in looks.commas else None
-    style = told[name].style
-    return None if style is None or style.plain else (style.decimal, style.thousands)
+    style, values = told[name].style, told[name].values
+    if style is None or style.plain:
+        return None
+    if not style.thousands and pc.all(pc.equal(head := values.slice(0, SEEN).drop_null(), pc.floor(head))).as_py():
+        return None  # the file's mark, of which this column has none
+    return style.decimal, style.thousands
 
 
 def _refuse_marks(form: CsvForm) -> None:
