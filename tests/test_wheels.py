@@ -84,6 +84,7 @@ def strict(environment, script, folder):
     return subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
 
 
+@pytest.mark.slow
 def test_a_users_script_with_lists_passes_strict_type_checks(environment, tmp_path):
     checked = strict(environment, SCRIPT, tmp_path)
     assert 'Revealed type is "' in checked and 'float"' in checked  # the types of the wheel are seen

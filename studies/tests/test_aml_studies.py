@@ -130,6 +130,7 @@ def test_behind_a_trigger_chance_stands_beside_every_method_and_few_windows_say_
     assert sureness.count("cannot be sure with 6 windows") == 6 and "Greedy" not in " ".join(found.extra["holm"])
 
 
+@pytest.mark.slow
 def test_aml_scorers_are_fit_before_the_buffer_and_never_again(stand_in):
     """Planted: rows of buffer and test, and their labels, are made anew; a scorer that saw them would change."""
 

@@ -131,6 +131,7 @@ def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     assert threshold == trained.threshold and stored.problem.digest == found.problem.digest
 
 
+@pytest.mark.slow
 def test_noisy_repeats_are_fixed_by_their_seeds():
     cell = {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear", "shots": 20}
     both = heron_replay.heron_replay(cell, [0, 1])

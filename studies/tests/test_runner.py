@@ -237,6 +237,7 @@ def kill_once_there_are(results: int, cells: Path, command: list[str]) -> None:
     victim.wait()
 
 
+@pytest.mark.slow
 def test_a_run_killed_again_and_again_ends_with_the_same_bytes(tmp_path):
     many = tasks_for("benchmark", CELL, 1200, block=15)
     script = tmp_path / "script.py"

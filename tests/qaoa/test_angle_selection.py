@@ -102,6 +102,7 @@ def test_standing_still_improves_nothing(problem, wide):
     assert moved.confirmed[0].improved > 0
 
 
+@pytest.mark.slow
 def test_rounds_find_lower_tails_in_the_same_shots(problem, wide):
     """By exact CVaR of what is chosen, over seeds: the rounds are better in the mean."""
     starts = [start_choice(problem, "random", seed) for seed in (1, 2)]

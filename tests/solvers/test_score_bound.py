@@ -68,6 +68,7 @@ def test_the_averaging_bound_is_the_nested_mean_over_all_sets(seed, t):
     assert found == pytest.approx(slow, rel=1e-9, abs=1e-9)
 
 
+@pytest.mark.slow
 def test_square_budgets_get_a_far_smaller_gap_than_the_lagrangian_bound_gives():
     weights = (np.random.default_rng(0).random((40, 40)) < 0.5).astype(float)
     found = bs.solve(SelectionProblem(coupling=weights, k=20, m=20), "exact", time_limit=3)
