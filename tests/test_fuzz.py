@@ -27,6 +27,7 @@ fuzz = loaded("fuzz")
 NAMES = [pytest.param(name, marks=[pytest.mark.slow] if name in HEAVY else []) for name in targets.TARGETS]
 
 
+@pytest.mark.filterwarnings("ignore::biselect.errors.AlteredWarning")  # a checkpoint that is begun anew, and said so
 @pytest.mark.parametrize("name", NAMES)
 def test_damaged_files_get_an_answer_or_an_error_of_ours(name, tmp_path):
     for index in range(1, INPUTS + 1):
