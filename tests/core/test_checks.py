@@ -62,3 +62,10 @@ def test_sums_beyond_all_numbers_are_refused():
     checks.refuse_overflow(1e307, 1e307)
     with pytest.raises(InputError, match="scale them down"):
         checks.refuse_overflow(1e308, 1e308)
+
+
+def test_whole_numbers_pass_and_nothing_else_does():
+    assert checks.whole("n", 3) == 3 and checks.whole("n", np.int64(4)) == 4
+    for other in (True, 2.0, "3", None, 0):
+        with pytest.raises(InputError, match="n must be a whole number of at least 1"):
+            checks.whole("n", other)

@@ -11,7 +11,7 @@ from biselect.solvers import averaging
 from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.one_sided import by_features, by_samples
 from biselect.solvers.registry import Run
-from biselect.solvers.score_bound import score_bound
+from biselect.solvers.score_bound import certified, score_bound
 from biselect.solvers.spectral import spectral_bound
 
 
@@ -73,3 +73,9 @@ def test_square_budgets_get_a_far_smaller_gap_than_the_lagrangian_bound_gives():
     weights = (np.random.default_rng(0).random((40, 40)) < 0.5).astype(float)
     found = bs.solve(SelectionProblem(coupling=weights, k=20, m=20), "exact", time_limit=3)
     assert "spectral bound" in found.info["steps"] and found.gap < 0.12
+
+
+def test_a_certificate_takes_the_time_that_it_is_given():
+    weights = np.random.default_rng(2).normal(size=(80, 14))
+    found = bs.solve(SelectionProblem(coupling=weights, k=12, m=4), "coordinate-ascent")
+    assert found.energy >= certified(found, time_limit=30).bound > certified(found, time_limit=0).bound
