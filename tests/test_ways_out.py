@@ -43,7 +43,7 @@ def test_a_setting_is_advised_only_where_it_helps(monkeypatch):
     """(10, 6, 2, 2): 675 amplitudes, 10.8 kB in double precision."""
     problem, seen = SelectionProblem(coupling=np.ones((10, 6)), k=2, m=2), set()
     for backend, dtype, free in product(("plain", "compiled"), ("complex64", "complex128"), (4e3, 8e3, 12e3, 24e3)):
-        monkeypatch.setattr(backends, "available_memory", lambda free=free: int(free))
+        monkeypatch.setattr(backends, "free_memory", lambda free=free: int(free))
         asked = {"depth": 1, "backend": backend, "dtype": dtype}
         try:
             Ansatz(problem, **asked)
@@ -80,7 +80,7 @@ def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch
     from biselect.hardware.execute.samplers import KINDS, sampler_for
     from biselect.qaoa import AnsatzSpec
 
-    monkeypatch.setattr(backends, "available_memory", lambda: 100)
+    monkeypatch.setattr(backends, "free_memory", lambda: 100)
     problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
     for start, words in (("canonical", ""), ("dicke", "compile it from a random start and ")):
         said = refused(check_sector, AnsatzSpec(problem, 1, start=start).program())

@@ -141,6 +141,7 @@ def test_blocks_without_any_difference_are_drawn_too(weights, k, m):
     found = bs.solve(bs.SelectionProblem(coupling=weights, k=k, m=m))
     for axes in (bs.plot.block(found), bs.plot.reasons(found), bs.plot.budgets([found])):
         axes.figure.canvas.draw()
+        assert axes.has_data()
 
 
 def test_budgets_show_scores_and_what_is_proven(review):

@@ -56,11 +56,11 @@ def answer(
     for path in written:
         steps.say(f"wrote {path}")
     if page and folder is not None:
-        show_page(folder / "report.html", steps)
+        open_in_browser(folder / "report.html", steps)
 
 
-def show_page(path: Path, steps: Steps) -> None:
-    """Show a page in the browser; where there is none, say where the page lies."""
+def open_in_browser(path: Path, steps: Steps) -> None:
+    """Open a page that was written; where there is no browser, say where it lies."""
     import webbrowser
 
     if not webbrowser.open(path.resolve().as_uri()):

@@ -1,6 +1,5 @@
 """What the shell completes: names that we know, and the columns of the table that was given."""
 
-import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -8,7 +7,7 @@ from typing import Any
 
 import typer
 
-HEAD = 1 << 16  # bytes in which a table's first line is looked for
+HEAD = 1 << 16  # bytes of a first line of JSON
 TABLES = ("pool", "table", "problem")  # parameters that name one
 
 
@@ -45,18 +44,18 @@ def columns(ctx: typer.Context, incomplete: str) -> list[str]:
 
 def _names(path: Path, delimiter: str | None) -> list[str]:
     """The names of a table's columns, from its first bytes."""
-    ending = path.suffix.lower()
-    if ending == ".parquet":
-        import pyarrow.parquet
+    from biselect.data.readers.compressed import opened
+    from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
+    from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
+    from biselect.data.readers.sniffing import sniff
 
-        return list(pyarrow.parquet.read_schema(path).names)
-    if ending not in (".csv", ".tsv", ".jsonl", ".ndjson"):
-        return []
-    with path.open("rb") as file:
-        head = file.read(HEAD).decode("utf-8-sig", errors="replace")
-    if ending.endswith("l") or ending == ".ndjson":
-        first: Any = json.loads(head.partition("\n")[0])
+    name = path.name.lower()
+    if name.endswith(".parquet"):
+        from pyarrow.parquet import read_schema
+
+        return list(read_schema(path).names)
+    if name.endswith(JSON_LINES):
+        with opened(path) as file:
+            first: Any = json.loads(file.readline(HEAD))
         return list(first)
-    line = head.splitlines()[:1]
-    between = delimiter or max(",;\t|", key=lambda character: line[0].count(character) if line else 0)
-    return next(csv.reader(line, delimiter=between), [])
+    return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV_ENDINGS) else []

@@ -64,22 +64,11 @@ class Steps:
     @contextmanager
     def step(self, name: str, shown_as: str = "best score") -> Iterator[Progress]:
         """A step of the work; gives the callback that solvers take. `shown_as` is what minus its number is called."""
-        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-        from biselect.progress import shown_elsewhere
+        from biselect.progress import steps_of
 
         start = time.perf_counter()
-        label = TextColumn("{task.description}", markup=False)
-        shown = (label, BarColumn(), TimeElapsedColumn(), TextColumn("{task.fields[best]}"))
-        if self.console.is_terminal:
-            with shown_elsewhere(), Progress(*shown, console=self.console, transient=True) as progress:
-                task = progress.add_task(printable(name).plain, total=None, best="")  # it pulses until somebody reports
-                yield lambda done, energy: progress.update(
-                    task, total=1.0, completed=done, best=f"{shown_as} {-energy:.6g}"
-                )
-        else:
-            with shown_elsewhere():
-                yield lambda done, energy: None
+        with steps_of(False if self.console.quiet else None, shown_as)(name) as told:
+            yield told or (lambda done, energy: None)
         self.say(f"{name}: {time.perf_counter() - start:.2f} s")
 
     def say(self, text: str, style: str = "dim") -> None:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import check_place, show_page, this_command
+from biselect.cli.answer import check_place, open_in_browser, this_command
 from biselect.cli.console import Steps, out, printable, visible_json
 from biselect.cli.tables import show_table
 
@@ -101,7 +101,7 @@ def monitor(
     else:
         show(summary)
     if open_page and folder is not None:
-        show_page(folder / NAMES[1], steps)
+        open_in_browser(folder / NAMES[1], steps)
     if summary["crossed"]:
         raise typer.Exit(CROSSED)
 

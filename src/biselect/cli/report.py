@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.answer import show, show_page
+from biselect.cli.answer import open_in_browser, show
 from biselect.cli.console import Steps, show_json
 from biselect.errors import InputError
 
@@ -38,4 +38,4 @@ def report(
     if as_json:
         show_json(summary)
     if open_page:
-        show_page(place, Steps())
+        open_in_browser(place, Steps())

@@ -1,14 +1,13 @@
 """Which simulator runs a sector, and whether it fits."""
 
-import os
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.free_memory import free_memory
 from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
@@ -84,7 +83,7 @@ def make_simulator(
 
 def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False) -> None:
     """Refuse what would not fit, with the figures and the ways out that there are."""
-    each, available = sector.size * np.dtype(dtype).itemsize, available_memory()
+    each, available = sector.size * np.dtype(dtype).itemsize, free_memory()
     needed = each * states
     if available is None or needed <= available:
         return
@@ -101,14 +100,3 @@ def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False
         ways.append("take dtype='complex64', which fits")
     ways.append("take fewer samples or features, draw the shots of a sparse circuit with simulate.wide.WideSampler")
     raise TooLargeError(figures, ", ".join([*ways, "or let solve(problem) choose without a circuit"]))
-
-
-def available_memory() -> int | None:
-    """Bytes that can be had without swapping, as far as the system says."""
-    try:
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024 * int(line.split()[1])
-        return os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (OSError, ValueError):
-        return None

@@ -118,7 +118,7 @@ def test_sqlite_gives_a_table_or_the_answer_to_a_query(sqlite):
         ("", "name one of its tables"),
         ("::nothing", "has no table 'nothing'; it has 'endless', 'other', 'sales'"),
         ("::select absent from sales", "no such column"),
-        ("::select x, x from sales", "two columns of one name"),
+        ("::select x, x from sales", "column 'x' stands more than once"),
         ("::other", "no rows"),
         ("::with t as (select 1) delete from sales", "SQLite says"),
     ],

@@ -4,7 +4,6 @@ Every table comes through `read_table`, or `read_blocks` where it need not be he
 its name says; `::` names a part of it, and a folder or a glob stands for Parquet files.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from biselect.data.readers.excel import ENDINGS as WORKBOOKS
 from biselect.data.readers.excel import read_excel
 from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
 from biselect.data.readers.json_lines import read_json_lines
-from biselect.data.readers.sources import Source
+from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
 
 __all__ = ["CsvForm", "read_table"]
@@ -67,8 +66,6 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
     except InputError as error:
         if isinstance(error.__cause__, PermissionError):
             raise InputError(f"{file}: no permission to read it") from None
-        if isinstance(error.__cause__, UnicodeDecodeError) and name.endswith(CSV_ENDINGS):
-            raise InputError(f"{file}: is not UTF-8 text; save it as UTF-8, separated by commas") from None
         raise
 
 
@@ -86,8 +83,7 @@ def read_blocks(path: str | Path, form: CsvForm = PLAIN) -> Iterator[pa.Table]:
 def _usable(table: pa.Table, source: Source) -> pa.Table:
     """Names that stand once, at least one row, and no date that Python could not say."""
     names = table.column_names
-    if repeated := sorted(name for name, times in Counter(names).items() if times > 1):
-        raise InputError(f"{source}: column {repeated[0]!r} stands more than once; rename one of them")
+    refuse_repeated(names, source)
     if table.num_rows == 0 or not names:
         lacks = "columns but no rows" if names else "no columns"
         raise InputError(f"{source}: the table has {lacks}")

@@ -1,12 +1,12 @@
 """Parquet and Arrow files, which hold columns of known types, and Parquet files that make one table together."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
 
 from biselect.calibrate import parquet_blocks
+from biselect.core.free_memory import free_memory
 from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 
@@ -78,11 +78,8 @@ def checked(table: pa.Table) -> pa.Table:
 
 def _refuse_too_large(path: Path, rows: int, columns: int) -> None:
     """A few bytes can stand for any number of equal rows; what they take in memory is known before they do."""
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, OSError, ValueError):  # not told on this system
-        return
-    if (needed := CELL * rows * columns) > free:
+    free, needed = free_memory(), CELL * rows * columns
+    if free is not None and needed > free:
         raise InputError(
             f"{path}: {rows:,} rows of {columns:,} columns take {needed / 2**30:,.1f} GiB, "
             f"but {free / 2**30:.1f} GiB are free; take fewer rows or columns"

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from biselect.core.archives import refuse_bomb
 from biselect.data.readers.columnar import checked
-from biselect.data.readers.sources import PART, Source
+from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable
 from biselect.errors import InputError, MissingDependencyError
 
@@ -66,7 +66,7 @@ def _from_sqlite(source: Source) -> pa.Table:
             tables = [name for (name,) in listed if isinstance(name, str) and not name.startswith("sqlite_")]
             answer = database.execute(_query(source, tables))
             names = [str(column[0]) for column in answer.description or ()]
-            _refuse_repeated(names, source)
+            refuse_repeated(names, source)
             while rows := answer.fetchmany(ROWS):
                 growing.add(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), len(rows))
                 refuse_bomb(source.path, growing.nbytes, size)
@@ -93,7 +93,7 @@ def _from_duckdb(source: Source) -> pa.Table:
         with duckdb.connect(str(source.path), read_only=True, config=settings) as database:
             listed = database.execute("select table_name from information_schema.tables order by 1").fetchall()
             answer = database.sql(_query(source, [name for (name,) in listed]))
-            _refuse_repeated(answer.columns, source)
+            refuse_repeated(answer.columns, source)
             blocks, taken = list[pa.RecordBatch](), 0
             with pa.RecordBatchReader.from_stream(answer) as stream:
                 for block in stream:
@@ -102,8 +102,3 @@ def _from_duckdb(source: Source) -> pa.Table:
                 return checked(pa.Table.from_batches(blocks, stream.schema))
     except duckdb.Error as error:
         raise InputError(f"{source}: DuckDB says: {str(error).splitlines()[0]}") from error
-
-
-def _refuse_repeated(names: list[str], source: Source) -> None:
-    if len(set(names)) != len(names):
-        raise InputError(f"{source}: the query gives two columns of one name; rename one with `as`")

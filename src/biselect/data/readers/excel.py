@@ -1,7 +1,7 @@
 """Sheets of Excel workbooks: a header in the first row that is not empty, then one row each.
 
-openpyxl goes through a sheet row by row; a reader that makes a whole rectangle of it first takes gigabytes for two
-cells that lie far apart.
+openpyxl goes through a sheet row by row; a reader that makes a whole rectangle of it first takes memory for every cell
+between two that lie far apart.
 """
 
 import warnings
@@ -14,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 
 from biselect.core.archives import check_members
-from biselect.data.readers.sources import PART, Source
+from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 
@@ -81,9 +81,7 @@ def _table(rows: Iterable[Row], source: Source) -> pa.Table:
     if None in header:
         raise InputError(f"{source}: column {header.index(None) + 1} has no name in the first row; name or delete it")
     names = [str(name).strip() for name in header]
-    if len(set(names)) != len(names):
-        twice = next(name for name in names if names.index(name) != len(names) - 1 - names[::-1].index(name))
-        raise InputError(f"{source}: column {twice!r} stands more than once; rename one of them")
+    refuse_repeated(names, source)
     growing = GrowingTable()
     while block := list(islice(rows, ROWS)):
         if any(value is not None for row in block for value in row[len(names) :]):

@@ -1,5 +1,7 @@
 """Where a table is read from: a file, a part of one (`file.db::table`), or a folder or glob of Parquet files."""
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
 from pathlib import Path
@@ -71,3 +73,10 @@ class Source:
             return [{} for _ in self.files]
         parts = [file.relative_to(self.path).parent.parts for file in self.files]
         return [dict(part.split("=", 1) for part in folders if "=" in part) for folders in parts]
+
+
+def refuse_repeated(names: Sequence[str], source: Source) -> None:
+    """Two columns of one name could not be told apart."""
+    if len(set(names)) < len(names):
+        twice = min(name for name, times in Counter(names).items() if times > 1)
+        raise InputError(f"{source}: column {twice!r} stands more than once; rename one of them")

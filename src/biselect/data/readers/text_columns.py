@@ -7,6 +7,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
+from pyarrow.csv import ConvertOptions
 
 from biselect.data.readers.written_dates import forms_of, from_form, to_dates
 from biselect.data.readers.written_numbers import Style, Written, style_of, to_numbers, written
@@ -16,10 +17,7 @@ LOOKED_AT = 64  # entries at the beginning of each of a few parts of a column, b
 PARTS = 8
 MOST_SHAPES = 5_000  # different ways to write something, beyond which a column holds words
 LONGEST = 48  # characters of a number or a date
-ALWAYS_MISSING = (
-    *("", "NA", "N/A", "n/a", "NaN", "nan", "-NaN", "-nan", "NULL", "null", "#N/A", "#N/A N/A", "#NA"),
-    *("-1.#IND", "-1.#QNAN", "1.#IND", "1.#QNAN"),
-)
+ALWAYS_MISSING = tuple(ConvertOptions().null_values)  # what Arrow takes for a missing number
 MISSING_MARKS = frozenset(  # in lower case; only in columns of numbers and dates
     [name.lower() for name in ALWAYS_MISSING]
     + ["-", "--", "---", "–", "—", "?", "??", ".", "..", "...", "*", "/", "none", "nil", "nat", "<na>", "(null)", "\\n"]

@@ -6,12 +6,11 @@ from datetime import date, datetime
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.compute as pc
+
+from biselect.data.readers.text_columns import Hints, understand
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)
-ISO_DATE = r"^\d{4}-\d\d-\d\d([ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?$"
-ISO_ZONE = r"^\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:?\d\d)$"
 
 
 class GrowingTable:
@@ -90,15 +89,9 @@ def _as_kind(part: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def _dates(texts: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Times, where every text is an ISO date."""
-    for pattern, zone in ((ISO_DATE, None), (ISO_ZONE, "UTC")):
-        if pc.all(pc.match_substring_regex(texts[:1000].drop_null(), pattern), min_count=1).as_py():
-            try:
-                if pc.all(pc.match_substring_regex(texts, pattern)).as_py():
-                    return texts.cast(pa.timestamp("us", zone))
-            except pa.ArrowInvalid:  # the 30th of February stays text
-                pass
-    return texts
+    """Times, where every text is an ISO date; the 30th of February stays text."""
+    found = understand(texts, Hints(missing=()))
+    return found.values if found.date_form == "ISO" else texts
 
 
 def _at_midnight(value: date | None) -> date | None:
