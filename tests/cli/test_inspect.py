@@ -259,3 +259,13 @@ def test_a_file_that_does_not_show_its_decimals_is_read_as_the_other(run, tmp_pa
     assert answer["samples"] == ["2"] and answer["features"] == ["sum"]
     plain = run("select", tmp_path / "pool.csv", *options, "--decimal", ",")
     assert json.loads(plain.out) == answer
+
+
+def test_nothing_of_a_file_steers_the_terminal(run, tmp_path):
+    path = tmp_path / "t.csv"
+    names = ["id", "a\x9b31m", "b\u202e"]
+    rows = "".join(f"i{i},{i % 5},x\u202e{i % 3}\n" for i in range(60))
+    path.write_text(",".join(names) + "\n" + rows, encoding="utf-8")
+    for shown in (run("inspect", path), run("inspect", path, "--json")):
+        assert shown.code == 0 and not {"\x9b", "\u202e"} & set(shown.out + shown.err)
+    assert [column["name"] for column in json.loads(shown.out)["columns"]] == names

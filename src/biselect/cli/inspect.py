@@ -1,14 +1,12 @@
 """`biselect inspect`: what is in a file, and the command that makes a report of it."""
 
-import json
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps, figures, out, printable
+from biselect.cli.console import Steps, figures, out, printable, show_json
 from biselect.cli.flags import ADVISED, in_flags
 from biselect.errors import InputError
 
@@ -30,19 +28,20 @@ def inspect(
     """Say how TABLE is written, what each of its columns is, and which `select` command makes a report of it."""
     given = dict(locals())
     from biselect.core.files import write_file
+    from biselect.data.readers.sources import Source
     from biselect.reviews import inspect as look
 
     if page is not None and page.suffix.lower() not in (".html", ".htm"):
         raise InputError(f"out={str(page)!r}: the page ends in .html")
     steps = Steps(quiet)
     names = ("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format")
-    with steps.step(f"Reading {table.name}"):
+    with steps.step(f"Reading {Source.of(table).name}"):
         found = look(table, **{name: given[name] for name in names if given[name] is not None})
     if page is not None:
         write_file(page, found.to_html())
         steps.say(f"wrote {page}")
     if as_json:
-        sys.stdout.write(json.dumps(found.to_dict(), indent=1, ensure_ascii=False, allow_nan=False) + "\n")
+        show_json(found.to_dict())
     else:
         show(found.to_dict())
 
@@ -58,7 +57,7 @@ def show(found: dict[str, Any]) -> None:
         marks = f" ({' '.join(column['missing_marks'])})" if column["missing_marks"] else ""
         cells = (f"{column['missing']:,}{marks}", f"{column['distinct']:,}", ", ".join(column["examples"]))
         table.add_row(printable(column["name"]), column["role"], *map(printable, cells))
-    console.print(table)
+    console.print(table)  # examples fold, so that it fits
     if len(found["columns"]) > SHOWN:
         console.print(f"… and {len(found['columns']) - SHOWN:,} more (--json or --out for all)")
     for remark in found["remarks"]:
