@@ -20,6 +20,8 @@ LAYERS = [
     "solvers",
     "theory",
     "data",
+    "partitions",
+    "engines",
     "simulate",
     "qaoa",
     "hardware",
