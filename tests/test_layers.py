@@ -20,6 +20,7 @@ LAYERS = [
     "solvers",
     "theory",
     "data",
+    "partitions",
     "simulate",
     "qaoa",
     "hardware",

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -18,9 +17,10 @@ from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.core import SelectionProblem
 from biselect.data.column_roles import looks_like_code
+from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, read_blocks, read_table
+from biselect.data.readers import CsvForm, read_blocks
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
 from biselect.data.readers.sources import Source
@@ -184,24 +184,6 @@ def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
         for name, (before, now) in kinds.items()
         if is_text(before) != is_text(now) and (is_text(before) or pa.types.is_boolean(before))
     }
-
-
-def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
-    """A path, a frame or an array as an Arrow table; columns of an array are named by their position."""
-    if isinstance(source, str | Path):
-        return read_table(source, form)
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        if isinstance(frame, nw.DataFrame):
-            return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
-        values = np.asarray(source, dtype=np.float64)
-    except (nw.exceptions.DuplicateError, pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"the table cannot be read: {error}") from error
-    if values.ndim != 2:
-        raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
-    return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
 
 
 def features_in(table: pa.Table, roles: Roles) -> list[str]:
