@@ -13,6 +13,7 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
+from biselect.engines.choose import engine_for
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
@@ -21,6 +22,8 @@ from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.large.asking import LargeReview
+from biselect.reviews.large.opening import is_planned, large_tables
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
