@@ -170,4 +170,3 @@ def lots(positions: NDArray[np.int64], seed: int) -> NDArray[np.uint64]:
         x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
         x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return x ^ (x >> np.uint64(31))
-

@@ -85,9 +85,7 @@ class Shifts:
     targets: NDArray[np.float64]
 
     @classmethod
-    def of(
-        cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]
-    ) -> "Shifts":
+    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]) -> Shifts:
         """From rows of both tables."""
         columns = tuple(column.position for column in moved)
         before, now = (_quartiles(table[:, columns]) for table in (reference, pool))

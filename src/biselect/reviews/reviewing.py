@@ -22,9 +22,9 @@ from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
+from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.large.asking import LargeReview
 from biselect.reviews.large.opening import is_planned, large_tables
-from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back

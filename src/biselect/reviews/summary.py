@@ -133,7 +133,7 @@ class WholeTable:
     reference_rows: int
     most: float | None
     positives: int | None
-    calibration: Mapping[str, Any]
+    calibration: dict[str, Any]
 
     def facts(self, selection: Selection) -> dict[str, Any]:
         """For the page: how many rows were searched, and how far below the chosen ones the others lie."""
@@ -282,9 +282,7 @@ def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
     } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
 
 
-def _label_facts(
-    selection: Selection, labels: NDArray[np.bool_], rows: int, positives: int | None
-) -> dict[str, Any]:
+def _label_facts(selection: Selection, labels: NDArray[np.bool_], rows: int, positives: int | None) -> dict[str, Any]:
     """How many known positives were chosen; `positives` are those of the whole table where not all rows are here."""
     hits, known = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
     attainable = _attainable(selection.problem, labels) if positives is None else min(known, selection.problem.k)

@@ -137,9 +137,7 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if counted else "mostly-beyond"
 
 
-def changed_constants(
-    calibrator: Calibrator, problem: SelectionProblem, rows: int | None = None
-) -> Iterator[Finding]:
+def changed_constants(calibrator: Calibrator, problem: SelectionProblem, rows: int | None = None) -> Iterator[Finding]:
     """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
     for j, found in calibrator.categories.items():
         share = float((problem.coupling[:, j] > 0).mean())
@@ -149,8 +147,8 @@ def changed_constants(
         about = "about " if rows else ""
         name, only = problem.feature_name(j), next(iter(found.counts))
         text = (
-            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} pool "
-            f"row{'s' * (differs != 1)}; what was never seen before weighs most."
+            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} "
+            f"pool row{'s' * (differs != 1)}; what was never seen before weighs most."
         )
         yield Finding(kind="changed-constant", columns=(name,), share=share, text=text)
 

@@ -34,7 +34,7 @@ def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
         problem,
         coupling=coupling,
         sample_scores=np.append(problem.sample_scores, np.full(problem.k, most)),
-        sample_names=[*names, *(f"{NAME} ({i + 1})" for i in range(problem.k))],
+        sample_names=(*names, *(f"{NAME} ({i + 1})" for i in range(problem.k))),
     )
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import NamedMatrix
 from biselect.core import Selection, SelectionProblem
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
@@ -66,9 +65,7 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
-        gathered = gather(
-            self.tables, self.calibrator, m=self.m, most=self.most, drift=self.drift, ids=ids
-        )
+        gathered = gather(self.tables, self.calibrator, m=self.m, most=self.most, drift=self.drift, ids=ids)
         for look in range(CLOSER_LOOKS + 1):
             problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
@@ -84,11 +81,11 @@ class LargeReview:
             reproduce=reproduce,
             find_chance=lambda: None,
             table=CalibratedPool(
-                pool=gathered.rows,
+                pool=gathered.kept.pool,
                 calibrator=gathered.calibrator,
                 time_column=self.tables.roles.time_column,
                 per=self.rules.per,
-                weighed=gathered.weighed,
+                weighed=gathered.kept.weighed,
                 moved=gathered.moved,
             ),
             found=list(self._findings(gathered, problem)),
@@ -101,15 +98,15 @@ class LargeReview:
 
     def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
         plain = gathered.calibrator.problem(
-            gathered.weighed,
+            gathered.kept.weighed,
             self.k,
             self.m,
             marginals=self.marginals,
             coupling_weight=self.coupling_weight,
-            sample_names=gathered.rows.sample_names,
+            sample_names=gathered.kept.pool.sample_names,
             whole=gathered.whole,
         )
-        return replace(self.rules.applied(plain, gathered.rows.per), library=library)
+        return replace(self.rules.applied(plain, gathered.kept.pool.per), library=library)
 
     def _most(self, gathered: Gathered, columns: Sequence[int], m: int) -> float | None:
         return gathered.most(columns, m, self.coupling_weight)
@@ -145,7 +142,7 @@ class LargeReview:
             feature_scores=np.zeros(problem.n_features),
         )
         with self.tables.step("Looking for kinds of unusual"):
-            sides = sides_of(gathered.calibrator, gathered.weighed) if self.sides else None
+            sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
             return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), open_views
 
     def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
@@ -160,8 +157,8 @@ class LargeReview:
         """What the reader must know; shares of the pool are those of its sample."""
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         names = sampled.feature_names or ()
-        yield from reading_findings(gathered.rows, self.label_column)
-        yield from unused_findings(gathered.rows, self.rules, problem)
+        yield from reading_findings(gathered.kept.pool, self.label_column)
+        yield from unused_findings(gathered.kept.pool, self.rules, problem)
         yield from drift_findings(gathered.moved, names, self.drift)
         yield from table_findings(
             gathered.calibrator,

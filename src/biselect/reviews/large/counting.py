@@ -43,7 +43,7 @@ class Counting:
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
         with told_of(part):
-            found: dict[str, NDArray[np.generic]] | None = None
+            found: Arrays | None = None
             for first, block in part.blocks(self.features.names):
                 if block.num_rows:
                     counted = self._of_block(first, self.features.matrix(block, first).values)

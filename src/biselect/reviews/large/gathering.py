@@ -84,19 +84,40 @@ class Tables:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class KeptRows:
+    """Heavy rows of the pool, and what is known of all others.
+
+    Attributes:
+        asked: the pass that kept them.
+        pool: the rows as a pool of their own.
+        weighed: their features as they are weighed.
+        positions: where they stand in the whole table.
+        others: by view and number of columns, what those of any other row weigh together at most.
+    """
+
+    asked: Collecting
+    pool: Pool
+    weighed: NamedMatrix
+    positions: NDArray[np.int64]
+    others: NDArray[np.float64]
+
+    def most(self, columns: Sequence[int], m: int) -> float:
+        """What m of these columns of any other row weigh together at most."""
+        wanted = set(columns)
+        views = zip(self.asked.views, self.others, strict=True)
+        return float(min(found[min(m, len(view.columns)) - 1] for view, found in views if wanted <= {*view.columns}))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Gathered:
     """What the passes brought: everything that the answer is made from.
 
     Attributes:
         tables: what was read.
-        collecting: the last pass over the pool.
         calibrator: fitted on the whole reference.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
-        rows: the kept rows, as a pool of their own.
-        weighed: their features as they are weighed.
-        positions: where they stand in the whole table.
-        others: by view and number of columns, what those of any other row weigh together at most.
+        kept: rows of the pool to choose from.
         moved: columns that moved against the reference.
         same: features left out, the same in every row.
         surveys: of reference and pool.
@@ -104,14 +125,10 @@ class Gathered:
     """
 
     tables: Tables
-    collecting: Collecting
     calibrator: Calibrator
     reference: NamedMatrix
     sampled: NamedMatrix
-    rows: Pool
-    weighed: NamedMatrix
-    positions: NDArray[np.int64]
-    others: NDArray[np.float64]
+    kept: KeptRows
     moved: tuple[MovedColumn, ...]
     same: tuple[str, ...]
     surveys: tuple[Surveyed, Surveyed]
@@ -120,7 +137,7 @@ class Gathered:
     @property
     def whole(self) -> WholePool:
         """The table that the rows were kept from."""
-        return WholePool(rows=self.tables.pool.rows, heavy=self.collecting.heavy)
+        return WholePool(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
 
     @property
     def positives(self) -> int | None:
@@ -129,31 +146,22 @@ class Gathered:
 
     def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
         """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
-        if self.positions.size == self.tables.pool.rows:
+        if self.kept.positions.size == self.tables.pool.rows:
             return None
-        wanted = set(columns)
-        found = [
-            row[min(m, len(view.columns)) - 1]
-            for view, row in zip(self.collecting.views, self.others, strict=True)
-            if wanted <= set(view.columns)
-        ]
-        return float(coupling_weight * min(found) * (1 + MARGIN))
+        return coupling_weight * self.kept.most(columns, m) * (1 + MARGIN)
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int]]) -> Gathered:
         """The same with one more pass, which looks closer at choices of m among some of the columns."""
-        W = self.calibrator.weights(self.sampled)
-        share = self.surveys[1].share
+        W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
         more = [
             View(columns=tuple(columns), m=m, heavy=Heavy.of(view_sums(W, columns, m), share, MORE_KEPT * KEPT_ROWS))
             for columns, m in views
         ]
-        asked = replace(self.collecting, name="Looking closer at the pool", views=(*self.collecting.views, *more))
-        return replace(self, **_kept(self.tables, asked, self.tables.run(asked, self.tables.pool), self.positive))
+        asked = replace(asked, name="Looking closer at the pool", views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, self.positive))
 
 
-def gather(
-    tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: str, ids: frozenset[str]
-) -> Gathered:
+def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: str, ids: frozenset[str]) -> Gathered:
     """Make the passes.
 
     Args:
@@ -164,7 +172,7 @@ def gather(
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
-    names, unused = tables.features()
+    names, _ = tables.features()
     plain = FeatureColumns(
         names=tuple(names),
         categories=tuple(name for name in tables.roles.categories if name in names),
@@ -207,19 +215,17 @@ def gather(
         id_column=tables.roles.id_column,
         ids=ids,
     )
-    found = _kept(tables, collecting, tables.run(collecting, tables.pool), positive)
-    gathered = Gathered(
+    return Gathered(
         tables=tables,
         calibrator=calibrator,
         reference=sample,
         sampled=sampled,
+        kept=_kept(tables, collecting, positive),
         moved=moved,
         same=same,
         surveys=(reference, pool),
         positive=positive,
-        **found,
     )
-    return replace(gathered, rows=replace(gathered.rows, unused_dates=unused))
 
 
 def _survey(
@@ -245,16 +251,18 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 
 
-def _kept(tables: Tables, asked: Collecting, found: Arrays, positive: str) -> dict[str, object]:
-    """The kept rows, as fields of `Gathered`."""
+def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
+    """Make the pass, and a pool of what it kept."""
+    found = tables.run(asked, tables.pool)
     if not found["sizes"].size:
         raise InputError("no row of the pool weighs anything against the reference")
     table, positions = unpacked(found), found["at"].astype(np.int64)
+    names = asked.features.names
     roles = replace(
         tables.roles,
         label_column=None,
         label_value=None,
-        features=list(asked.features.names),
+        features=list(names),
         categories=list(asked.features.categories),
         numbers=(),
     )
@@ -264,17 +272,16 @@ def _kept(tables: Tables, asked: Collecting, found: Arrays, positive: str) -> di
             name += "_"
         table = table.append_column(name, pa.array(positions.astype(str)))
         roles = replace(roles, id_column=name)
-    stub = tables.reference.schema.empty_table()
-    rows = from_two_tables(stub.select([name for name in stub.column_names if name in asked.features.names]), table, roles)
+    empty = tables.reference.schema.empty_table().select(names)
+    rows = from_two_tables(empty, table, roles)
     label = tables.roles.label_column
     if label is not None:
-        flags = [text == positive and positive != "" for text in as_texts(table[label]).to_pylist()]
+        flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
-    matrix = asked.features.matrix(table, 0)
-    return {
-        "collecting": asked,
-        "rows": rows,
-        "weighed": moved_back(matrix, asked.shifts),
-        "positions": positions,
-        "others": found["others"].astype(float),
-    }
+    return KeptRows(
+        asked=asked,
+        pool=replace(rows, unused_dates=tables.features()[1]),
+        weighed=moved_back(asked.features.matrix(table, 0), asked.shifts),
+        positions=positions,
+        others=found["others"].astype(float),
+    )

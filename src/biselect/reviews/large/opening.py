@@ -69,12 +69,20 @@ def large_tables(
     if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
         yield None
         return
-    roles = resolved(roles if ids is None else replace(roles, id_column=ids), {*opened.schema.names, *normal.schema.names})
+    roles = resolved(
+        roles if ids is None else replace(roles, id_column=ids), {*opened.schema.names, *normal.schema.names}
+    )
     if isinstance(reference, str | Path):
         codes = codes_in(_first_rows(normal), roles, ())
         roles = replace(roles, categories=[*roles.categories, *codes])
     yield Tables(
-        pool=opened, reference=normal, roles=roles, engine=engine, step=step, missing=missing, seed=whole("seed", seed, least=0)
+        pool=opened,
+        reference=normal,
+        roles=roles,
+        engine=engine,
+        step=step,
+        missing=missing,
+        seed=whole("seed", seed, least=0),
     )
 
 

@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from biselect.calibrate.categories import Categories
 from biselect.calibrate.counted_columns import drawn
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.windows import MOST_LABELS
@@ -177,12 +176,6 @@ class Surveyed:
             positions=arrays["at"].astype(np.int64),
             share=share,
         )
-
-    def categories(self, name: str) -> Categories | None:
-        """How often each label of a feature stands; None for numbers."""
-        if name not in self.labels:
-            return None
-        return Categories({**self.labels[name], None: int(self.absent[self.names.index(name)])})
 
     def holds(self, name: str) -> set[str | None]:
         """What a feature holds, a few of its entries where that is more; None for a missing one."""
