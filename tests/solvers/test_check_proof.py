@@ -258,7 +258,7 @@ def test_parts_are_checked_without_the_package(screened):
     np.save(folder / "all.npy", weights)
     lines = [",".join(map(repr, row)) for row in weights[:100].tolist()]
     (folder / "some.csv").write_text("\n".join([",".join("abcdefgh"), *lines]) + "\n")
-    command = [sys.executable, "-I", "-S", check_proof.__file__, "proof.json", "problem.npz", "--part", "0"]
-    for name, words in (("all.npy", "all 400 rows"), ("some.csv", "100 of 400 rows")):
-        found = subprocess.run([*command, name], cwd=folder, capture_output=True, text=True, check=False)
+    command = [sys.executable, "-I", "-S", check_proof.__file__, "proof.json", "problem.npz"]
+    for part, words in (("0=all.npy", "all 400 rows"), ("0=some.csv", "100 of 400 rows")):
+        found = subprocess.run([*command, part], cwd=folder, capture_output=True, text=True, check=False)
         assert found.returncode == 0 and words in found.stdout

@@ -1,8 +1,8 @@
 """Check a proof file against its problem: `python check_proof.py proof.json problem.npz` (or a CSV, and its id column).
 
-Of a large table the problem holds some rows, and one row that stands for all others. Whether it may is checked part by
-part, from the weights of the rows that begin at position FIRST: `python check_proof.py proof.json problem.npz --part
-FIRST weights.npy` (or a CSV); `--part` may be given again and again.
+Of a large table the problem holds some rows, and rows that stand for all others. Whether they may is checked part by
+part: `python check_proof.py proof.json problem.npz 0=weights.npy 5000=more.csv` looks at the rows from position 0 on
+and from position 5000 on, given by their weights.
 
 This file stands alone: it needs nothing but Python, shares no code with the solver, and computes with whole numbers,
 so nothing is rounded. docs/reference/proof-format.md describes what it reads and why that is a proof.
@@ -351,8 +351,9 @@ class Screen:
         checked = sum(part["rows"] for part in parts)
         if checked == self.rows and sum(part["kept"] for part in parts) != len(self.place):
             raise ProofError("the parts do not hold all rows that were kept")
-        which = f"all {self.rows:,}" if checked == self.rows else f"{checked:,} of {self.rows:,}"
-        return f"{which} rows of the table checked"
+        if checked == self.rows:
+            return f"all {self.rows:,} rows of the table checked"
+        return f"{checked:,} of {self.rows:,} rows of the table checked, the others taken on trust"
 
 
 def _members(rules: Any) -> list[list[int]]:
@@ -403,11 +404,10 @@ def read_proof(proof_path: Any, problem_path: Any, id_column: str | None = None)
 
 
 if __name__ == "__main__":
-    begin = sys.argv.index("--part") if "--part" in sys.argv else len(sys.argv)
+    proof_file, problem_file, *more = sys.argv[1:]
+    given = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
     try:
-        proof_file, problem_file, *names = sys.argv[1:begin]
-        given = list(zip(sys.argv[begin + 1 :: 3], sys.argv[begin + 2 :: 3]))
-        found = check(proof_file, problem_file, names[0] if names else None, given)
+        found = check(proof_file, problem_file, more[0] if more and not given else None, given)
         print(f"CHECKED: no choice scores higher ({found})")
     except (ProofError, OSError) as error:
         sys.exit(f"REFUSED: {error}")
