@@ -6,7 +6,7 @@ import pytest
 import biselect as bs
 from biselect.data.pools import Roles
 from biselect.errors import InputError
-from biselect.reviews.inputs import as_table, call_in_words, open_pool, provenance
+from biselect.reviews.inputs import call_in_words, open_pool, provenance
 
 COLUMNS = {"x": np.arange(20.0), "y": np.arange(20.0) % 7}
 
@@ -41,19 +41,6 @@ def test_an_index_that_repeats_itself_is_refused():
 def test_an_id_column_goes_before_the_index():
     pool = pd.DataFrame({"x": [1.0], "y": [3.0], "id": ["own"]}, index=["a"])
     assert open_pool(pool, pa.table(COLUMNS), Roles(id_column="id")).sample_names == ["own"]
-
-
-@pytest.mark.parametrize(
-    ("source", "message"),
-    [
-        (np.arange(3.0), "has the shape"),
-        ([["a"]], "cannot be read"),
-        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "cannot be read"),
-    ],
-)
-def test_what_is_no_table_is_refused(source, message):
-    with pytest.raises(InputError, match=message):
-        as_table(source)
 
 
 def test_provenance_names_files_and_their_hash(tmp_path):

@@ -16,6 +16,7 @@ from biselect.calibrate import Calibrator, Drift, Question, ReferenceSummary, co
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import make_map
 from biselect.calibrate.sweeps import draw_pool, windows_in_time
+from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
@@ -24,7 +25,6 @@ from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import (
-    as_table,
     call_in_words,
     features_in,
     form_from,

@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
@@ -18,9 +17,10 @@ from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.core import SelectionProblem
 from biselect.data.column_roles import looks_like_code
+from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, read_blocks, read_table
+from biselect.data.readers import CsvForm, read_blocks
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
 from biselect.data.readers.sources import Source
@@ -76,8 +76,19 @@ def open_pool(
         while name in tables[0].column_names:
             name = f"{name}_"
         tables[0], roles = tables[0].append_column(str(name), pa.array(ids)), replace(roles, id_column=str(name))
-    known = {name for table in tables for name in table.column_names}
-    roles = replace(
+    roles = resolved(roles, {name for table in tables for name in table.column_names})
+    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
+    codes = codes_in(tables[-1], roles, zero_led) if paths_of(sources) else []
+    roles = replace(roles, categories=[*roles.categories, *codes])
+    if reference is not None:
+        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
+    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+    return replace(found, codes=codes)
+
+
+def resolved(roles: Roles, known: Collection[str]) -> Roles:
+    """The roles with their lists of names taken apart, now that it is known which names there are."""
+    return replace(
         _with_label_value(roles, known),
         features=names_in(roles.features, known) or None,
         exclude=names_in(roles.exclude, known),
@@ -85,13 +96,6 @@ def open_pool(
         categories=names_in(roles.categories, known),
         numbers=names_in(roles.numbers, known),
     )
-    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
-    codes = _codes(tables[-1], roles, zero_led) if paths_of(sources) else []
-    roles = replace(roles, categories=[*roles.categories, *codes])
-    if reference is not None:
-        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
-    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
-    return replace(found, codes=codes)
 
 
 def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
@@ -135,7 +139,7 @@ def _with_label_value(roles: Roles, known: Collection[str]) -> Roles:
     return replace(roles, label_column=name, label_value=value)
 
 
-def _codes(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
+def codes_in(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
     """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
     taken = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
     taken |= {*roles.categories, *roles.numbers, *parts_of_dates(roles.dates)}
@@ -184,24 +188,6 @@ def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
         for name, (before, now) in kinds.items()
         if is_text(before) != is_text(now) and (is_text(before) or pa.types.is_boolean(before))
     }
-
-
-def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
-    """A path, a frame or an array as an Arrow table; columns of an array are named by their position."""
-    if isinstance(source, str | Path):
-        return read_table(source, form)
-    try:
-        frame = nw.from_native(source, pass_through=True)
-        if isinstance(frame, nw.LazyFrame):
-            frame = frame.collect()
-        if isinstance(frame, nw.DataFrame):
-            return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column
-        values = np.asarray(source, dtype=np.float64)
-    except (nw.exceptions.DuplicateError, pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"the table cannot be read: {error}") from error
-    if values.ndim != 2:
-        raise InputError(f"a table has rows and columns; this array has the shape {values.shape}")
-    return pa.table({str(j): values[:, j] for j in range(values.shape[1])})
 
 
 def features_in(table: pa.Table, roles: Roles) -> list[str]:

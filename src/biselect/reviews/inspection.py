@@ -10,13 +10,14 @@ from typing import Any
 
 from biselect._version import __version__
 from biselect.data.column_roles import Column, Columns, roles_in
+from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import Reading, reading_of
 from biselect.data.readers.sources import Source
 from biselect.data.readers.written_dates import in_words
 from biselect.errors import InputError
 from biselect.report.render import render_page
-from biselect.reviews.inputs import as_table, form_from, paths_of, with_roles
+from biselect.reviews.inputs import form_from, paths_of, with_roles
 
 FORMAT = "biselect-inspection-1"
 REFERENCE = "REFERENCE-OF-NORMAL-ROWS.csv"  # what stands in a command for a table that only the reader knows

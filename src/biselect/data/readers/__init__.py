@@ -8,10 +8,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from biselect.core.json_files import refused_as
-from biselect.data.readers.columnar import parquet_set_blocks, read_arrow, read_parquet, read_parquet_set
+from biselect.data.readers.columnar import (
+    parquet_set_blocks,
+    read_arrow,
+    read_parquet,
+    read_parquet_set,
+    refuse_odd_dates,
+)
 from biselect.data.readers.compressed import ENDINGS as PACKED
 from biselect.data.readers.compressed import check_unpacked
 from biselect.data.readers.databases import ENDINGS as DATABASES
@@ -26,8 +31,6 @@ from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
 
 __all__ = ["CsvForm", "read_table"]
-
-YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
 _READERS: list[tuple[tuple[str, ...], Callable[[Source, CsvForm], pa.Table]]] = [
     (CSV_ENDINGS, lambda source, form: read_delimited(source.path, form)),
@@ -87,9 +90,5 @@ def _usable(table: pa.Table, source: Source) -> pa.Table:
     if table.num_rows == 0 or not names:
         lacks = "columns but no rows" if names else "no columns"
         raise InputError(f"{source}: the table has {lacks}")
-    for position, kind in enumerate(table.schema.types):
-        if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
-            ends = pc.min_max(table.column(position).cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
-            if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
-                raise InputError(f"{source}: column {names[position]!r} holds a date outside the years 1 to 9999")
+    refuse_odd_dates(table, source)
     return table

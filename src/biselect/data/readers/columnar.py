@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from biselect.calibrate import parquet_blocks
 from biselect.core.free_memory import free_memory
@@ -12,6 +13,7 @@ from biselect.errors import InputError
 
 MAGIC = b"ARROW1"  # of a file; a stream has none
 CELL = 8  # bytes of a number
+YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
 
 def read_parquet(path: Path) -> pa.Table:
@@ -49,14 +51,19 @@ def _alike(tables: Iterator[tuple[Path, pa.Table]], source: Source) -> Iterator[
 def _like(table: pa.Table, path: Path, first: Path, schema: pa.Schema) -> pa.Table:
     if table.schema.equals(schema):
         return table
-    if other := sorted(set(table.column_names) ^ set(schema.names)):
-        only = path if other[0] in table.column_names else first
+    refuse_unlike(table.schema, path, first, schema)
+    return table.select(schema.names).cast(schema)
+
+
+def refuse_unlike(found: pa.Schema, path: Path, first: Path, schema: pa.Schema) -> None:
+    """An error where a file has not the columns of the first one; their order may differ, or all be missing."""
+    if other := sorted(set(found.names) ^ set(schema.names)):
+        only = path if other[0] in found.names else first
         raise InputError(f"{path}: its columns differ from those of {first}: {other[0]!r} is in {only.name} only")
     for field in schema:
-        kind = table.schema.field(field.name).type
+        kind = found.field(field.name).type
         if kind != field.type and not pa.types.is_null(kind):
             raise InputError(f"{path}: column {field.name!r} holds {kind}, but {field.type} in {first}; convert either")
-    return table.select(schema.names).cast(schema)
 
 
 def read_arrow(path: Path) -> pa.Table:
@@ -74,6 +81,15 @@ def checked(table: pa.Table) -> pa.Table:
     """The table, once every offset, index and text in it was looked at: Arrow trusts files."""
     table.validate(full=True)
     return table
+
+
+def refuse_odd_dates(table: pa.Table, where: object) -> None:
+    """An error for a date that Python could not say."""
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_timestamp(column.type) or pa.types.is_date(column.type):
+            ends = pc.min_max(column.cast(pa.timestamp("s"), safe=False).cast(pa.int64())).as_py()
+            if ends["min"] is not None and not YEARS[0] <= ends["min"] <= ends["max"] <= YEARS[1]:
+                raise InputError(f"{where}: column {name!r} holds a date outside the years 1 to 9999")
 
 
 def _refuse_too_large(path: Path, rows: int, columns: int) -> None:

@@ -1,0 +1,98 @@
+"""Rows on their way through memory: in blocks of a bounded size, and parts that are neither tiny nor huge."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Protocol
+
+import pyarrow as pa
+
+from biselect.core.json_files import refused_as
+from biselect.errors import InputError
+from biselect.partitions.parts import BLOCK_ROWS, Part, Partitions, RowSource
+
+MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
+PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
+
+
+class PlacedRows(RowSource, Protocol):
+    """Rows that know where they stand for a person, as all sources of this package do."""
+
+    def place(self, row: int) -> str:
+        """The file, or what else it is, and which row of it; `row` counts from the first of the part."""
+        ...
+
+
+def rows_of_a_part(rows: int) -> int:
+    """How many rows of a table of so many a part should have."""
+    return min(MOST_PART_ROWS, max(FEWEST_PART_ROWS, rows // PARTS))
+
+
+def in_blocks(tables: Iterable[pa.Table]) -> Iterator[pa.Table]:
+    """The same rows in blocks of at most BLOCK_ROWS; those of tiny tables are joined."""
+    waiting: list[pa.Table] = []
+    held = 0
+    for table in tables:
+        if waiting and held + table.num_rows > BLOCK_ROWS:
+            yield _joined(waiting)
+            waiting, held = [], 0
+        for first in range(0, table.num_rows, BLOCK_ROWS):
+            block = table.slice(first, BLOCK_ROWS)
+            if 2 * block.num_rows > BLOCK_ROWS and not waiting:
+                yield block
+            else:
+                waiting.append(block)
+                held += block.num_rows
+    if waiting:
+        yield _joined(waiting)
+
+
+def _joined(tables: Sequence[pa.Table]) -> pa.Table:
+    return pa.concat_tables(tables).combine_chunks() if len(tables) > 1 else tables[0]
+
+
+@contextmanager
+def reading(path: str | Path, kind: str) -> Iterator[None]:
+    """Whatever is wrong with a file while it is read is said by its name."""
+    with refused_as(f"{path}: cannot be read as {kind}"):
+        try:
+            yield
+        except FileNotFoundError:
+            raise InputError(f"{path}: no such file") from None
+        except PermissionError:
+            raise InputError(f"{path}: no permission to read it") from None
+
+
+def numbered(found: Iterable[tuple[str, int, RowSource]]) -> tuple[Part, ...]:
+    """Parts from their names, numbers of rows and sources, in order; empty ones are passed over."""
+    parts, first = list[Part](), 0
+    for name, rows, source in found:
+        if rows:
+            parts.append(Part(name=name, first=first, rows=rows, source=source))
+            first += rows
+    return tuple(parts)
+
+
+def place_of(partitions: Partitions, position: int) -> str:
+    """Where a row of the whole table stands: its file and its row there, for messages."""
+    for part in partitions.parts:
+        if position < part.first + part.rows:
+            place = getattr(part.source, "place", None)
+            return f"row {position - part.first} of {part.name}" if place is None else place(position - part.first)
+    raise IndexError(f"{partitions.name} has {partitions.rows} rows, no row {position}")
+
+
+def refuse_empty(partitions: Partitions) -> Partitions:
+    """The partitions, if they hold anything."""
+    if not partitions.parts or not partitions.schema.names:
+        lacks = "columns but no rows" if partitions.schema.names else "no columns"
+        raise InputError(f"{partitions.name}: the table has {lacks}")
+    return partitions
+
+
+def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
+    """An error for columns that a table does not have."""
+    there = set(schema.names)
+    if absent := [column for column in columns if column not in there]:
+        shown = ", ".join(map(repr, schema.names[:40])) + (" …" if len(schema.names) > 40 else "")
+        raise InputError(f"{name}: has no column {absent[0]!r}; it has {shown}")

@@ -1,0 +1,179 @@
+"""Parquet files, one or many, as parts: what each holds is known from their footers, and rows are read in blocks."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+import pyarrow as pa
+
+from biselect.data.readers.columnar import checked, refuse_odd_dates, refuse_unlike
+from biselect.data.readers.sources import Source, refuse_repeated
+from biselect.errors import InputError
+from biselect.partitions.blocks import in_blocks, numbered, reading, refuse_absent, refuse_empty, rows_of_a_part
+from biselect.partitions.parts import BLOCK_ROWS, Partitions, RowSource
+
+LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it
+MOST_SHARES = 4  # of one row group: each has to pass over the rows before its own
+BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece:
+    """Consecutive rows of one file.
+
+    Attributes:
+        path: the file.
+        groups: the row groups that hold them.
+        start: position in the file of the first row of the first group.
+        skip: rows of it that come before this piece.
+        rows: how many there are.
+        folder: columns that the names of the file's folders stand for, and their value.
+    """
+
+    path: str
+    groups: tuple[int, ...]
+    start: int
+    skip: int
+    rows: int
+    folder: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def first(self) -> int:
+        """Position in the file of the first row."""
+        return self.start + self.skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class ParquetRows:
+    """Rows of Parquet files, in order; `schema` is that of the whole table."""
+
+    pieces: tuple[Piece, ...]
+    schema: pa.Schema
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, block by block."""
+        refuse_absent(columns, self.schema, self.pieces[0].path)
+        return in_blocks(block for piece in self.pieces for block in self._blocks(piece, columns))
+
+    def _blocks(self, piece: Piece, columns: Sequence[str]) -> Iterator[pa.Table]:
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        skip, left = piece.skip, piece.rows
+        with _opened(piece.path) as file:
+            there = file.schema_arrow.names
+            stored = [name for name in columns if name in there] or there[:1]  # a block of no columns has no length
+            batches = file.iter_batches(BLOCK_ROWS, list(piece.groups), columns=stored, use_threads=False)
+            for batch in batches:
+                taken = batch.slice(skip, left)
+                skip -= min(skip, batch.num_rows)
+                if taken.num_rows:
+                    left -= taken.num_rows
+                    yield self._whole(pa.Table.from_batches([taken]), piece, schema)
+                if not left:
+                    return
+            raise InputError(f"{piece.path}: ends {left:,} rows early; was it changed while it was read?")
+
+    @staticmethod
+    def _whole(block: pa.Table, piece: Piece, schema: pa.Schema) -> pa.Table:
+        """The block with what the names of folders say, its columns in order and of the table's types."""
+        checked(block)
+        refuse_odd_dates(block, piece.path)
+        for name in schema.names:
+            if name not in block.column_names:
+                block = block.append_column(name, pa.repeat(pa.scalar(piece.folder[name]), block.num_rows))
+        block = block.select(schema.names)
+        return block if block.schema.equals(schema) else block.cast(schema)
+
+    def place(self, row: int) -> str:
+        """The file and its row."""
+        for piece in self.pieces:
+            if row < piece.rows:
+                return f"row {piece.first + row} of {piece.path}"
+            row -= piece.rows
+        raise IndexError(row)
+
+
+def parquet_partitions(source: Source) -> Partitions:
+    """The parts of a Parquet file, a folder or a glob of them; only their footers are read.
+
+    Small row groups and files are joined, and very large row groups shared among several parts.
+    """
+    first: tuple[Path, pa.Schema] | None = None
+    groups: list[Piece] = []
+    for path, folder in zip(source.files, source.partitions, strict=True):
+        with _opened(path) as file:
+            schema, metadata = file.schema_arrow, file.metadata
+            refuse_repeated(schema.names, Source.of(path))
+            start = 0
+            for group in range(metadata.num_row_groups):
+                rows = metadata.row_group(group).num_rows
+                groups.append(Piece(path=str(path), groups=(group,), start=start, skip=0, rows=rows, folder=folder))
+                start += rows
+        for name in folder:
+            if name not in schema.names:
+                schema = schema.append(pa.field(name, pa.string()))
+        first = first or (path, schema)
+        refuse_unlike(schema, path, *first)
+    assert first is not None
+    wanted = rows_of_a_part(sum(group.rows for group in groups))
+    parts = numbered(_part(pieces, first[1]) for pieces in _joined(groups, wanted))
+    return refuse_empty(Partitions(name=source.name, schema=first[1], parts=parts))
+
+
+def _part(pieces: Sequence[Piece], schema: pa.Schema) -> tuple[str, int, RowSource]:
+    rows = sum(piece.rows for piece in pieces)
+    begin, end = pieces[0], pieces[-1]
+    if begin.path == end.path:
+        name = f"{begin.path}, rows {begin.first:,} to {end.first + end.rows - 1:,}"
+    else:
+        name = f"{begin.path} to {Path(end.path).name}"
+    return name, rows, ParquetRows(pieces=tuple(pieces), schema=schema)
+
+
+def _joined(groups: Iterable[Piece], wanted: int) -> Iterator[list[Piece]]:
+    """Row groups as parts of about the wanted number of rows."""
+    waiting, held = list[Piece](), 0
+    for group in groups:
+        if not group.rows:
+            continue
+        if waiting and held + group.rows > wanted:
+            yield waiting
+            waiting, held = [], 0
+        if group.rows >= LARGE_GROUP:
+            yield from ([share] for share in _shares(group))
+        elif waiting and waiting[-1].path == group.path:
+            last = waiting[-1]
+            waiting[-1] = Piece(
+                path=last.path,
+                groups=last.groups + group.groups,
+                start=last.start,
+                skip=0,
+                rows=last.rows + group.rows,
+                folder=last.folder,
+            )
+            held += group.rows
+        else:
+            waiting.append(group)
+            held += group.rows
+    if waiting:
+        yield waiting
+
+
+def _shares(group: Piece) -> Iterator[Piece]:
+    """A large row group, cut."""
+    cuts = [group.rows * share // MOST_SHARES for share in range(MOST_SHARES + 1)]
+    for begin, end in pairwise(cuts):
+        yield Piece(
+            path=group.path, groups=group.groups, start=group.start, skip=begin, rows=end - begin, folder=group.folder
+        )
+
+
+@contextmanager
+def _opened(path: str | Path) -> "Iterator[pa.parquet.ParquetFile]":
+    """A Parquet file that takes little memory to read."""
+    from pyarrow.parquet import ParquetFile
+
+    frugal = {"pre_buffer": False, "buffer_size": BUFFER, "page_checksum_verification": True}
+    with reading(path, "Parquet"), ParquetFile(str(path), **frugal) as file:
+        yield file

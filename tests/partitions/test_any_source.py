@@ -1,0 +1,172 @@
+"""Every source gives the same rows in the same order, however they are divided."""
+
+import os
+import pickle
+import re
+from itertools import pairwise
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.data.given_tables import as_table
+from biselect.data.readers import read_table
+from biselect.errors import InputError
+from biselect.partitions import blocks, parquet_rows
+from biselect.partitions.any_source import partitions_of
+from biselect.partitions.blocks import place_of
+from biselect.partitions.parts import Partitions
+
+NAMES = ("a", "b.c", "text")
+
+
+def tables(most=60):
+    rows = st.tuples(
+        st.floats(width=32, allow_nan=False) | st.none(), st.integers(-5, 5), st.text(max_size=3) | st.none()
+    )
+    return st.lists(rows, min_size=1, max_size=most).map(
+        lambda found: pa.table(
+            [
+                pa.array(column, kind)
+                for column, kind in zip(zip(*found, strict=True), (pa.float32(), pa.int64(), pa.string()), strict=True)
+            ],
+            names=NAMES,
+        )
+    )
+
+
+def rows_of(partitions, columns=None):
+    columns = list(columns or partitions.schema.names)
+    found, at = [], partitions.parts[0].first
+    for part in partitions.parts:
+        assert part.first == at
+        for first, block in part.blocks(columns):
+            assert first == at and 0 < block.num_rows <= blocks.BLOCK_ROWS
+            if set(columns) <= set(partitions.schema.names):
+                assert block.schema.equals(pa.schema([partitions.schema.field(name) for name in columns]))
+            found.append(block)
+            at += block.num_rows
+        assert at == part.first + part.rows
+    return pa.concat_tables(found)
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    """Limits at which a table of sixty rows is large."""
+    for module in (blocks, parquet_rows):
+        monkeypatch.setattr(module, "BLOCK_ROWS", 7)
+    monkeypatch.setattr(blocks, "MOST_PART_ROWS", 10)
+    monkeypatch.setattr(blocks, "FEWEST_PART_ROWS", 5)
+    monkeypatch.setattr(parquet_rows, "LARGE_GROUP", 12)
+
+
+@settings(max_examples=40, deadline=None)
+@given(table=tables(), cuts=st.lists(st.integers(0, 60), max_size=5), group=st.integers(1, 25))
+def test_a_folder_gives_the_rows_of_its_files_in_order(table, cuts, group, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    ends = sorted({0, table.num_rows, *(cut % (table.num_rows + 1) for cut in cuts)})
+    for file, (begin, end) in enumerate(pairwise(ends)):
+        pq.write_table(table.slice(begin, end - begin), folder / f"{file}.parquet", row_group_size=group)
+    pq.write_table(table.slice(0, 0), folder / "00-empty.parquet")
+    partitions = partitions_of(folder)
+    assert rows_of(partitions).equals(table)
+    assert rows_of(partitions, ["text", "a"]).equals(table.select(["text", "a"]))
+    last = table.num_rows - 1
+    assert place_of(partitions, last) == f"row {last - ends[-2]} of {folder}/{len(ends) - 2}.parquet"
+
+
+@settings(max_examples=20, deadline=None)
+@given(table=tables())
+def test_tables_in_memory_give_their_rows(table):
+    assert rows_of(partitions_of(table)).equals(table)
+    for frame in (pl.from_arrow(table), table.to_pandas()):
+        found = rows_of(partitions_of(frame))
+        assert found.to_pylist() == as_table(frame).to_pylist()
+
+
+def test_an_array_is_not_copied_and_a_slice_travels_alone():
+    values = np.arange(200, dtype=np.float32).reshape(100, 2)
+    found = partitions_of(values)
+    assert len(found.parts) > 1 and all(np.shares_memory(part.source.values, values) for part in found.parts)
+    assert rows_of(found).equals(pa.table({str(j): values[:, j].astype(float) for j in range(2)}))
+    held = partitions_of(pa.table({"x": np.arange(100_000)})).parts[3]
+    sent = pickle.dumps(held)
+    assert len(sent) < 5_000
+    received = rows_of(Partitions(name="", schema=pa.schema([("x", pa.int64())]), parts=(pickle.loads(sent),)))
+    assert received["x"].to_pylist() == list(range(held.first, held.first + held.rows))
+
+
+def test_names_of_folders_are_columns(tmp_path):
+    for year in (2024, 2025):
+        (tmp_path / f"year={year}").mkdir()
+        pq.write_table(pa.table({"x": [1.0, float(year)]}), tmp_path / f"year={year}" / "p.parquet")
+    found = partitions_of(tmp_path)
+    assert rows_of(found).equals(read_table(tmp_path).combine_chunks())
+    assert rows_of(found, ["year"])["year"].to_pylist() == ["2024", "2024", "2025", "2025"]
+
+
+def wrong(folder, case):
+    """A folder with a good file and one that is not, and what is said of it."""
+    good = pa.table({"x": np.arange(50.0), "y": np.arange(50)})
+    pq.write_table(good, folder / "a.parquet")
+    bad = folder / "b.parquet"
+    match case:
+        case "cut off":
+            pq.write_table(good, bad)
+            bad.write_bytes(bad.read_bytes()[:-30])
+            return f"{bad}: cannot be read as Parquet"
+        case "another type":
+            pq.write_table(good.set_column(1, "y", pa.array(["t"] * 50)), bad)
+            return f"{bad}: column 'y' holds string, but int64 in {folder}/a.parquet"
+        case "a column less":
+            pq.write_table(good.select(["x"]), bad)
+            return f"{bad}: its columns differ from those of {folder}/a.parquet: 'y' is in a.parquet only"
+        case "a name twice":
+            pq.write_table(pa.Table.from_arrays([good["x"]] * 2, ["x", "x"]), bad)
+            return f"{bad}: column 'x' stands more than once"
+        case "no permission":
+            pq.write_table(good, bad)
+            bad.chmod(0)
+            return f"{bad}: no permission to read it"
+        case "gone":
+            bad.symlink_to("nowhere")
+            (folder / "a.parquet").unlink()
+            return "is a folder without Parquet files"
+
+
+@pytest.mark.parametrize("case", ["cut off", "another type", "a column less", "a name twice", "no permission", "gone"])
+def test_a_file_that_does_not_fit_is_named(tmp_path, case):
+    said = wrong(tmp_path, case)
+    if case == "no permission" and os.access(tmp_path / "b.parquet", os.R_OK):
+        pytest.skip("this user may read everything")
+    with pytest.raises(InputError, match=re.escape(said)):
+        partitions_of(tmp_path)
+
+
+def test_a_file_that_breaks_in_the_middle_of_a_pass_is_named(tmp_path):
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"x": np.random.default_rng(0).normal(size=50_000)}), path, use_dictionary=False)
+    found = partitions_of(path)
+    content = bytearray(path.read_bytes())
+    content[4:60] = b"\xff" * 56  # the header of the first page
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"{path}: cannot be read as Parquet"):
+        rows_of(found)
+    pq.write_table(pa.table({"x": [1.0]}), path)
+    with pytest.raises(InputError, match=f"{path}: ends .* rows early; was it changed"):
+        rows_of(found)
+    path.unlink()
+    with pytest.raises(InputError, match=f"{path}: no such file"):
+        rows_of(found)
+
+
+def test_no_rows_and_absent_columns_are_refused(tmp_path):
+    pq.write_table(pa.table({"x": pa.array([], pa.float64())}), tmp_path / "a.parquet")
+    with pytest.raises(InputError, match="the table has columns but no rows"):
+        partitions_of(tmp_path)
+    with pytest.raises(InputError, match="has no column 'z'; it has 'x'"):
+        rows_of(partitions_of(pa.table({"x": [1]})), ["z"])
