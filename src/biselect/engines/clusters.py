@@ -55,9 +55,9 @@ def _versions_of_nodes(ray: Any) -> dict[str, str | None]:
     nodes = [node for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")]
     ask = ray.remote(locate)
     asked = [
-        ask.options(
-            scheduling_strategy=strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)
-        ).remote(VERSION)
+        ask.options(scheduling_strategy=strategies.NodeAffinitySchedulingStrategy(node["NodeID"], soft=True)).remote(
+            VERSION
+        )
         for node in nodes
     ]
     return dict(zip([node["NodeManagerAddress"] for node in nodes], ray.get(asked), strict=True))

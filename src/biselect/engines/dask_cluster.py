@@ -17,6 +17,7 @@ class DaskCluster(Cluster):
         super().__init__()
         self.name, self.client = name, client
         self.workers = sum(client.nthreads().values())
+        self.dumps = cluster_package("distributed.protocol.pickle").dumps
 
     def found_in(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
         """See `Cluster`."""

@@ -16,6 +16,7 @@ class RayCluster(Cluster):
         super().__init__()
         self.name, self.ray = name, ray
         self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self.dumps = ray.cloudpickle.dumps
 
     def found_in(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
         """See `Cluster`."""

@@ -1,10 +1,10 @@
 """What engines on clusters have in common: neighbouring parts go to a worker together, and little comes back."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from itertools import groupby
-from pickle import PickleBuffer, dumps
+from pickle import PickleBuffer
 
 from biselect.engines.engine import Counter, Traffic
 from biselect.partitions.parts import Part
@@ -25,11 +25,13 @@ class Cluster(ABC):
     Attributes:
         name: for messages.
         workers: how many shares are computed at the same time.
+        dumps: how the library serialises what it sends.
         traffic: of each pass so far.
     """
 
     name: str
     workers: int
+    dumps: Callable[..., bytes]
 
     def __init__(self) -> None:
         self.traffic: list[Traffic] = []
@@ -38,14 +40,20 @@ class Cluster(ABC):
         """See `Engine`."""
         counter, shares, runs = Counter(parts, told), shares_of(parts, self.workers), Runs(asked)
         workers = min(self.workers, len(shares))
-        sent, returned = workers * serialised(asked) + sum(map(serialised, shares)), 0
+        sent, returned = workers * self._size_of(asked) + sum(map(self._size_of, shares)), 0
         with closing(self.found_in(asked, shares)) as found:
             for at, arrays in found:
                 runs.add(at, arrays)
-                returned += serialised(arrays)
+                returned += self._size_of(arrays)
                 counter.add(len(shares[at]))
         self.traffic.append(Traffic(name=asked.name, workers=workers, sent=sent, returned=returned))
         return runs.whole()
+
+    def _size_of(self, thing: object) -> int:
+        """How many bytes travel where this is sent; large arrays are measured, not copied."""
+        buffers: list[PickleBuffer] = []
+        head = self.dumps(thing, protocol=5, buffer_callback=buffers.append)
+        return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
 
     @abstractmethod
     def found_in(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
@@ -91,10 +99,3 @@ class Runs:
         """All of it, once every share is there."""
         ((_, found),) = self.begins.values()
         return found
-
-
-def serialised(thing: object) -> int:
-    """How many bytes travel where this is sent; large arrays are measured, not copied."""
-    buffers: list[PickleBuffer] = []
-    head = dumps(thing, protocol=5, buffer_callback=buffers.append)
-    return len(head) + sum(buffer.raw().nbytes for buffer in buffers)
