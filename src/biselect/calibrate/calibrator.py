@@ -226,6 +226,23 @@ class Calibrator:
             W[part] = self._weigh(self.scale.residuals(values[part]))
         return self._with_gaps(W, absent)
 
+    def numbers_at_most(self, level: float) -> NDArray[np.float64] | None:
+        """For each feature of numbers, the ends of an interval within which none weighs more than this.
+
+        2 × features, the wrong way round for categories and where there is no such interval. None where the map cannot
+        tell. The intervals are a little too narrow rather than too wide.
+        """
+        ends = np.stack([np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)])
+        if self._numbers.size:
+            there = self._there[self._numbers] if self.missing == "weigh" else 0.0
+            found = self._map.at_most(np.broadcast_to(level - there, self._numbers.shape))
+            if found is None:
+                return None
+            location, scale = self.scale.location[self._numbers], self.scale.scale[self._numbers]
+            margin = 1e-14 * (np.abs(location) + scale * np.where(np.isfinite(found), np.abs(found), 0.0))
+            ends[:, self._numbers] = location + scale * found + margin * np.array([[1.0], [-1.0]])
+        return ends
+
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's numbers, the reference median for missing ones; of a category what it weighs."""
         return self.read(pool)[0]

@@ -196,7 +196,6 @@ def review(
                     calibrator=calibrator,
                     k=k,
                     m=asked,
-                    most=asked + neighbours[1],
                     rules=rules,
                     marginals=marginals,
                     coupling_weight=coupling_weight,

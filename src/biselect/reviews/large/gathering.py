@@ -23,14 +23,14 @@ from biselect.partitions.parts import Partitions
 from biselect.partitions.passes import Arrays, Pass
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, unpacked
-from biselect.reviews.large.collecting import Collecting, Heavy, View, moved_back, view_sums
+from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.reviews.large.counting import counting_of, windows_from
 from biselect.reviews.large.survey import Survey, Surveyed, same_in_both, sample_matrix, sample_share
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
-MORE_KEPT = 8  # so many times as many where these do not settle a question
+MOST_KEPT = 1 << 17  # the same where these do not settle a question
 MARGIN = 1e-12  # for machines that round otherwise
 
 
@@ -92,20 +92,12 @@ class KeptRows:
         pool: the rows as a pool of their own.
         weighed: their features as they are weighed.
         positions: where they stand in the whole table.
-        others: by view and number of columns, what those of any other row weigh together at most.
     """
 
     asked: Collecting
     pool: Pool
     weighed: NamedMatrix
     positions: NDArray[np.int64]
-    others: NDArray[np.float64]
-
-    def most(self, columns: Sequence[int], m: int) -> float:
-        """What m of these columns of any other row weigh together at most."""
-        wanted = set(columns)
-        views = zip(self.asked.views, self.others, strict=True)
-        return float(min(found[min(m, len(view.columns)) - 1] for view, found in views if wanted <= {*view.columns}))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -148,27 +140,30 @@ class Gathered:
         """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return coupling_weight * self.kept.most(columns, m) * (1 + MARGIN)
+        return coupling_weight * self.kept.asked.most(columns, m) * (1 + MARGIN)
 
-    def with_views(self, views: Sequence[tuple[Sequence[int], int]]) -> Gathered:
-        """The same with one more pass, which looks closer at choices of m among some of the columns."""
+    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
+        """The same with one more pass, which looks closer at choices of m among some of the columns.
+
+        Args:
+            views: columns, m, and what counts as heavy there, unless too many rows would.
+        """
         W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
-        more = [
-            View(columns=tuple(columns), m=m, heavy=Heavy.of(view_sums(W, columns, m), share, MORE_KEPT * KEPT_ROWS))
-            for columns, m in views
-        ]
+        more = []
+        for columns, m, heavy in views:
+            least = view_of(columns, m, W, share, MOST_KEPT)
+            more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
         asked = replace(asked, name="Looking closer at the pool", views=(*asked.views, *more))
         return replace(self, kept=_kept(self.tables, asked, self.positive))
 
 
-def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: str, ids: frozenset[str]) -> Gathered:
+def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: frozenset[str]) -> Gathered:
     """Make the passes.
 
     Args:
         tables: what to read.
         calibrator: not fitted yet.
         m: how many columns will be chosen.
-        most: how many at most, over all budgets that are asked about.
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
@@ -201,17 +196,17 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: 
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
     every = tuple(range(len(kept)))
-    m, most = min(m, len(every)), min(most, len(every))
+    m = min(m, len(every))
     collecting = Collecting(
         name="Collecting heavy rows of the pool",
         features=features,
         beside=tables.beside,
         calibrator=calibrator.without_rows(),
         shifts=shifts,
-        views=(View(columns=every, m=m, heavy=Heavy.of(view_sums(W, every, m), pool.share, KEPT_ROWS)),),
+        quick=QuickLook.of(calibrator, shifts),
+        views=(view_of(every, m, W, pool.share, KEPT_ROWS),),
         heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
         seed=tables.seed,
-        most=most,
         id_column=tables.roles.id_column,
         ids=ids,
     )
@@ -281,7 +276,6 @@ def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
     return KeptRows(
         asked=asked,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        weighed=moved_back(asked.features.matrix(table, 0), asked.shifts),
+        weighed=moved_back(asked.features.matrix(table, positions), asked.shifts),
         positions=positions,
-        others=found["others"].astype(float),
     )
