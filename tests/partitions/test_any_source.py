@@ -19,9 +19,9 @@ from pyarrow import feather
 from biselect.data.given_tables import as_table
 from biselect.data.readers import read_table
 from biselect.errors import InputError
-from biselect.partitions import any_source, arrow_rows, blocks, held_rows, parquet_rows
+from biselect.partitions import any_source, arrow_rows, held_rows, parquet_rows, part_rows
 from biselect.partitions.any_source import partitions_of
-from biselect.partitions.blocks import place_of
+from biselect.partitions.part_rows import place_of
 from biselect.partitions.parts import Partitions
 from biselect.partitions.spool import Spool
 
@@ -49,7 +49,7 @@ def rows_of(partitions, columns=None):
     for part in partitions.parts:
         assert part.first == at
         for first, block in part.blocks(columns):
-            assert first == at and 0 < block.num_rows <= blocks.BLOCK_ROWS
+            assert first == at and 0 < block.num_rows <= part_rows.BLOCK_ROWS
             if set(columns) <= set(partitions.schema.names):
                 assert block.schema.equals(pa.schema([partitions.schema.field(name) for name in columns]))
             found.append(block)
@@ -61,11 +61,11 @@ def rows_of(partitions, columns=None):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits at which a table of sixty rows is large."""
-    for module in (any_source, arrow_rows, blocks, held_rows, parquet_rows):
+    for module in (any_source, arrow_rows, held_rows, parquet_rows, part_rows):
         monkeypatch.setattr(module, "BLOCK_ROWS", 7)
-    for module in (arrow_rows, blocks):
+    for module in (arrow_rows, part_rows):
         monkeypatch.setattr(module, "MOST_PART_ROWS", 10)
-    monkeypatch.setattr(blocks, "FEWEST_PART_ROWS", 5)
+    monkeypatch.setattr(part_rows, "FEWEST_PART_ROWS", 5)
     monkeypatch.setattr(parquet_rows, "LARGE_GROUP", 12)
 
 

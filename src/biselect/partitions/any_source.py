@@ -14,9 +14,9 @@ from biselect.data.readers.delimited import PLAIN, CsvForm
 from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
-from biselect.partitions.blocks import reading
 from biselect.partitions.held_rows import array_partitions, held_partitions
 from biselect.partitions.parquet_rows import parquet_partitions
+from biselect.partitions.part_rows import reading
 from biselect.partitions.parts import BLOCK_ROWS, Partitions
 from biselect.partitions.spool import Spool
 

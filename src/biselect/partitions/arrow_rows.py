@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from biselect.data.readers.columnar import MAGIC, checked, refuse_odd_dates
 from biselect.data.readers.sources import Source, refuse_repeated
-from biselect.partitions.blocks import (
+from biselect.partitions.part_rows import (
     BUFFER,
     MOST_PART_ROWS,
     in_blocks,

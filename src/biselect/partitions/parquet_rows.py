@@ -11,7 +11,15 @@ import pyarrow as pa
 from biselect.data.readers.columnar import checked, refuse_odd_dates, refuse_unlike
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
-from biselect.partitions.blocks import BUFFER, in_blocks, numbered, reading, refuse_absent, refuse_empty, rows_of_a_part
+from biselect.partitions.part_rows import (
+    BUFFER,
+    in_blocks,
+    numbered,
+    reading,
+    refuse_absent,
+    refuse_empty,
+    rows_of_a_part,
+)
 from biselect.partitions.parts import BLOCK_ROWS, Partitions, RowSource
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it

@@ -15,8 +15,8 @@ from biselect.core.files import temporary_file, temporary_folder
 from biselect.data.readers.delimited import line_of_row
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
-from biselect.partitions.blocks import in_blocks, refuse_empty
 from biselect.partitions.parquet_rows import ParquetRows, parquet_partitions
+from biselect.partitions.part_rows import in_blocks, refuse_empty
 from biselect.partitions.parts import Partitions
 
 GROUP_ROWS = 1 << 18  # of a row group
