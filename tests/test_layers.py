@@ -21,6 +21,7 @@ LAYERS = [
     "theory",
     "data",
     "partitions",
+    "engines",
     "simulate",
     "qaoa",
     "hardware",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -13,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import CENTERS, Scale, fit_scale
 from biselect.calibrate.frames import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
-from biselect.calibrate.isolation import Neighbourhood
+from biselect.calibrate.isolation import Neighbourhood, looked_up
 from biselect.calibrate.maps import Reference, TailMap, make_map
 from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows, refuse_labels
@@ -59,6 +60,23 @@ class CalibrationFacts:
     why: str
     calibration_rows: int
     rank_error: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class WholePool:
+    """A table of which only the heaviest rows were kept.
+
+    Attributes:
+        rows: how many it has.
+        heavy: every row whose weights sum up to this or more was kept, and its neighbours are looked up.
+    """
+
+    rows: int
+    heavy: float
+
+    def looked_up(self, totals: NDArray[np.float64]) -> NDArray[np.int64]:
+        """The rows whose neighbours are looked up."""
+        return np.flatnonzero(totals >= self.heavy)
 
 
 class Calibrator:
@@ -164,6 +182,25 @@ class Calibrator:
             raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
         return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
 
+    def fit_windows(self, windows: Windows) -> Calibrator:
+        """Learn from a reference that was counted column by column, as `biselect.calibrate.counted_columns` does."""
+        if self.map == "auto" or make_map(self.map).needs_labels:
+            raise InputError(f"map {self.map!r} needs the whole reference at once; choose another for so large a table")
+        return self._learn(self.map, "", windows, None, None)
+
+    def without_rows(self) -> Calibrator:
+        """The same calibration without any row of the reference: small enough to travel; it cannot tell isolation."""
+        light = copy(self)
+        light._sample = ()
+        vars(light).pop("_neighbourhood", None)
+        return light
+
+    @property
+    def split_share(self) -> float:
+        """Share of the reference that ranks alone are taken among."""
+        kind = make_map(self.map)
+        return kind.split if not self.split else self.split * kind.takes_ranks  # 0 never undoes a map's own split
+
     @property
     def feature_names(self) -> tuple[str, ...]:
         """The features, in the order of the columns of `weights`."""
@@ -254,6 +291,7 @@ class Calibrator:
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
+        whole: WholePool | None = None,
     ) -> SelectionProblem:
         """The selection problem of a pool: W, its marginals, λ and the budgets.
 
@@ -266,6 +304,7 @@ class Calibrator:
             coupling_weight: λ.
             sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
             features: those to choose from; None for all in use.
+            whole: the larger table that these rows were kept from; None where they are the whole pool.
         """
         _one_of("marginals", marginals, MARGINALS)
         values, absent = self.read(pool)
@@ -291,8 +330,11 @@ class Calibrator:
             library=library_of(pool),
         )
         if marginals == "isolation":
-            near_weight = self._neighbourhood.near_weight(residuals, totals, k)
-            return replace(problem, sample_scores=m * self._neighbourhood.evidence(residuals, totals, near_weight))
+            rows, of = (looked_up(totals), len(W)) if whole is None else (whole.looked_up(totals), whole.rows)
+            scores, near = np.zeros(len(W)), self._neighbourhood
+            if rows.size:
+                scores[rows] = m * near.evidence(residuals[rows], near.near_weight(residuals[rows], k, of))
+            return replace(problem, sample_scores=scores)
         return problem
 
     @property
@@ -303,7 +345,10 @@ class Calibrator:
 
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart as a whole, as -log of a share of the reference; see `near_weight`."""
-        return self._neighbourhood.evidence(self.residuals(pool), self.weights(pool).sum(axis=1), near_weight)
+        Z, rows = self.residuals(pool), looked_up(self.weights(pool).sum(axis=1))
+        found = np.zeros(len(Z))
+        found[rows] = self._neighbourhood.evidence(Z[rows], near_weight)
+        return found
 
     def near_weight(self, pool: Any, k: int) -> float:
         """How much the nearest reference row counts in `isolation` against one further away, from 0 to 1.
@@ -311,8 +356,8 @@ class Calibrator:
         It counts where the reference is clean: where the k rows of the pool that are furthest from it are further than
         its own rows explain.
         """
-        totals = self.weights(pool).sum(axis=1)
-        return self._neighbourhood.near_weight(self.residuals(pool), totals, checks.whole("k", k))
+        Z, rows = self.residuals(pool), looked_up(self.weights(pool).sum(axis=1))
+        return self._neighbourhood.near_weight(Z[rows], checks.whole("k", k), len(Z))
 
     @cached_property
     def _neighbourhood(self) -> Neighbourhood:

@@ -52,38 +52,37 @@ class Neighbourhood:
         self.near = exact_column(_distance(self._near, scores, 2))
         self.far = exact_column(_distance(self._far, few, min(self.position + 1, len(few))))
 
-    def near_weight(self, Z: NDArray[np.float64], totals: NDArray[np.float64], k: int) -> float:
+    def near_weight(self, Z: NDArray[np.float64], k: int, rows: int) -> float:
         """How much the nearest neighbour counts against the far one, from 0 to 1.
 
         Twice the share of the k most isolated pool rows beyond what as many reference rows would give: 0 where the
         reference explains them, 1 where it leaves half of them unexplained.
 
         Args:
-            Z: residuals of the pool.
-            totals: the sum of each row's weights.
+            Z: residuals of the rows that are looked up.
             k: how many rows will be chosen.
+            rows: of the whole pool.
         """
-        distances = _distance(self._near, self._normal_scores(Z[_looked_up(totals)]), 1)
+        distances = _distance(self._near, self._normal_scores(Z), 1)
         k = min(k, distances.size)
         threshold = np.partition(distances, -k)[-k]
         as_isolated = (1 + self.near.size - int(self.near.below(threshold))) / (1 + self.near.size)
-        return float(np.clip(2 * (1 - as_isolated * len(Z) / k), 0, 1))
+        return float(np.clip(2 * (1 - as_isolated * rows / k), 0, 1))
 
-    def evidence(self, Z: NDArray[np.float64], totals: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
+    def evidence(self, Z: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
         """How far each row stands apart: w · near + (1 - w) · far, each as -log of a share of the reference.
 
         Args:
-            Z: residuals of the pool.
-            totals: the sum of each row's weights.
+            Z: residuals of the rows that are looked up.
             near_weight: w.
         """
-        found, rows = np.zeros(len(Z)), _looked_up(totals)
+        found = np.zeros(len(Z))
         if near_weight > 0:
-            near = _distance(self._near, self._normal_scores(Z[rows]), 1)
-            found[rows] += near_weight * upper_surprise(self.near, near)
+            near = _distance(self._near, self._normal_scores(Z), 1)
+            found += near_weight * upper_surprise(self.near, near)
         if near_weight < 1:
-            far = _distance(self._far, self._log_scores(Z[rows]), self.position)
-            found[rows] += (1 - near_weight) * upper_surprise(self.far, far)
+            far = _distance(self._far, self._log_scores(Z), self.position)
+            found += (1 - near_weight) * upper_surprise(self.far, far)
         return found
 
     def _normal_scores(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -101,8 +100,8 @@ class Neighbourhood:
         return np.sign(z) * np.log1p(np.abs(z))
 
 
-def _looked_up(totals: NDArray[np.float64]) -> NDArray[np.int64]:
-    """The rows whose neighbours are looked up."""
+def looked_up(totals: NDArray[np.float64]) -> NDArray[np.int64]:
+    """The rows of a pool whose neighbours are looked up, by the sum of each row's weights."""
     return np.argsort(-totals, kind="stable")[:MOST_ROWS]
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 OUTSIDE = 0.001  # share of knots beyond either end of the grid, so that a stray outlier cannot stretch it
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def _bucket(x: float, low: float, buckets_per_unit: float, last: int) -> int:
     """Never decreases with x, rounding included: knots in lower buckets are below x, those in higher ones above."""
     place = (x - low) * buckets_per_unit
@@ -18,7 +18,7 @@ def _bucket(x: float, low: float, buckets_per_unit: float, last: int) -> int:
     return int(place)
 
 
-@njit(cache=True)
+@njit(cache=True, nogil=True)
 def look_up(
     x: NDArray[np.float64],
     values: NDArray[np.float64],

@@ -22,6 +22,7 @@ HAND = 20  # rows dealt at a time, so that short references are split evenly too
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
 ROWS = 1 << 16  # in a block of a Parquet file
 FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
+MOST_LABELS = 100_000  # different ones of a column in a table that is not held whole
 FREE_TEXT = 0.5  # share of texts that stand once from which on they are not categories
 
 
@@ -124,7 +125,7 @@ class WindowBuilder:
             )
         windows = windows_of(
             {j: (self._column(0, j), self._column(1, j)) for j in self._numbers()},
-            {j: self._categories(j) for j in self.labels},
+            {j: known_categories(counts, self.names[j], text=j in self.text) for j, counts in self.labels.items()},
             names=self.names,
             named=self.named,
             missing=self.missing,
@@ -181,19 +182,18 @@ class WindowBuilder:
             raise InputError(f"column {self.names[j]!r} of the reference holds values too large to square; rescale it")
         return column
 
-    def _categories(self, j: int) -> Categories:
-        """The labels of a column; free text is refused."""
-        found = Categories(self.labels[j])
-        texts, known = len(found.counts.keys() - {None}), found.rows - found.counts.get(None, 0)
-        if j in self.text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
-            assert self.names is not None
-            name = self.names[j]
-            raise InputError(
-                f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
-                f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
-                f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
-            )
-        return found
+
+def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool) -> Categories:
+    """The labels of a column; free text is refused."""
+    found = Categories(counts)
+    texts, known = len(found.counts.keys() - {None}), found.rows - found.counts.get(None, 0)
+    if text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
+        raise InputError(
+            f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
+            f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
+            f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
+        )
+    return found
 
 
 def windows_of(

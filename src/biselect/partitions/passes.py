@@ -18,12 +18,12 @@ class Pass(Protocol):
 
     `merged` is associative, and what comes out in the end depends on the rows and their order alone: any division into
     parts, on any number of workers, gives the same bytes.
-
-    Attributes:
-        name: what a person reads while it runs.
     """
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What a person reads while it runs."""
+        ...
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""

@@ -76,8 +76,19 @@ def open_pool(
         while name in tables[0].column_names:
             name = f"{name}_"
         tables[0], roles = tables[0].append_column(str(name), pa.array(ids)), replace(roles, id_column=str(name))
-    known = {name for table in tables for name in table.column_names}
-    roles = replace(
+    roles = resolved(roles, {name for table in tables for name in table.column_names})
+    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
+    codes = codes_in(tables[-1], roles, zero_led) if paths_of(sources) else []
+    roles = replace(roles, categories=[*roles.categories, *codes])
+    if reference is not None:
+        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
+    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
+    return replace(found, codes=codes)
+
+
+def resolved(roles: Roles, known: Collection[str]) -> Roles:
+    """The roles with their lists of names taken apart, now that it is known which names there are."""
+    return replace(
         _with_label_value(roles, known),
         features=names_in(roles.features, known) or None,
         exclude=names_in(roles.exclude, known),
@@ -85,13 +96,6 @@ def open_pool(
         categories=names_in(roles.categories, known),
         numbers=names_in(roles.numbers, known),
     )
-    zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
-    codes = _codes(tables[-1], roles, zero_led) if paths_of(sources) else []
-    roles = replace(roles, categories=[*roles.categories, *codes])
-    if reference is not None:
-        return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
-    found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
-    return replace(found, codes=codes)
 
 
 def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
@@ -135,7 +139,7 @@ def _with_label_value(roles: Roles, known: Collection[str]) -> Roles:
     return replace(roles, label_column=name, label_value=value)
 
 
-def _codes(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
+def codes_in(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> list[str]:
     """Columns of the reference that are codes by name and by what they hold, and of which nobody said anything."""
     taken = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
     taken |= {*roles.categories, *roles.numbers, *parts_of_dates(roles.dates)}

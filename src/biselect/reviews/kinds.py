@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -172,6 +172,7 @@ def find_kinds(
     seed: int = 0,
     time_limit: float | None = None,
     null_scores: NDArray[np.float64] | None = None,
+    answer: Callable[[SelectionProblem, list[int]], Selection] | None = None,
 ) -> Kinds:
     """Solve for the best block, then for the best that shares nothing with those before, and so on.
 
@@ -187,7 +188,10 @@ def find_kinds(
         seed: fixes every draw.
         time_limit: seconds for each kind.
         null_scores: best scores of equally large draws from the reference, from `null_scores`.
+        answer: solves a problem whose features come from these columns; None for `biselect.solve`.
     """
+    if answer is None:
+        answer = lambda asked, _: solve(asked, solver, seed=seed, time_limit=time_limit)  # noqa: E731
     if apart not in APART:
         raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
     if kinds < 1:
@@ -200,7 +204,8 @@ def find_kinds(
     while len(found) < kinds:
         try:
             asked = _without(sided, found, apart, pairs) if found else sided
-            selection = solve(asked, solver, seed=seed, time_limit=time_limit)
+            taken = {*asked.feature_rules.forced_out}
+            selection = answer(asked, sorted({j for at, (j, _) in enumerate(pairs) if at not in taken}))
         except InfeasibleError:
             if not found:
                 raise

@@ -66,31 +66,55 @@ def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> 
     return moved
 
 
-def recentred(
-    reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]
-) -> NDArray[np.float64]:
-    """The pool with the moved columns shifted and scaled so that their quartiles' middle and range are the reference's.
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Shifts:
+    """How moved columns are put back, so that their quartiles' middle and range are the reference's.
 
     A monotone map of each column: the order of the rows within a column stays.
+
+    Attributes:
+        columns: positions of the moved columns.
+        middles: medians of the pool.
+        factors: quartile ranges of the reference over those of the pool.
+        targets: medians of the reference.
     """
-    columns = [column.position for column in moved]
-    before, now = (_quartiles(table[:, columns]) for table in (reference, pool))
-    content = pool.copy()
-    content[:, columns] = (pool[:, columns] - now[1]) * ((before[2] - before[0]) / (now[2] - now[0])) + before[1]
-    return content
+
+    columns: tuple[int, ...]
+    middles: NDArray[np.float64]
+    factors: NDArray[np.float64]
+    targets: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, reference: NDArray[np.float64], pool: NDArray[np.float64], moved: Sequence[MovedColumn]) -> Shifts:
+        """From rows of both tables."""
+        columns = tuple(column.position for column in moved)
+        before, now = (_quartiles(table[:, columns]) for table in (reference, pool))
+        factors = (before[2] - before[0]) / (now[2] - now[0])
+        return cls(columns=columns, middles=now[1], factors=factors, targets=before[1])
+
+    def applied(self, pool: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Rows of the pool with the moved columns put back."""
+        content, columns = pool.copy(), list(self.columns)
+        content[:, columns] = (pool[:, columns] - self.middles) * self.factors + self.targets
+        return content
 
 
 def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
     """The pool as it is to be weighed, and the columns of numbers that moved; `drift` is one of DRIFT."""
+    moved = moved_numbers(reference, pool, drift)
+    if not moved or drift == "keep":
+        return pool, moved
+    return replace(pool, values=Shifts.of(reference.values, pool.values, moved).applied(pool.values)), moved
+
+
+def moved_numbers(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[MovedColumn, ...]:
+    """The columns of numbers that moved; `drift` is one of DRIFT."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
     numbers = [j for j in range(len(pool.names)) if j not in reference.labels and j not in pool.labels]
     every = len(numbers) == len(pool.names)
     tables = [table.values if every else table.values[:, numbers] for table in (reference, pool)]
-    moved = tuple(replace(column, position=numbers[column.position]) for column in moved_columns(*tables))
-    if not moved or drift == "keep":
-        return pool, moved
-    return replace(pool, values=recentred(reference.values, pool.values, moved)), moved
+    return tuple(replace(column, position=numbers[column.position]) for column in moved_columns(*tables))
 
 
 def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:

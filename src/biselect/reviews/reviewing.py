@@ -1,6 +1,6 @@
 """`review` and `review_problem`: from tables, or from a problem, to a Review."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -13,33 +13,24 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
+from biselect.engines.choose import engine_for
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
+from biselect.reviews.answering import Question, answered
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare, false_share
-from biselect.reviews.finding import Chance, chance_for
+from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
+from biselect.reviews.large.asking import LargeReview
+from biselect.reviews.large.opening import is_planned, large_tables
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
-from biselect.reviews.summary import summarise
-from biselect.reviews.view import explore
-from biselect.reviews.warnings import (
-    Finding,
-    drift_findings,
-    filled_findings,
-    reading_findings,
-    table_findings,
-    unused_dates,
-)
-from biselect.solvers import neighbours as solve_neighbours
-from biselect.solvers import solve
-from biselect.solvers.memory import memory_in_words
-from biselect.solvers.neighbouring import PATIENCE
+from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
@@ -94,6 +85,8 @@ def review(
     time_limit: float | None = None,
     seed: int = 0,
     neighbours: tuple[int, int] = (2, 1),
+    on: str | None = None,
+    memory: int | str | None = None,
     title: str | None = None,
     command: str | None = None,
     progress: Steps | bool | None = None,
@@ -161,6 +154,9 @@ def review(
         time_limit: seconds after which the solver returns the best found, with a bound.
         seed: fixes every draw.
         neighbours: how far k and m can be moved in the report; each budget is solved ahead.
+        on: where passes over a table that is too large to be held are run: `dask://HOST:PORT`, `ray`,
+            `ray://HOST:PORT`; None for threads of this process. The answer is the same everywhere.
+        memory: how much of it this process may use for such a table, such as `2 GiB`, which it is unless given.
         title: the heading of the report.
         command: how a reader gets this answer again; the call itself unless given.
         progress: called with the name of each step; gives a context manager around it, which may give the callback
@@ -183,16 +179,47 @@ def review(
     if isinstance(m, str) and m != "auto":
         raise InputError(f"m must be a number or 'auto', got {m!r}")
     asked = None if isinstance(m, str) else m
+    roles = roles_from({**given, "show": [*show, *([score_column] if score_column else [])]})
+    form = form_from(given)
     sources = [source for source in (pool, reference) if source is not None]
     files = [path.name for path in paths_of(sources)]
+    heading = title or " in ".join(["What stands out", *files[:1]])
+    call = command or call_in_words(review, given)
+    if asked is not None and row_evidence is score_column is None and is_planned(calibrator, marginals, duplicates):
+        with engine_for(on, memory) as engine, large_tables(
+            pool, reference, roles, form, engine, step, reference_until=reference_until, pool_last=pool_last,
+            missing=missing, seed=seed,
+        ) as tables:  # fmt: skip
+            if tables is not None:
+                large = LargeReview(
+                    tables=tables,
+                    calibrator=calibrator,
+                    k=k,
+                    m=asked,
+                    most=asked + neighbours[1],
+                    rules=rules,
+                    marginals=marginals,
+                    coupling_weight=coupling_weight,
+                    kinds=kinds,
+                    apart=apart,
+                    sides=sides,
+                    drift=drift,
+                    solver=solver,
+                    time_limit=time_limit,
+                    label_column=label_column,
+                )
+                question = large.question(heading, provenance(call, seed, sources), library_of(pool))
+                return answered(
+                    question, solver=solver, time_limit=time_limit, seed=seed, neighbours=neighbours, step=step
+                )
     with step(f"Reading {' and '.join(files) or 'the tables'}"):
         rows = open_pool(
             pool,
             reference,
-            roles_from({**given, "show": [*show, *([score_column] if score_column else [])]}),
+            roles,
             reference_until=reference_until,
             pool_last=pool_last,
-            form=form_from(given),
+            form=form,
         )
     before, now, same = varying(*rows.matrices)
     with step(f"Calibrating on {len(before):,} reference rows"):
@@ -238,19 +265,14 @@ def review(
     found = [
         *_unordered(map, time_column),
         *reading_findings(rows, label_column),
-        *_unused(rows, rules, problem),
+        *unused_findings(rows, rules, problem),
         *drift_findings(moved, now.names, drift),
         *table_findings(calibrator, problem, before, weighed, same),
     ]
-    return _answer(
-        problem,
-        solver=solver,
-        time_limit=time_limit,
-        seed=seed,
-        neighbours=neighbours,
-        step=step,
-        title=title or " in ".join(["What stands out", *files[:1]]),
-        reproduce=provenance(command or call_in_words(review, given), seed, sources, rows.read_as),
+    question = Question(
+        problem=problem,
+        title=heading,
+        reproduce=provenance(call, seed, sources, rows.read_as),
         table=CalibratedPool(
             pool=rows, calibrator=calibrator, time_column=time_column, per=per, weighed=weighed, moved=moved
         ),
@@ -261,6 +283,7 @@ def review(
         compared=compared,
         find_chance=partial(chance_for, problem, calibrator, before, seed=seed),
     )
+    return answered(question, solver=solver, time_limit=time_limit, seed=seed, neighbours=neighbours, step=step)
 
 
 def review_problem(
@@ -294,85 +317,13 @@ def review_problem(
         [name] = [source.name for source in paths_of([problem])]
         with step(f"Reading {name}"):
             loaded, named = read_problem(problem, k, m, id_column, exclude), f"Selection from {name}"
-    return _answer(
-        loaded,
-        solver=solver,
-        time_limit=time_limit,
-        seed=seed,
-        neighbours=neighbours,
-        step=step,
+    question = Question(
+        problem=loaded,
         title=title or named,
         reproduce=provenance(command or call_in_words(review_problem, given), seed, [problem]),
         find_chance=partial(chance_for, loaded, None, None, seed=seed),
     )
-
-
-def _answer(
-    problem: SelectionProblem,
-    *,
-    solver: str,
-    time_limit: float | None,
-    seed: int,
-    neighbours: tuple[int, int],
-    step: Steps,
-    title: str,
-    reproduce: dict[str, Any],
-    find_chance: Callable[[], Chance | None],
-    table: CalibratedPool | None = None,
-    found: Sequence[Finding] = (),
-    find_kinds: Callable[[], Kinds] | None = None,
-    guarantee: FalseShare | None = None,
-    compared: dict[str, Any] | None = None,
-    index: Any = None,
-) -> Review:
-    """Solve the problem and its neighbours, and say everything about them as plain data."""
-    with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
-        selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
-    nearby = [selection]
-    findings = list(found)
-    if any(neighbours):
-        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
-        rows, columns = neighbours
-        try:
-            with step("Solving neighbouring budgets") as told:
-                nearby = solve_neighbours(
-                    selection, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=told
-                )
-        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
-            findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
-    kinds = None
-    if find_kinds is not None:
-        with step("Looking for kinds of unusual"):
-            kinds = find_kinds()
-    with step("Comparing with chance"):
-        chance = find_chance()
-    if table is not None:
-        findings += filled_findings(table.evidence(selection.samples, selection.features))
-    return Review(
-        selection=selection,
-        neighbours=tuple(nearby),
-        warnings=tuple(findings),
-        summary=summarise(
-            selection,
-            title=title,
-            reproduce=reproduce,
-            warnings=findings,
-            view=explore(selection, nearby, table),
-            table=table,
-            kinds=kinds,
-            guarantee=guarantee,
-            how_many=compared,
-            chance=chance,
-        ),
-        kinds=kinds,
-        calibrator=None if table is None else table.calibrator,
-        index=None if index is None else _chosen(index, set(selection.sample_names)),
-    )
-
-
-def _chosen(index: Any, names: set[str]) -> Any:
-    """The labels of a pandas index that name these rows."""
-    return index[[str(label) in names for label in index]]
+    return answered(question, solver=solver, time_limit=time_limit, seed=seed, neighbours=neighbours, step=step)
 
 
 def _with_row_evidence(
@@ -432,20 +383,6 @@ def _unordered(map: str, time_column: str | None) -> list[Finding]:
         return []
     text = "map='auto' took the reference rows as ordered in time, which no time_column= says they are."
     return [Finding(kind="auto-order", text=text)]
-
-
-def _unused(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> list[Finding]:
-    """Columns and rules that change nothing."""
-    found = []
-    if pool.ignored:
-        text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
-        found.append(Finding(kind="not-in-reference", columns=pool.ignored, text=text))
-    if pool.unused_dates:
-        found.append(unused_dates(pool.unused_dates))
-    if rules.per is not None and not problem.sample_rules.groups:
-        text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
-        found.append(Finding(kind="rule-idle", columns=(rules.per,), text=text))
-    return found
 
 
 def _refuse_reach(neighbours: tuple[int, int]) -> None:

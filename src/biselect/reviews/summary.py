@@ -1,7 +1,9 @@
 """Everything a report says, as plain data: a person's page and a machine's file come from the same numbers."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +12,6 @@ from numpy.typing import NDArray
 from biselect._version import __version__
 from biselect.calibrate.frames import rows_of
 from biselect.core import Selection, SelectionProblem
-from biselect.core.metrics import f1_at_k
 from biselect.core.sector import count_in_words
 from biselect.core.selection import Explanation, Swap
 from biselect.report.render import FORMAT
@@ -24,6 +25,7 @@ from biselect.reviews.finding import Chance, carries, find, row_weights
 from biselect.reviews.kinds import SIDES, Kinds, sides_of
 from biselect.reviews.named_rules import rules_in_words
 from biselect.reviews.warnings import Finding
+from biselect.solvers.stand_ins import of_kept_rows
 
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
 FEWEST_NEAR = 12  # of which at least so many show what was left out
@@ -42,6 +44,7 @@ def summarise(
     guarantee: FalseShare | None = None,
     how_many: Mapping[str, Any] | None = None,
     chance: Chance | None = None,
+    whole: WholeTable | None = None,
 ) -> dict[str, Any]:
     """The report of a selection.
 
@@ -56,13 +59,19 @@ def summarise(
         guarantee: which rows hold at an expected false share; None without a reference.
         how_many: what other numbers of columns show, from `how_many`; None without a reference.
         chance: how far chance gets, from `chance_for`; None where it was not compared.
+        whole: the table that the rows were kept from; None where they are all of it.
     """
+    asked = selection.problem
+    if whole is not None:
+        selection = of_kept_rows(selection, whole.kept)
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
     evidence = None if table is None else table.evidence(selection.samples, selection.features)
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
     told = None if kinds is None else describe_kinds(kinds, selection, table)
     finding = find(selection, chance, sides, told)
+    rows = problem.n_samples if whole is None else whole.rows
+    finding["of"] = rows
     pictures = (
         None
         if table is None or evidence is None
@@ -73,10 +82,10 @@ def summarise(
         "title": title,
         "version": __version__,
         "finding": {"words": words_of().finding(finding), **finding},
-        "selection": selection.to_dict(),
-        "budgets": {"k": problem.k, "m": problem.m, "samples": problem.n_samples, "features": problem.n_features},
+        "selection": replace(selection, problem=asked).to_dict(),
+        "budgets": {"k": problem.k, "m": problem.m, "samples": rows, "features": problem.n_features},
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
-        "choices": count_in_words(problem.sector.size) if rules is None else None,
+        "choices": count_in_words(replace(problem.sector, n_samples=rows).size) if rules is None else None,
         "parts": _shares(parts),
         "rows": _rows(selection, why, table, evidence, finding["rows"]),
         "columns": [
@@ -94,13 +103,42 @@ def summarise(
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
         "heatmap": _heatmap(selection, why, table),
-        "calibration": None if table is None else _calibration(table, selection),
-        "labels": None if table is None or table.pool.labels is None else _label_facts(selection, table.pool.labels),
+        "calibration": None if table is None else _calibration(table, selection) | (whole.calibration if whole else {}),
+        "labels": None
+        if table is None or table.pool.labels is None
+        else _label_facts(selection, table.pool.labels, rows, None if whole is None else whole.positives),
         "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
-        "tables": None if table is None else _tables(table),
+        "tables": None if table is None else _tables(table, whole),
+        "whole": None if whole is None else whole.facts(selection),
         "view": view,
-        "reproduce": {**reproduce, "problem_hash": problem.digest},
+        "reproduce": {**reproduce, "problem_hash": asked.digest},
     }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class WholeTable:
+    """The table that the rows of a problem were kept from.
+
+    Attributes:
+        kept: the problem over the kept rows alone.
+        rows: of the whole pool.
+        reference_rows: of the whole reference.
+        most: what any other row adds at most to a choice; None where there is none.
+        positives: known positives in the whole pool; None without labels.
+        calibration: what the whole pool says about the calibration.
+    """
+
+    kept: SelectionProblem
+    rows: int
+    reference_rows: int
+    most: float | None
+    positives: int | None
+    calibration: dict[str, Any]
+
+    def facts(self, selection: Selection) -> dict[str, Any]:
+        """For the page: how many rows were searched, and how far below the chosen ones the others lie."""
+        chosen = selection.explain(nearest=0).sample_values
+        return {"rows": self.rows, "kept": self.kept.n_samples, "most": self.most, "least_chosen": float(chosen.min())}
 
 
 def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
@@ -234,26 +272,28 @@ def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
     }
 
 
-def _tables(table: CalibratedPool) -> dict[str, Any]:
+def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
     """Which rows were the reference and which the pool, and which columns were left out."""
     pool = table.pool
+    sizes = [len(matrix) for matrix in pool.matrices] if whole is None else [whole.reference_rows, whole.rows]
     return {
-        name: {"rows": len(matrix), "times": list(pool.times[name]) if name in pool.times else None}
-        for name, matrix in zip(("reference", "pool"), pool.matrices, strict=True)
+        name: {"rows": rows, "times": list(pool.times[name]) if name in pool.times else None}
+        for name, rows in zip(("reference", "pool"), sizes, strict=True)
     } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
 
 
-def _label_facts(selection: Selection, labels: NDArray[np.bool_]) -> dict[str, Any]:
-    positive = np.flatnonzero(labels)
-    hits = int(labels[selection.samples].sum())
+def _label_facts(selection: Selection, labels: NDArray[np.bool_], rows: int, positives: int | None) -> dict[str, Any]:
+    """How many known positives were chosen; `positives` are those of the whole table where not all rows are here."""
+    hits, known = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
+    attainable = _attainable(selection.problem, labels) if positives is None else min(known, selection.problem.k)
     return {
-        "positives": int(positive.size),
+        "positives": known,
         "hits": hits,
         "chosen": int(selection.samples.size),
-        "f1": f1_at_k(selection.samples.tolist(), positive.tolist()),
-        "attainable": _attainable(selection.problem, labels),
-        "rows": int(labels.size),
-        "by_chance": float(selection.samples.size * positive.size / labels.size),
+        "f1": 2 * hits / (selection.samples.size + known),
+        "attainable": attainable,
+        "rows": rows,
+        "by_chance": float(selection.samples.size * known / rows),
     }
 
 

@@ -11,6 +11,7 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
+from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.recentre import MovedColumn
 
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
@@ -53,21 +54,31 @@ def table_findings(
     reference: NamedMatrix,
     pool: NamedMatrix,
     same: Sequence[str] = (),
+    rows: int | None = None,
 ) -> Iterator[Finding]:
-    """What reference and pool show before anything is chosen; `same` are columns left out as they never change."""
+    """What reference and pool show before anything is chosen.
+
+    Args:
+        calibrator: fitted on the reference.
+        problem: the pool's weights, or those of a sample of it.
+        reference: normal rows, or a sample of them.
+        pool: the rows of the problem.
+        same: columns left out as they never change.
+        rows: of the whole pool, where the problem is a sample of it.
+    """
     if same:
         text = f"Left out, the same in every row of reference and pool: {', '.join(same)}."
         yield Finding(kind="constant", columns=tuple(same), text=text)
     if calibrator.facts.why:
         yield Finding(kind="map-chosen", text=f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     yield from beyond_findings(calibrator, problem, reference, pool)
-    if problem.k == problem.n_samples:
+    if problem.k == (rows or problem.n_samples):
         text = "k equals the size of the pool: every row is chosen, only the columns were selected."
         yield Finding(kind="all-rows", text=text)
     if problem.m == problem.n_features:
         text = "m equals the number of features: every column is chosen, only the rows were selected."
         yield Finding(kind="all-columns", text=text)
-    yield from changed_constants(calibrator, problem)
+    yield from changed_constants(calibrator, problem, rows)
     yield from code_findings(calibrator, reference)
 
 
@@ -126,18 +137,20 @@ def _looks_like(before: NDArray[np.float64], now: NDArray[np.float64]) -> str:
     return "id" if counted else "mostly-beyond"
 
 
-def changed_constants(calibrator: Calibrator, problem: SelectionProblem) -> Iterator[Finding]:
-    """Columns that the reference knows one value of, and the pool others."""
+def changed_constants(calibrator: Calibrator, problem: SelectionProblem, rows: int | None = None) -> Iterator[Finding]:
+    """Columns that the reference knows one value of, and the pool others; of a sample, what `rows` rows would hold."""
     for j, found in calibrator.categories.items():
-        differs = int((problem.coupling[:, j] > 0).sum())
-        if len(found.counts) > 1 or not differs:
+        share = float((problem.coupling[:, j] > 0).mean())
+        if len(found.counts) > 1 or not share:
             continue
+        differs = round(share * (rows or problem.n_samples))
+        about = "about " if rows else ""
         name, only = problem.feature_name(j), next(iter(found.counts))
         text = (
-            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {differs:,} pool "
-            f"row{'s' * (differs != 1)}; what was never seen before weighs most."
+            f"{name}: constant ({'missing' if only is None else only}) in the reference, differs in {about}{differs:,} "
+            f"pool row{'s' * (differs != 1)}; what was never seen before weighs most."
         )
-        yield Finding(kind="changed-constant", columns=(name,), share=differs / problem.n_samples, text=text)
+        yield Finding(kind="changed-constant", columns=(name,), share=share, text=text)
 
 
 def code_findings(calibrator: Calibrator, reference: NamedMatrix) -> Iterator[Finding]:
@@ -179,6 +192,18 @@ def reading_findings(pool: Pool, label_column: str | None) -> Iterator[Finding]:
         name = str(label_column).removesuffix(f"={pool.positive}")
         text = f"{pool.positive!r} in {name!r} was taken for a known positive."
         yield Finding(kind="label-value", columns=(name,), text=text)
+
+
+def unused_findings(pool: Pool, rules: NamedRules, problem: SelectionProblem) -> Iterator[Finding]:
+    """Columns and rules that change nothing."""
+    if pool.ignored:
+        text = f"Not used, absent from the reference: {', '.join(pool.ignored)}."
+        yield Finding(kind="not-in-reference", columns=pool.ignored, text=text)
+    if pool.unused_dates:
+        yield unused_dates(pool.unused_dates)
+    if rules.per is not None and not problem.sample_rules.groups:
+        text = f"No value of {rules.per} stands in more than {rules.at_most} pool rows: the limit changes nothing."
+        yield Finding(kind="rule-idle", columns=(rules.per,), text=text)
 
 
 def unused_dates(names: Sequence[str]) -> Finding:

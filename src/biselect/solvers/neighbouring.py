@@ -1,8 +1,9 @@
 """Neighbouring budgets: what the answer would have been with a few rows or columns more or fewer."""
 
+from collections.abc import Callable
 from dataclasses import replace
 
-from biselect.core import Selection
+from biselect.core import Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.progress import Progress, progress_of
 from biselect.solvers.registry import Run, solve
@@ -18,6 +19,7 @@ def neighbours(
     seed: int = 0,
     time_limit: float = PATIENCE,
     progress: Progress | bool | None = None,
+    answer: Callable[[SelectionProblem, float], Selection] | None = None,
 ) -> list[Selection]:
     """The selection and those of the budgets k ± `rows` and m ± `columns`, by k and then m.
 
@@ -32,6 +34,7 @@ def neighbours(
         seed: fixes every draw.
         time_limit: seconds for all of them; each gets an equal share of what is left.
         progress: called with (done share, energy of the selection); otherwise as for `solve`.
+        answer: solves a problem within so many seconds; None for `exact`.
 
     >>> from biselect.core import SelectionProblem
     >>> best = solve(SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2))
@@ -43,6 +46,8 @@ def neighbours(
     deadline = Run.now() + time_limit
     done_before = selection.info.get("steps")  # of most solvers a number
     search = isinstance(done_before, list) and "branch and bound" in done_before
+    if answer is None:
+        answer = lambda asked, seconds: solve(asked, "exact", seed=seed, time_limit=seconds, search=search)  # noqa: E731
     steps = [(up, right) for up in range(-rows, rows + 1) for right in range(-columns, columns + 1) if up or right]
     steps.sort(key=lambda step: (abs(step[0]) + abs(step[1]), step))  # the nearest first
     found = [selection]
@@ -55,7 +60,7 @@ def neighbours(
                 problem = replace(selection.problem, k=selection.problem.k + up, m=selection.problem.m + right)
             except (InputError, InfeasibleError):
                 continue
-            found.append(solve(problem, "exact", seed=seed, time_limit=left / (len(steps) - done), search=search))
+            found.append(answer(problem, left / (len(steps) - done)))
             if told is not None:
                 told((done + 1) / len(steps), selection.energy)
     return sorted(found, key=lambda near: (near.problem.k, near.problem.m))

@@ -1,0 +1,44 @@
+"""Which engine is meant, and how much memory it may take, as people write them."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from biselect.engines.engine import Engine
+from biselect.engines.threads import MEMORY, Threads
+from biselect.errors import InputError
+
+FORMS = "threads, dask://HOST:PORT, ray or ray://HOST:PORT"
+UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
+UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
+
+
+@contextmanager
+def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterator[Engine]:
+    """An engine for as long as it is needed; a connection to a cluster ends with it.
+
+    Args:
+        on: `threads` of this machine, which None means too, `dask://HOST:PORT`, `ray` (the cluster that this machine
+            belongs to, else one of its own) or `ray://HOST:PORT`.
+        memory: what threads of this machine may take, in bytes or as `2 GiB`; 2 GiB unless given. Workers of a cluster
+            hold one block of rows at a time.
+    """
+    most = bytes_of(memory)
+    if on in (None, "threads"):
+        yield Threads(most)
+    else:
+        raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
+
+
+def bytes_of(memory: int | str | None) -> int:
+    """An amount of memory in bytes.
+
+    >>> bytes_of("512 MB"), bytes_of("1.5GiB"), bytes_of(4096), bytes_of(None) == bytes_of("2 GiB")
+    (512000000, 1610612736, 4096, True)
+    """
+    if memory is None:
+        return MEMORY
+    written = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*", str(memory).lower())
+    if isinstance(memory, bool) or written is None or written[2] not in UNITS or float(written[1]) == 0:
+        raise InputError(f"memory={memory!r}: give a size such as '2 GiB', '512 MB' or a number of bytes")
+    return int(float(written[1]) * UNITS[written[2]])

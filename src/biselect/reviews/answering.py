@@ -1,0 +1,122 @@
+"""From a question to a Review: solve it and its neighbours, look for kinds, and say everything as plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from biselect.core import Selection, SelectionProblem
+from biselect.progress import Progress, Steps
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.false_share import FalseShare
+from biselect.reviews.finding import Chance
+from biselect.reviews.kinds import Kinds
+from biselect.reviews.result import Review
+from biselect.reviews.summary import WholeTable, summarise
+from biselect.reviews.view import explore
+from biselect.reviews.warnings import Finding, filled_findings
+from biselect.solvers import neighbours as solve_neighbours
+from biselect.solvers import solve
+from biselect.solvers.memory import memory_in_words
+from biselect.solvers.neighbouring import PATIENCE
+from biselect.solvers.stand_ins import of_kept_rows
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Question:
+    """A problem, and what stands behind it.
+
+    Attributes:
+        problem: what is to be solved.
+        title: of the report.
+        reproduce: what it takes to get the answer again.
+        find_chance: how far chance gets; None where it was not compared.
+        table: the tables behind the problem; None for a problem of weights.
+        found: what the reader must know before anything is chosen.
+        find_kinds: looks for kinds of unusual; None where they were not asked for.
+        guarantee: which rows hold at an expected false share.
+        compared: what other numbers of columns show.
+        index: of a pandas pool whose index names the rows.
+        whole: the table that the problem's rows were kept from; None where they are all of it.
+        solved: the answer, where it is known already.
+        answer: solves the problem of a neighbouring budget within so many seconds; None for `exact`.
+    """
+
+    problem: SelectionProblem
+    title: str
+    reproduce: dict[str, Any]
+    find_chance: Callable[[], Chance | None]
+    table: CalibratedPool | None = None
+    found: Sequence[Finding] = ()
+    find_kinds: Callable[[], Kinds] | None = None
+    guarantee: FalseShare | None = None
+    compared: dict[str, Any] | None = None
+    index: Any = None
+    whole: WholeTable | None = None
+    solved: Selection | None = None
+    answer: Callable[[SelectionProblem, float], Selection] | None = None
+
+
+def answered(
+    question: Question, *, solver: str, time_limit: float | None, seed: int, neighbours: tuple[int, int], step: Steps
+) -> Review:
+    """Solve the problem and its neighbours, and say everything about them."""
+    problem, table = question.problem, question.table
+    selection = question.solved
+    if selection is None:
+        with step(f"Solving with {solver}{memory_in_words(problem, solver)}") as told:
+            selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
+    shown = selection if question.whole is None else of_kept_rows(selection, problem)
+    nearby = [shown]
+    findings = list(question.found)
+    if any(neighbours):
+        limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        try:
+            with step("Solving neighbouring budgets") as told:
+                nearby = _nearby(shown, question, neighbours, seed, limit, told)
+        except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
+            findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
+    kinds = None
+    if question.find_kinds is not None:
+        with step("Looking for kinds of unusual"):
+            kinds = question.find_kinds()
+    with step("Comparing with chance"):
+        chance = question.find_chance()
+    if table is not None:
+        findings += filled_findings(table.evidence(selection.samples, selection.features))
+    return Review(
+        selection=selection,
+        neighbours=tuple(nearby),
+        warnings=tuple(findings),
+        summary=summarise(
+            selection,
+            title=question.title,
+            reproduce=question.reproduce,
+            warnings=findings,
+            view=explore(shown, nearby, table),
+            table=table,
+            kinds=kinds,
+            guarantee=question.guarantee,
+            how_many=question.compared,
+            chance=chance,
+            whole=question.whole,
+        ),
+        kinds=kinds,
+        calibrator=None if table is None else table.calibrator,
+        index=None if question.index is None else _chosen(question.index, set(selection.sample_names)),
+    )
+
+
+def _nearby(
+    shown: Selection, question: Question, reach: tuple[int, int], seed: int, limit: float, told: Progress | None
+) -> list[Selection]:
+    rows, columns = reach
+    return solve_neighbours(
+        shown, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=told, answer=question.answer
+    )
+
+
+def _chosen(index: Any, names: set[str]) -> Any:
+    """The labels of a pandas index that name these rows."""
+    return index[[str(label) in names for label in index]]

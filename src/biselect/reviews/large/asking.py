@@ -1,0 +1,191 @@
+"""From two tables in parts to a question that the rows kept can answer for the whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from biselect.calibrate import Calibrator
+from biselect.core import Selection, SelectionProblem
+from biselect.progress import Progress
+from biselect.reviews.answering import Question
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.kinds import Kinds, find_kinds, sides_of
+from biselect.reviews.large.gathering import Gathered, Tables, gather
+from biselect.reviews.named_rules import NamedRules
+from biselect.reviews.summary import WholeTable
+from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
+from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
+
+CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
+KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class LargeReview:
+    """What is asked of two tables that are not held.
+
+    Attributes:
+        tables: what is read.
+        calibrator: not fitted yet.
+        k: how many rows to choose.
+        m: how many columns.
+        most: how many columns at most, over all budgets that are asked about.
+        rules: by name.
+        marginals: `isolation` or `none`.
+        coupling_weight: λ.
+        kinds: how many kinds to look for; 1 for none beside the answer.
+        apart: what no two kinds share.
+        sides: whether low and high are told apart in kinds.
+        drift: `recentre` or `keep`.
+        solver: who solves.
+        time_limit: seconds for each solution; None for no limit.
+        label_column: as it was given.
+    """
+
+    tables: Tables
+    calibrator: Calibrator
+    k: int
+    m: int
+    most: int
+    rules: NamedRules
+    marginals: str
+    coupling_weight: float
+    kinds: int
+    apart: str
+    sides: bool
+    drift: str
+    solver: str
+    time_limit: float | None
+    label_column: str | None
+
+    def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
+        """Make the passes, solve, and look closer where rows that were not kept could matter."""
+        ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
+        gathered = gather(self.tables, self.calibrator, m=self.m, most=self.most, drift=self.drift, ids=ids)
+        for look in range(CLOSER_LOOKS + 1):
+            problem = self._problem(gathered, library)
+            selection = self._solve(gathered, problem)
+            kinds, open_views = self._kinds(gathered, problem)
+            if is_open(selection):
+                open_views.insert(0, (range(problem.n_features), self.m))
+            if not open_views or look == CLOSER_LOOKS:
+                break
+            gathered = gathered.with_views(open_views)
+        return Question(
+            problem=problem,
+            title=title,
+            reproduce=reproduce,
+            find_chance=lambda: None,
+            table=CalibratedPool(
+                pool=gathered.kept.pool,
+                calibrator=gathered.calibrator,
+                time_column=self.tables.roles.time_column,
+                per=self.rules.per,
+                weighed=gathered.kept.weighed,
+                moved=gathered.moved,
+            ),
+            found=list(self._findings(gathered, problem)),
+            find_kinds=None if kinds is None else lambda: kinds,
+            compared=_not_compared(self.m),
+            whole=self._whole(gathered, problem),
+            solved=selection,
+            answer=self._neighbour(gathered),
+        )
+
+    def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
+        plain = gathered.calibrator.problem(
+            gathered.kept.weighed,
+            self.k,
+            self.m,
+            marginals=self.marginals,
+            coupling_weight=self.coupling_weight,
+            sample_names=gathered.kept.pool.sample_names,
+            whole=gathered.whole,
+        )
+        return replace(self.rules.applied(plain, gathered.kept.pool.per), library=library)
+
+    def _most(self, gathered: Gathered, columns: Sequence[int], m: int) -> float | None:
+        return gathered.most(columns, m, self.coupling_weight)
+
+    def _solve(self, gathered: Gathered, problem: SelectionProblem) -> Selection:
+        most = self._most(gathered, range(problem.n_features), self.m)
+        with self.tables.step(f"Solving with {self.solver}: {problem.n_samples:,} rows kept") as told:
+            return solve_for_whole(problem, most, self.solver, **self._options(told))
+
+    def _options(self, told: Progress | None = None) -> dict[str, Any]:
+        return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
+
+    def _kinds(
+        self, gathered: Gathered, problem: SelectionProblem
+    ) -> tuple[Kinds | None, list[tuple[Sequence[int], int]]]:
+        """Kinds, and the choices of columns for which rows that were not kept could matter."""
+        if self.kinds <= 1 or self.rules.must_columns:
+            return None, []
+        open_views: list[tuple[Sequence[int], int]] = []
+        limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
+
+        def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
+            most = self._most(gathered, columns, self.m)
+            options = {**self._options(), "time_limit": limit}
+            found = solve_for_whole(asked, most, self.solver, **options)
+            if is_open(found):
+                open_views.append((columns, self.m))
+            return of_kept_rows(found, asked)
+
+        plain = replace(
+            problem,
+            sample_scores=np.zeros(problem.n_samples),
+            feature_scores=np.zeros(problem.n_features),
+        )
+        with self.tables.step("Looking for kinds of unusual"):
+            sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
+            return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), open_views
+
+    def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
+        def answer(asked: SelectionProblem, seconds: float) -> Selection:
+            most = self._most(gathered, range(asked.n_features), asked.m)
+            options = {**self._options(), "time_limit": seconds}
+            return of_kept_rows(solve_for_whole(asked, most, "exact", **options), asked)
+
+        return answer
+
+    def _findings(self, gathered: Gathered, problem: SelectionProblem) -> Iterator[Finding]:
+        """What the reader must know; shares of the pool are those of its sample."""
+        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
+        names = sampled.feature_names or ()
+        yield from reading_findings(gathered.kept.pool, self.label_column)
+        yield from unused_findings(gathered.kept.pool, self.rules, problem)
+        yield from drift_findings(gathered.moved, names, self.drift)
+        yield from table_findings(
+            gathered.calibrator,
+            sampled,
+            gathered.reference,
+            gathered.sampled,
+            gathered.same,
+            rows=gathered.tables.pool.rows,
+        )
+
+    def _whole(self, gathered: Gathered, problem: SelectionProblem) -> WholeTable:
+        reference, pool = gathered.surveys
+        weights = gathered.calibrator.weights(gathered.sampled)
+        return WholeTable(
+            kept=problem,
+            rows=pool.rows,
+            reference_rows=reference.rows,
+            most=self._most(gathered, range(problem.n_features), self.m),
+            positives=gathered.positives,
+            calibration={
+                "missing_pool": int(pool.absent.sum()),
+                "clipped_pool": float((weights >= gathered.calibrator.facts.largest_weight).mean()),
+            },
+        )
+
+
+def _not_compared(m: int) -> dict[str, Any]:
+    columns = "1 column" if m == 1 else f"{m} columns"
+    words = f"{columns}, as asked. Other numbers were not compared: the table is not held in memory"
+    return {"m": m, "auto": False, "knee": None, "by_m": [], "words": words}

@@ -1,0 +1,97 @@
+"""Blocks of rows as the passes see them: features as numbers, and what stands beside them as it is."""
+
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from pyarrow import ipc
+
+from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
+from biselect.errors import InputError
+from biselect.partitions.parts import Part
+
+
+@dataclass(frozen=True, kw_only=True)
+class FeatureColumns:
+    """How the features of a block are read.
+
+    Attributes:
+        names: columns of the table.
+        categories: those of numbers that name things.
+        dates: date columns and their parts.
+        missing: whether a missing value is an `error`.
+        where: the table, in words.
+        kept: features to use, by name and in order; None for all.
+    """
+
+    names: tuple[str, ...]
+    categories: tuple[str, ...] = ()
+    dates: tuple[str, ...] = ()
+    missing: str = "weigh"
+    where: str = "the pool"
+    kept: tuple[str, ...] | None = None
+
+    def matrix(self, block: pa.Table, first: int) -> NamedMatrix:
+        """The features of a block whose first row stands at position `first`; unusable entries are refused."""
+        found = as_matrix(block.select(self.names), categories=self.categories, dates=self.dates)
+        if self.kept is not None:
+            found = align(found, self.kept, named=True, where=self.where)
+        place: Callable[[int], str] = lambda row: f"row {first + row:,}"  # noqa: E731
+        refuse_unusable(found.values, found.names, where=self.where, missing=self.missing, place_of=place)
+        return found
+
+
+@contextmanager
+def told_of(part: Part) -> Iterator[None]:
+    """Errors name the part of the table that they come from."""
+    try:
+        yield
+    except InputError as error:
+        if part.name in str(error):
+            raise
+        raise InputError(f"{part.name}: {error}") from error
+
+
+def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[np.generic]]:
+    """Tables as arrays of bytes, one after the other, so that they can be sent and joined."""
+    streams = []
+    for table in tables:
+        stream = io.BytesIO()
+        with ipc.new_stream(stream, table.schema) as writer:
+            writer.write_table(table.combine_chunks())
+        streams.append(np.frombuffer(stream.getvalue(), dtype=np.uint8))
+    return {
+        "bytes": np.concatenate([*streams, np.empty(0, dtype=np.uint8)]),
+        "sizes": np.array([stream.size for stream in streams], dtype=np.int64),
+    }
+
+
+def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> pa.Table:
+    """The rows of all tables that were packed."""
+    ends = np.cumsum(arrays["sizes"].astype(np.int64))
+    parts = np.split(arrays["bytes"].astype(np.uint8, copy=False), ends[:-1])
+    tables = [ipc.open_stream(pa.py_buffer(part.tobytes())).read_all() for part in parts]
+    return pa.concat_tables(tables, promote_options="default")
+
+
+def joined(
+    one: Mapping[str, NDArray[np.generic]], other: Mapping[str, NDArray[np.generic]], names: Sequence[str]
+) -> dict[str, NDArray[np.generic]]:
+    """These arrays of both, one after the other."""
+    return {name: np.concatenate([one[name], other[name]]) for name in names}
+
+
+def as_bytes(content: Any) -> NDArray[np.uint8]:
+    """Plain data as an array, for what is no number."""
+    return np.frombuffer(json.dumps(content, ensure_ascii=False).encode(), dtype=np.uint8)
+
+
+def from_bytes(array: NDArray[np.generic]) -> Any:
+    """What `as_bytes` wrote."""
+    return json.loads(array.astype(np.uint8).tobytes())

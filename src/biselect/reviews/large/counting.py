@@ -1,0 +1,137 @@
+"""Second pass, over the reference: its distribution, column by column, for a calibrator."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.counted_columns import Counts, Ruler, drawn, lots, merged_counts
+from biselect.calibrate.frames import rows_of
+from biselect.calibrate.isolation import SAMPLE
+from biselect.calibrate.windows import Windows, known_categories, windows_of
+from biselect.errors import InputError
+from biselect.partitions.parts import Part
+from biselect.partitions.passes import Arrays
+from biselect.reviews.large.blocks import FeatureColumns, told_of
+from biselect.reviews.large.survey import Surveyed, sample_matrix
+
+ASIDE = 1  # beside the seed, so that the split is drawn apart from the sample
+
+
+@dataclass(frozen=True, kw_only=True)
+class Counting:
+    """The pass.
+
+    Attributes:
+        name: what a person reads while it runs.
+        features: how they are read.
+        rulers: by position, for columns of numbers.
+        split: share of the rows that is counted apart, for ranks.
+        seed: fixes which.
+    """
+
+    name: str
+    features: FeatureColumns
+    rulers: dict[int, Ruler]
+    split: float
+    seed: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        with told_of(part):
+            found: Arrays | None = None
+            for first, block in part.blocks(self.features.names):
+                if block.num_rows:
+                    counted = self._of_block(first, self.features.matrix(block, first).values)
+                    found = counted if found is None else self.merged(found, counted)
+            assert found is not None
+            return found
+
+    def _of_block(self, first: int, values: NDArray[np.float64]) -> dict[str, NDArray[np.generic]]:
+        aside = drawn(first, len(values), self.split, 2 * self.seed + ASIDE) if self.split else None
+        found: dict[str, NDArray[np.generic]] = {}
+        for window in range(2 if self.split else 1):
+            rows = values if aside is None else values[aside if window else ~aside]
+            found[f"rows {window}"] = np.array([len(rows)])
+            for j, ruler in self.rulers.items():
+                known = rows[~np.isnan(rows[:, j]), j]
+                found[f"absent {window} {j}"] = np.array([len(rows) - known.size])
+                found |= {f"{name} {window} {j}": array for name, array in ruler.count(known).items()}
+        return found
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        found: dict[str, NDArray[np.generic]] = {}
+        for window in range(2 if self.split else 1):
+            for name in (f"rows {window}", *(f"absent {window} {j}" for j in self.rulers)):
+                found[name] = before[name] + after[name]  # type: ignore[operator]
+            for j in self.rulers:
+                both = merged_counts(_of(before, window, j), _of(after, window, j))
+                found |= {f"{name} {window} {j}": array for name, array in both.items()}
+        return found
+
+
+def _of(arrays: Arrays, window: int, j: int) -> Counts:
+    return {name: arrays[f"{name} {window} {j}"] for name in ("equal", "between", "low", "high", "sums")}
+
+
+def counting_of(reference: Surveyed, features: FeatureColumns, calibrator: Calibrator, seed: int) -> Counting:
+    """The pass over a reference that was surveyed."""
+    sample = sample_matrix(reference, features)
+    at = [reference.names.index(name) for name in sample.names]
+    rulers = {
+        j: Ruler.of(sample.values[:, j], reference.share, *reference.ends[:, at[j]].tolist())
+        for j, name in enumerate(sample.names)
+        if name not in reference.labels
+    }
+    return Counting(
+        name="Calibrating on the reference",
+        features=features,
+        rulers=rulers,
+        split=calibrator.split_share,
+        seed=seed,
+    )
+
+
+def windows_from(
+    arrays: Arrays, asked: Counting, reference: Surveyed, features: FeatureColumns, *, missing: str, seed: int
+) -> Windows:
+    """The windows of a calibrator, with the rows of the sample that neighbours are looked for among."""
+    sample = sample_matrix(reference, features)
+    windows = range(2 if asked.split else 1)
+    at = [reference.names.index(name) for name in sample.names]
+    absent = np.zeros((2, len(sample.names)), dtype=np.int64)
+    columns = {}
+    for j, ruler in asked.rulers.items():
+        found = [ruler.column(_of(arrays, window, j)) for window in windows]
+        for window in windows:
+            absent[window, j] = int(arrays[f"absent {window} {j}"][0])
+        for column in found:
+            if column is not None and not np.isfinite(column.deviation):
+                raise InputError(
+                    f"column {sample.names[j]!r} of the reference holds values too large to square; rescale it"
+                )
+        columns[j] = (found[0], found[1] if asked.split else None)
+    labels = {}
+    for j, name in enumerate(sample.names):
+        if name in reference.labels:
+            counts: Counter[str | None] = Counter(reference.labels[name])
+            counts[None] = int(reference.absent[at[j]])
+            labels[j] = known_categories(counts, name, text=name in reference.text)
+    order = np.argsort(lots(reference.positions, seed), kind="stable")
+    return replace(
+        windows_of(
+            columns,
+            labels,
+            names=sample.names,
+            named=True,
+            missing=missing,
+            rows=[int(arrays[f"rows {window}"][0]) for window in windows] + [0] * (2 - len(windows)),
+            absent=absent,
+        ),
+        sample=(rows_of(sample, np.sort(order[:SAMPLE])),),
+    )

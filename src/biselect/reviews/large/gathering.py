@@ -1,0 +1,287 @@
+"""The passes in order: survey both tables, calibrate on the reference, collect the heavy rows of the pool."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.calibrator import WholePool
+from biselect.calibrate.dates import parts_of_dates
+from biselect.calibrate.frames import NamedMatrix
+from biselect.calibrate.isolation import MOST_ROWS
+from biselect.data.labels import as_texts, label_flags
+from biselect.data.pools import Pool, Roles, from_two_tables
+from biselect.data.tables import require_columns
+from biselect.engines.engine import Engine
+from biselect.errors import InputError
+from biselect.partitions.parts import Partitions
+from biselect.partitions.passes import Arrays, Pass
+from biselect.progress import Steps
+from biselect.reviews.large.blocks import FeatureColumns, unpacked
+from biselect.reviews.large.collecting import Collecting, Heavy, View, moved_back, view_sums
+from biselect.reviews.large.counting import counting_of, windows_from
+from biselect.reviews.large.survey import Survey, Surveyed, same_in_both, sample_matrix, sample_share
+from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
+
+EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
+KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
+MORE_KEPT = 8  # so many times as many where these do not settle a question
+MARGIN = 1e-12  # for machines that round otherwise
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Tables:
+    """Two tables in parts, the roles of their columns, and who reads them.
+
+    Attributes:
+        pool: rows to choose from.
+        reference: normal rows.
+        roles: of the columns, names resolved.
+        engine: runs the passes.
+        step: tells a person what is done.
+        missing: as for the calibrator.
+        seed: fixes samples and draws.
+    """
+
+    pool: Partitions
+    reference: Partitions
+    roles: Roles
+    engine: Engine
+    step: Steps
+    missing: str
+    seed: int
+
+    def run(self, asked: Pass, table: Partitions) -> Arrays:
+        """A pass over all parts of one of them."""
+        with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return self.engine.run(asked, table.parts, told)
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Columns that rows of the pool bring along, beside the features."""
+        roles = self.roles
+        named = (roles.id_column, roles.label_column, roles.per, roles.time_column, *roles.show)
+        there = set(self.pool.schema.names)
+        return tuple(dict.fromkeys(name for name in named if name is not None and name in there))
+
+    def features(self) -> tuple[list[str], list[str]]:
+        """Columns that are features, and date columns left out; a pool that lacks any is refused."""
+        reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
+        if "gap" in {part for parts in parts_of_dates(self.roles.dates).values() for part in parts}:
+            raise InputError("dates=: the gap to the row before is known only in a table that fits into memory")
+        unused = self.roles.unused_dates(reference)
+        found = [name for name in self.roles.feature_columns(reference) if name not in unused]
+        if not found:
+            raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday']")
+        require_columns(pool, found, self.pool.name)
+        require_columns(pool, list(self.beside), self.pool.name)
+        return found, unused
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeptRows:
+    """Heavy rows of the pool, and what is known of all others.
+
+    Attributes:
+        asked: the pass that kept them.
+        pool: the rows as a pool of their own.
+        weighed: their features as they are weighed.
+        positions: where they stand in the whole table.
+        others: by view and number of columns, what those of any other row weigh together at most.
+    """
+
+    asked: Collecting
+    pool: Pool
+    weighed: NamedMatrix
+    positions: NDArray[np.int64]
+    others: NDArray[np.float64]
+
+    def most(self, columns: Sequence[int], m: int) -> float:
+        """What m of these columns of any other row weigh together at most."""
+        wanted = set(columns)
+        views = zip(self.asked.views, self.others, strict=True)
+        return float(min(found[min(m, len(view.columns)) - 1] for view, found in views if wanted <= {*view.columns}))
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Gathered:
+    """What the passes brought: everything that the answer is made from.
+
+    Attributes:
+        tables: what was read.
+        calibrator: fitted on the whole reference.
+        reference: rows of the reference, a sample of them where it is large.
+        sampled: rows of the pool in the same way, as they are weighed.
+        kept: rows of the pool to choose from.
+        moved: columns that moved against the reference.
+        same: features left out, the same in every row.
+        surveys: of reference and pool.
+        positive: the value of the label column that means a known positive.
+    """
+
+    tables: Tables
+    calibrator: Calibrator
+    reference: NamedMatrix
+    sampled: NamedMatrix
+    kept: KeptRows
+    moved: tuple[MovedColumn, ...]
+    same: tuple[str, ...]
+    surveys: tuple[Surveyed, Surveyed]
+    positive: str
+
+    @property
+    def whole(self) -> WholePool:
+        """The table that the rows were kept from."""
+        return WholePool(rows=self.tables.pool.rows, heavy=self.kept.asked.heavy)
+
+    @property
+    def positives(self) -> int | None:
+        """Known positives in the whole pool; None without a label column."""
+        return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
+
+    def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
+        """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
+        if self.kept.positions.size == self.tables.pool.rows:
+            return None
+        return coupling_weight * self.kept.most(columns, m) * (1 + MARGIN)
+
+    def with_views(self, views: Sequence[tuple[Sequence[int], int]]) -> Gathered:
+        """The same with one more pass, which looks closer at choices of m among some of the columns."""
+        W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
+        more = [
+            View(columns=tuple(columns), m=m, heavy=Heavy.of(view_sums(W, columns, m), share, MORE_KEPT * KEPT_ROWS))
+            for columns, m in views
+        ]
+        asked = replace(asked, name="Looking closer at the pool", views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, self.positive))
+
+
+def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: str, ids: frozenset[str]) -> Gathered:
+    """Make the passes.
+
+    Args:
+        tables: what to read.
+        calibrator: not fitted yet.
+        m: how many columns will be chosen.
+        most: how many at most, over all budgets that are asked about.
+        drift: `recentre` or `keep`.
+        ids: rows of the pool that are kept in any case.
+    """
+    names, _ = tables.features()
+    plain = FeatureColumns(
+        names=tuple(names),
+        categories=tuple(name for name in tables.roles.categories if name in names),
+        dates=tuple(tables.roles.dates),
+        missing=tables.missing,
+    )
+    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), (), None)
+    pool = _survey(tables, tables.pool, plain, tables.beside, tables.roles.label_column)
+    positive = _positive(tables.roles, pool)
+    same = same_in_both(reference, pool)
+    kept = tuple(name for name in reference.names if name not in same)
+    before = replace(plain, where="the reference", kept=kept)
+    sample = sample_matrix(reference, before)
+    if reference.share == 1 and sample.values.size <= EXACT_CELLS:
+        calibrator.fit(sample)
+    else:
+        counting = counting_of(reference, before, calibrator, tables.seed)
+        counted = tables.run(counting, tables.reference)
+        calibrator.fit_windows(
+            windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
+        )
+    features = replace(plain, kept=kept)
+    raw = sample_matrix(pool, features)
+    moved = moved_numbers(sample, raw, drift)
+    shifts = Shifts.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
+    sampled = moved_back(raw, shifts)
+    W = calibrator.weights(sampled)
+    every = tuple(range(len(kept)))
+    m, most = min(m, len(every)), min(most, len(every))
+    collecting = Collecting(
+        name="Collecting heavy rows of the pool",
+        features=features,
+        beside=tables.beside,
+        calibrator=calibrator.without_rows(),
+        shifts=shifts,
+        views=(View(columns=every, m=m, heavy=Heavy.of(view_sums(W, every, m), pool.share, KEPT_ROWS)),),
+        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
+        seed=tables.seed,
+        most=most,
+        id_column=tables.roles.id_column,
+        ids=ids,
+    )
+    return Gathered(
+        tables=tables,
+        calibrator=calibrator,
+        reference=sample,
+        sampled=sampled,
+        kept=_kept(tables, collecting, positive),
+        moved=moved,
+        same=same,
+        surveys=(reference, pool),
+        positive=positive,
+    )
+
+
+def _survey(
+    tables: Tables, table: Partitions, features: FeatureColumns, beside: tuple[str, ...], label: str | None
+) -> Surveyed:
+    share = sample_share(table.rows)
+    asked = Survey(
+        name=f"Looking at {features.where}",
+        features=features,
+        beside=beside,
+        label=label,
+        share=share,
+        seed=tables.seed,
+    )
+    return Surveyed.of(tables.run(asked, table), share)
+
+
+def _positive(roles: Roles, pool: Surveyed) -> str:
+    """The label's value that means a known positive, by all values in the pool."""
+    if roles.label_column is None:
+        return ""
+    values = pa.table({roles.label_column: pa.array(list(pool.positives), pa.string())})
+    return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
+
+
+def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
+    """Make the pass, and a pool of what it kept."""
+    found = tables.run(asked, tables.pool)
+    if not found["sizes"].size:
+        raise InputError("no row of the pool weighs anything against the reference")
+    table, positions = unpacked(found), found["at"].astype(np.int64)
+    names = asked.features.names
+    roles = replace(
+        tables.roles,
+        label_column=None,
+        label_value=None,
+        features=list(names),
+        categories=list(asked.features.categories),
+        numbers=(),
+    )
+    if roles.id_column is None:
+        name = "row"
+        while name in table.column_names:
+            name += "_"
+        table = table.append_column(name, pa.array(positions.astype(str)))
+        roles = replace(roles, id_column=name)
+    empty = tables.reference.schema.empty_table().select(names)
+    rows = from_two_tables(empty, table, roles)
+    label = tables.roles.label_column
+    if label is not None:
+        flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
+        rows = replace(rows, labels=np.array(flags), positive=positive)
+    return KeptRows(
+        asked=asked,
+        pool=replace(rows, unused_dates=tables.features()[1]),
+        weighed=moved_back(asked.features.matrix(table, 0), asked.shifts),
+        positions=positions,
+        others=found["others"].astype(float),
+    )

@@ -1,0 +1,129 @@
+"""Which tables are too large to be held, and how these are opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import row_labels
+from biselect.calibrate.maps import make_map
+from biselect.core.checks import whole
+from biselect.data.given_tables import as_table
+from biselect.data.pools import Roles
+from biselect.data.readers import CsvForm
+from biselect.data.readers.sources import Source
+from biselect.engines.engine import Engine
+from biselect.errors import InputError
+from biselect.partitions.any_source import partitions_of
+from biselect.partitions.held_rows import held_partitions
+from biselect.partitions.parts import Partitions
+from biselect.progress import Steps
+from biselect.reviews.inputs import codes_in, resolved, with_roles
+from biselect.reviews.large.gathering import Tables
+
+POOL_CELLS = 1 << 23  # rows times features; more are not held
+REFERENCE_CELLS = 1 << 25
+SMALL_FILE = 64 << 20  # bytes of a file that is read whole to see how large its table is
+FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
+PLANNED_MARGINALS = ("isolation", "none")
+
+
+def is_planned(calibrator: Calibrator, marginals: str, duplicates: str) -> bool:
+    """Whether what is asked for needs no more than a few passes; all else needs the whole tables at hand."""
+    return (
+        calibrator.map != "auto"
+        and not make_map(calibrator.map).needs_labels
+        and marginals in PLANNED_MARGINALS
+        and duplicates == "error"
+    )
+
+
+@contextmanager
+def large_tables(
+    pool: Any,
+    reference: Any,
+    roles: Roles,
+    form: CsvForm,
+    engine: Engine,
+    step: Steps,
+    *,
+    reference_until: Any,
+    pool_last: int | None,
+    missing: str,
+    seed: int,
+) -> Iterator[Tables | None]:
+    """Both tables in parts, for as long as they are needed; None where they are small enough to be held."""
+    if reference is None or _is_small_file(pool):
+        yield None
+        return
+    form = with_roles(form, roles)
+    opened, ids = _opened(pool, form)
+    normal, _ = _opened(reference, form)
+    width = _width(normal.schema, roles)
+    if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
+        yield None
+        return
+    roles = resolved(
+        roles if ids is None else replace(roles, id_column=ids), {*opened.schema.names, *normal.schema.names}
+    )
+    if isinstance(reference, str | Path):
+        codes = codes_in(_first_rows(normal), roles, ())
+        roles = replace(roles, categories=[*roles.categories, *codes])
+    yield Tables(
+        pool=opened,
+        reference=normal,
+        roles=roles,
+        engine=engine,
+        step=step,
+        missing=missing,
+        seed=whole("seed", seed, least=0),
+    )
+
+
+def _is_small_file(source: Any) -> bool:
+    """Whether this is a file that has to be read whole before anybody knows how large its table is."""
+    if not isinstance(source, str | Path):
+        return False
+    place = Source.of(source)
+    if place.is_set or place.path.suffix.lower() == ".parquet":
+        return False
+    return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
+
+
+def _opened(source: Any, form: CsvForm) -> tuple[Partitions, str | None]:
+    """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
+    if (labels := row_labels(source)) is None:
+        return partitions_of(source, form), None
+    table = as_table(source, form)
+    name = str(getattr(source.index, "name", None) or "index")
+    while name in table.column_names:
+        name += "_"
+    return held_partitions(table.append_column(name, pa.array(labels))), name
+
+
+def _width(schema: pa.Schema, roles: Roles) -> int:
+    """How many features there are, as far as the names of the columns tell."""
+    if roles.features is not None:
+        return max(1, len(roles.features))
+    special = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
+    return max(1, len(set(schema.names) - special))
+
+
+def _first_rows(table: Partitions) -> pa.Table:
+    """The first rows of a table, however it is divided."""
+    found, rows = [], 0
+    for part in table.parts:
+        for _, block in part.blocks(table.schema.names):
+            found.append(block.slice(0, FIRST_ROWS - rows))
+            rows += found[-1].num_rows
+            if rows == FIRST_ROWS:
+                return pa.concat_tables(found)
+    if not found:
+        raise InputError(f"{table.name}: the table has no rows")
+    return pa.concat_tables(found)

@@ -1,0 +1,218 @@
+"""First pass: the ends of every column, what is missing, how often labels stand, and a sample of the rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from biselect.calibrate.counted_columns import drawn
+from biselect.calibrate.frames import NamedMatrix
+from biselect.calibrate.windows import MOST_LABELS
+from biselect.data.labels import as_texts
+from biselect.errors import InputError
+from biselect.partitions.parts import Part
+from biselect.partitions.passes import Arrays
+from biselect.reviews.large.blocks import (
+    FeatureColumns,
+    as_bytes,
+    from_bytes,
+    joined,
+    packed,
+    told_of,
+    unpacked,
+)
+
+SAMPLE = 1 << 15  # rows, about
+ROWS_A_DRAW = 1 << 12  # one row in so many is drawn where that is more
+MOST_SAMPLE = 1 << 20
+
+
+def sample_share(rows: int) -> float:
+    """The share of a table that is drawn."""
+    return min(1.0, min(MOST_SAMPLE, max(SAMPLE, rows // ROWS_A_DRAW)) / rows)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Survey:
+    """The pass.
+
+    Attributes:
+        name: what a person reads while it runs.
+        features: how they are read.
+        beside: other columns that rows of the sample bring along.
+        label: column of known positives, whose values are counted; None for none.
+        share: of the rows that are drawn.
+        seed: fixes which.
+    """
+
+    name: str
+    features: FeatureColumns
+    beside: tuple[str, ...]
+    label: str | None
+    share: float
+    seed: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        with told_of(part):
+            return self._of_part(part)
+
+    def _of_part(self, part: Part) -> Arrays:
+        names: tuple[str, ...] = ()
+        ends, absent = np.empty((2, 0)), np.empty(0, dtype=np.int64)
+        labels: dict[str, Counter[str]] = {}
+        positives: Counter[str] = Counter()
+        text: set[str] = set()
+        sample, positions, rows = [], [], 0
+        columns = list(dict.fromkeys([*self.features.names, *self.beside]))
+        for first, block in part.blocks(columns):
+            if block.num_rows == 0:
+                continue
+            matrix = self.features.matrix(block, first)
+            if not names:
+                names = matrix.names
+                ends, absent = _no_ends(len(names)), np.zeros(len(names), dtype=np.int64)
+            gaps = np.isnan(matrix.values)
+            absent += gaps.sum(axis=0)
+            ends[0] = np.fmin(ends[0], np.fmin.reduce(matrix.values, axis=0))
+            ends[1] = np.fmax(ends[1], np.fmax.reduce(matrix.values, axis=0))
+            for j, known in matrix.labels.items():
+                codes = matrix.values[~gaps[:, j], j].astype(np.intp)
+                counts = np.bincount(codes, minlength=len(known)).tolist()
+                found = labels.setdefault(names[j], Counter())
+                found.update(dict(zip(known, counts, strict=True)))
+                _refuse_many(names[j], found)
+            text |= {names[j] for j in matrix.text}
+            if self.label is not None:
+                positives.update(_counted(as_texts(block[self.label])))
+            chosen = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
+            if chosen.size:
+                sample.append(block.take(chosen))
+                positions.append(first + chosen)
+            rows += block.num_rows
+        return {
+            "rows": np.array([rows]),
+            "ends": ends,
+            "absent": absent,
+            "told": as_bytes({"names": names, "labels": labels, "text": sorted(text), "positives": positives}),
+            "at": np.concatenate([*positions, np.empty(0, dtype=np.int64)]),
+            **packed([pa.concat_tables(sample)] if sample else []),
+        }
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        one, other = from_bytes(before["told"]), from_bytes(after["told"])
+        labels = {
+            name: dict(Counter(one["labels"].get(name, {})) + Counter(other["labels"].get(name, {})))
+            for name in dict.fromkeys([*one["labels"], *other["labels"]])
+        }
+        for name, counts in labels.items():
+            _refuse_many(name, counts)
+        low, high = before["ends"].astype(float), after["ends"].astype(float)
+        return {
+            "rows": before["rows"] + after["rows"],  # type: ignore[operator]
+            "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
+            "absent": before["absent"] + after["absent"],  # type: ignore[operator]
+            "told": as_bytes(
+                {
+                    "names": one["names"],
+                    "labels": labels,
+                    "text": sorted({*one["text"], *other["text"]}),
+                    "positives": dict(Counter(one["positives"]) + Counter(other["positives"])),
+                }
+            ),
+            **joined(before, after, ["at", "bytes", "sizes"]),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Surveyed:
+    """What the pass found.
+
+    Attributes:
+        names: of the features.
+        rows: in all.
+        ends: smallest and largest value of each feature, infinite and the wrong way round where it has none.
+        absent: missing values by feature.
+        labels: how often each label of a column of categories stands.
+        text: columns of plain text.
+        positives: how often each value of the label column stands.
+        sample: some rows, with the columns beside the features.
+        positions: where they stand in the table.
+        share: of all rows, those in the sample.
+    """
+
+    names: tuple[str, ...]
+    rows: int
+    ends: NDArray[np.float64]
+    absent: NDArray[np.int64]
+    labels: dict[str, Counter[str]]
+    text: set[str]
+    positives: dict[str, int]
+    sample: pa.Table
+    positions: NDArray[np.int64]
+    share: float = field(default=1.0)
+
+    @classmethod
+    def of(cls, arrays: Arrays, share: float) -> Surveyed:
+        """From the arrays of the pass."""
+        told = from_bytes(arrays["told"])
+        if arrays["sizes"].size == 0:
+            raise InputError("the table has no rows")
+        return cls(
+            names=tuple(told["names"]),
+            rows=int(arrays["rows"][0]),
+            ends=arrays["ends"].astype(float),
+            absent=arrays["absent"].astype(np.int64),
+            labels={name: Counter(counts) for name, counts in told["labels"].items()},
+            text=set(told["text"]),
+            positives=told["positives"],
+            sample=unpacked(arrays),
+            positions=arrays["at"].astype(np.int64),
+            share=share,
+        )
+
+    def holds(self, name: str) -> set[str | None]:
+        """What a feature holds, a few of its entries where that is more; None for a missing one."""
+        j = self.names.index(name)
+        found: set[str | None] = {None} if self.absent[j] else set()
+        if name in self.labels:
+            return found | {label for label, count in self.labels[name].items() if count}
+        return found | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
+
+
+def sample_matrix(found: Surveyed, features: FeatureColumns) -> NamedMatrix:
+    """The features of the rows in the sample."""
+    return features.matrix(found.sample, 0)
+
+
+def same_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
+    """Features that hold one and the same value in every row of both tables."""
+    names = [name for name in reference.names if name in pool.names]
+    found = tuple(name for name in names if len(reference.holds(name) | pool.holds(name)) == 1)
+    if len(found) == len(names):
+        raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
+    return found
+
+
+def _no_ends(width: int) -> NDArray[np.float64]:
+    return np.array([[np.inf] * width, [-np.inf] * width])
+
+
+def _counted(column: pa.ChunkedArray) -> dict[str, int]:
+    """How often each value stands; null is no value."""
+    found = pc.value_counts(column).to_pylist()
+    return {entry["values"]: entry["counts"] for entry in found if entry["values"] is not None}
+
+
+def _refuse_many(name: str, counts: dict[str, int]) -> None:
+    if len(counts) > MOST_LABELS:
+        raise InputError(
+            f"column {name!r} holds more than {MOST_LABELS:,} different texts: free text or ids, not categories. Leave "
+            f"it out with exclude=['{name}'], only show it with show=['{name}'], or make it id_column='{name}'"
+        )

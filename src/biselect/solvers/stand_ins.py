@@ -1,0 +1,86 @@
+"""Rows that stand for all those that are not there.
+
+Of a table that no memory holds only some rows are kept. If none of the others adds more than c to any choice of
+columns, then k rows that add c to every choice stand for them all: whatever could be chosen there can be replaced by
+them without losing score. So a bound on the problem with the stand-ins holds for the whole table, and an optimum that
+uses none of them is the optimum of the whole table, with the same proof.
+"""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from biselect.core import Selection, SelectionProblem
+from biselect.solvers.registry import solve
+
+NAME = "any other row"
+WANTED = "rows that were not kept"  # how many of them the best choice could use, as far as is known
+PROVING = ("auto", "exact", "enumeration", "milp")
+
+
+def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
+    """The problem with k more rows, at the end, which add `most` to every choice.
+
+    >>> with_stand_ins(SelectionProblem(coupling=[[3, 1], [0, 2]], k=1, m=1), 1.5).sample_scores.tolist()
+    [0.0, 0.0, 1.5]
+    """
+    rows, columns = problem.coupling.shape
+    coupling = np.zeros((rows + problem.k, columns), dtype=problem.coupling.dtype)
+    coupling[:rows] = problem.coupling
+    coupling.setflags(write=False)
+    names = [problem.sample_name(i) for i in range(rows)]
+    return replace(
+        problem,
+        coupling=coupling,
+        sample_scores=np.append(problem.sample_scores, np.full(problem.k, most)),
+        sample_names=(*names, *(f"{NAME} ({i + 1})" for i in range(problem.k))),
+    )
+
+
+def solve_for_whole(problem: SelectionProblem, most: float | None, solver: str = "auto", **options: Any) -> Selection:
+    """The best choice of the rows that are there, and how good it is among all rows of the table.
+
+    Args:
+        problem: over the rows that were kept.
+        most: what any other row adds at most; None where there is none.
+        solver: one of `biselect.solver_names()`.
+        **options: as for `biselect.solve`.
+    """
+    if most is None:
+        return solve(problem, solver, **options)
+    whole = with_stand_ins(problem, most)
+    if solver not in PROVING:
+        found = solve(problem, solver, **options)
+        return replace(found, problem=whole, bound=-np.inf, proven_optimal=False, proof=None)
+    found = solve(whole, solver, **options)
+    if uses_kept_rows(found, problem.n_samples):
+        return found
+    inside = solve(problem, solver, **options)
+    score = problem.score_units(inside.samples, inside.features)
+    equal = score == whole.score_units(found.samples, found.features)
+    return replace(
+        found,
+        samples=inside.samples,
+        features=inside.features,
+        energy=inside.energy,
+        bound=inside.energy if equal and found.proven_optimal else min(found.bound, inside.energy),
+        proven_optimal=equal and found.proven_optimal,
+        proof=found.proof if equal else None,
+        info={**found.info, WANTED: int((found.samples >= problem.n_samples).sum())},
+    )
+
+
+def uses_kept_rows(selection: Selection, kept: int) -> bool:
+    """Whether no stand-in was chosen."""
+    return bool((selection.samples < kept).all())
+
+
+def of_kept_rows(selection: Selection, kept: SelectionProblem) -> Selection:
+    """The same choice in the problem without the stand-ins, for everything that looks at rows."""
+    return replace(selection, problem=kept, proof=None)
+
+
+def is_open(selection: Selection) -> bool:
+    """Whether rows that were not kept are what keeps the answer from being proven."""
+    return not selection.proven_optimal and WANTED in selection.info
