@@ -182,6 +182,10 @@ class Calibrator:
             raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
         return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
 
+    def windows(self, reference: Any) -> Windows:
+        """What `fit_windows` takes, of a reference that is at hand."""
+        return self._windows(self.map, [reference], memory=None)
+
     def fit_windows(self, windows: Windows) -> Calibrator:
         """Learn from a reference that was counted column by column, as `biselect.calibrate.counted_columns` does."""
         if self.map == "auto" or make_map(self.map).needs_labels:

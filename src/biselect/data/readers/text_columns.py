@@ -147,7 +147,7 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
 
 def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
     """The different entries by shape; None where there are more shapes than numbers and dates have."""
-    if column.num_chunks == 0:
+    if len(column) == 0:
         return None
     coded = pc.cast(column, pa.string()).dictionary_encode().unify_dictionaries()
     texts = pc.utf8_trim_whitespace(coded.chunk(0).dictionary)

@@ -10,6 +10,7 @@ import numpy as np
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
+from biselect.core.proof import Screen
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
 from biselect.reviews.evidence import CalibratedPool
@@ -94,6 +95,7 @@ class LargeReview:
             whole=self._whole(gathered, problem),
             solved=selection,
             answer=self._neighbour(gathered),
+            weighing=gathered.weighing,
         )
 
     def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
@@ -114,7 +116,15 @@ class LargeReview:
     def _solve(self, gathered: Gathered, problem: SelectionProblem) -> Selection:
         most = self._most(gathered, range(problem.n_features), self.m)
         with self.tables.step(f"Solving with {self.solver}: {problem.n_samples:,} rows kept") as told:
-            return solve_for_whole(problem, most, self.solver, **self._options(told))
+            found = solve_for_whole(problem, most, self.solver, **self._options(told))
+        if found.proof is None or most is None:
+            return found
+        screen = Screen(
+            rows=gathered.tables.pool.rows,
+            kept=gathered.kept.positions.tolist(),
+            heavy=float(gathered.kept.asked.heavy) if self.marginals == "isolation" else None,
+        )
+        return replace(found, proof=replace(found.proof, screen=screen))
 
     def _options(self, told: Progress | None = None) -> dict[str, Any]:
         return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}

@@ -14,6 +14,7 @@ from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.isolation import MOST_ROWS
+from biselect.calibrate.windows import Windows
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
@@ -26,6 +27,7 @@ from biselect.reviews.large.blocks import FeatureColumns, unpacked
 from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.reviews.large.counting import counting_of, windows_from
 from biselect.reviews.large.survey import Survey, Surveyed, same_in_both, sample_matrix, sample_share
+from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
@@ -107,6 +109,7 @@ class Gathered:
     Attributes:
         tables: what was read.
         calibrator: fitted on the whole reference.
+        windows: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
         kept: rows of the pool to choose from.
@@ -118,6 +121,7 @@ class Gathered:
 
     tables: Tables
     calibrator: Calibrator
+    windows: Windows
     reference: NamedMatrix
     sampled: NamedMatrix
     kept: KeptRows
@@ -135,6 +139,12 @@ class Gathered:
     def positives(self) -> int | None:
         """Known positives in the whole pool; None without a label column."""
         return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
+
+    @property
+    def weighing(self) -> Weighing:
+        """How rows are weighed, to be stored."""
+        asked = self.kept.asked
+        return Weighing(features=asked.features, calibrator=asked.calibrator, windows=self.windows, shifts=asked.shifts)
 
     def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
         """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
@@ -182,13 +192,12 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
     before = replace(plain, where="the reference", kept=kept)
     sample = sample_matrix(reference, before)
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
-        calibrator.fit(sample)
+        windows = calibrator.windows(sample)
     else:
         counting = counting_of(reference, before, calibrator, tables.seed)
         counted = tables.run(counting, tables.reference)
-        calibrator.fit_windows(
-            windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
-        )
+        windows = windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
+    calibrator.fit_windows(windows)
     features = replace(plain, kept=kept)
     raw = sample_matrix(pool, features)
     moved = moved_numbers(sample, raw, drift)
@@ -213,6 +222,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
     return Gathered(
         tables=tables,
         calibrator=calibrator,
+        windows=windows,
         reference=sample,
         sampled=sampled,
         kept=_kept(tables, collecting, positive),
