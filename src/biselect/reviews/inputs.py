@@ -4,7 +4,6 @@ import hashlib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, ReferenceSummary
+from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.core import SelectionProblem
@@ -20,12 +19,11 @@ from biselect.data.column_roles import looks_like_code
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, read_blocks
+from biselect.data.readers import CsvForm
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
+from biselect.data.readers.delimited import PLAIN, reading_of
 from biselect.data.readers.sources import Source
-from biselect.data.splits import as_times
-from biselect.data.tables import is_text, names_in, require_columns
+from biselect.data.tables import is_text, names_in
 from biselect.errors import InputError
 
 CSV_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values")
@@ -196,20 +194,6 @@ def features_in(table: pa.Table, roles: Roles) -> list[str]:
     return replace(
         roles, features=names_in(roles.features, known) or None, exclude=names_in(roles.exclude, known)
     ).feature_columns(table)
-
-
-def summed_up(path: Path, **given: Any) -> ReferenceSummary:
-    """The summary of a file under the roles and the form given; a Parquet file is read a block at a time."""
-    roles, summary = roles_from(given), ReferenceSummary()
-    time, form = roles.time_column, with_roles(form_from(given), replace(roles, id_column=None))
-    for block in read_blocks(path, form):
-        columns = features_in(block, roles)
-        if time is not None:
-            require_columns(block, [time], Source.of(path).name)
-            times = as_times(block[time], time, date_format=roles.date_format, place_of=partial(line_of_row, block))
-            block = block.set_column(block.column_names.index(time), time, times)
-        summary.add(block, time_column=time, columns=columns)
-    return summary
 
 
 def paths_of(sources: Iterable[Any]) -> list[Source]:

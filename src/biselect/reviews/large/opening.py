@@ -59,7 +59,7 @@ def large_tables(
     seed: int,
 ) -> Iterator[Tables | None]:
     """Both tables in parts, for as long as they are needed; None where they are small enough to be held."""
-    if reference is None or _is_small_file(pool):
+    if reference is None or is_small_file(pool):
         yield None
         return
     form = with_roles(form, roles)
@@ -86,7 +86,7 @@ def large_tables(
     )
 
 
-def _is_small_file(source: Any) -> bool:
+def is_small_file(source: Any) -> bool:
     """Whether this is a file that has to be read whole before anybody knows how large its table is."""
     if not isinstance(source, str | Path):
         return False
