@@ -38,7 +38,7 @@ def summarise(
     merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
     from biselect.calibrate import ReferenceSummary
-    from biselect.engines import engine_for
+    from biselect.engines.choose import bytes_of, engine_for
     from biselect.reviews.summaries import summed_up
 
     if out.suffix != ".npz":
@@ -58,7 +58,7 @@ def summarise(
         "na_values": na_values or (),
     }
     with engine_for(on, memory) as engine:
-        parts = [summed_up(path, engine, steps.step, **roles) for path in tables]
+        parts = [summed_up(path, engine, steps.step, bytes_of(memory), **roles) for path in tables]
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
     dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""

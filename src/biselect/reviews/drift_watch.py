@@ -21,7 +21,7 @@ from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
-from biselect.engines.choose import engine_for
+from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.partitions.parts import Partitions
@@ -135,14 +135,18 @@ def monitor_drift(
     form = with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
     with Spool() as spool, engine_for(on, memory) as engine:
         with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-            newest: Opened = opened(table, form, spool)
+            newest: Opened = opened(table, form, bytes_of(memory), spool)
             latest, times = newest, None
             if isinstance(newest, pa.Table):
                 newest, times = _in_time(newest, _called(table, NEWER), time_column, date_format)
             elif window is not None:
                 _refuse_windows(newest, _called(table, NEWER), time_column)
             columns = features_in(columns_only(newest), roles_from(given))
-            past = None if older is None else _with_columns(opened(older, form, spool), columns, _called(older, OLDER))
+            past = (
+                None
+                if older is None
+                else _with_columns(opened(older, form, bytes_of(memory), spool), columns, _called(older, OLDER))
+            )
             candidates = None if pool is None else as_table(pool, form)
             if candidates is not None:
                 require_columns(candidates, columns, _called(pool, "the pool"))

@@ -233,10 +233,11 @@ def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str
         value = given[name]
         if value is parameter.default or name in ("title", "command", "progress"):
             continue
+        shown = repr(str(value)) if isinstance(value, str | Path) else name
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            written.append(repr(str(value)) if isinstance(value, str | Path) else name)
-        elif name == "row_evidence":
-            written.append(f"{name}={name}")
+            written.append(shown)
+        elif name in ("pool", "row_evidence"):
+            written.append(f"{name}={shown}")
         elif value != parameter.default:
             written.append(f"{name}={value!r}")
     return f"biselect.{function.__name__}({', '.join(written)})"

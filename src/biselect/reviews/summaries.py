@@ -7,8 +7,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
 
-import narwhals as nw
-import numpy as np
 import pyarrow as pa
 
 from biselect.calibrate import ReferenceSummary
@@ -19,39 +17,34 @@ from biselect.data.readers.sources import Source
 from biselect.data.splits import as_times
 from biselect.data.tables import require_columns
 from biselect.engines.engine import Engine
-from biselect.partitions.any_source import partitions_of
-from biselect.partitions.held_rows import held_partitions
+from biselect.partitions.any_source import MEMORY, partitions_of
 from biselect.partitions.parts import Partitions
 from biselect.partitions.spool import Spool
 from biselect.progress import Steps
 from biselect.reviews.inputs import features_in, form_from, roles_from, with_roles
-from biselect.reviews.large.opening import POOL_CELLS, is_small_file
+from biselect.reviews.large.opening import POOL_CELLS, is_small
 from biselect.reviews.large.summing import sum_up
 
 Opened: TypeAlias = pa.Table | Partitions | ReferenceSummary
 """A table that is held, one in parts, or what is known of one."""
 
 
-def opened(source: Any, form: CsvForm, spool: Spool) -> Opened:
+def opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> Opened:
     """A summary or its file as it is, a table in parts where it is too large to be held."""
     if isinstance(source, str | Path) and Path(source).suffix == ".npz":
         return ReferenceSummary.load(source)
     if isinstance(source, ReferenceSummary):
         return source
-    if isinstance(source, str | Path):
-        if is_small_file(source):
-            return as_table(source, form)
-        parts = partitions_of(source, form, spool=spool)
-        return parts if _is_large(parts.rows, parts.schema) else as_table(source, form)
-    if isinstance(nw.from_native(source, pass_through=True), nw.DataFrame) or isinstance(source, np.ndarray | list):
-        table = as_table(source, form)
-        return held_partitions(table) if _is_large(table.num_rows, table.schema) else table
-    parts = partitions_of(source, form, spool=spool)
-    return parts if _is_large(parts.rows, parts.schema) else _held(parts)
+    if is_small(source, POOL_CELLS):
+        return as_table(source, form)
+    parts = partitions_of(source, form, memory=memory, spool=spool)
+    if _is_large(parts):
+        return parts
+    return as_table(source, form) if isinstance(source, str | Path) else _held(parts)
 
 
-def _is_large(rows: int, schema: pa.Schema) -> bool:
-    return rows * len(schema.names) > POOL_CELLS
+def _is_large(table: Partitions) -> bool:
+    return table.rows * len(table.schema.names) > POOL_CELLS
 
 
 def _held(table: Partitions) -> pa.Table:
@@ -66,7 +59,7 @@ def columns_only(table: Opened) -> pa.Table:
     return table.schema.empty_table()
 
 
-def summed_up(path: str | Path, engine: Engine, step: Steps, **given: Any) -> ReferenceSummary:
+def summed_up(path: str | Path, engine: Engine, step: Steps, memory: int = MEMORY, **given: Any) -> ReferenceSummary:
     """The summary of a file, under the roles and the form given; a summary that was stored is read as it is."""
     if Path(path).suffix == ".npz":
         return ReferenceSummary.load(path)
@@ -74,9 +67,9 @@ def summed_up(path: str | Path, engine: Engine, step: Steps, **given: Any) -> Re
     name, time = Source.of(path).name, roles.time_column
     form = with_roles(form_from(given), replace(roles, id_column=None))
     with Spool() as spool:
-        if not is_small_file(path):
-            parts = partitions_of(path, form, spool=spool)
-            if _is_large(parts.rows, parts.schema):
+        if not is_small(path, POOL_CELLS):
+            parts = partitions_of(path, form, memory=memory, spool=spool)
+            if _is_large(parts):
                 columns = features_in(columns_only(parts), roles)
                 require_columns(columns_only(parts), [time] if time is not None else [], name)
                 found = sum_up(parts, columns, engine, step, time_column=time, date_format=roles.date_format)
