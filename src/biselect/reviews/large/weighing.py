@@ -44,7 +44,9 @@ class Weighing:
 
     def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
         """The weights of a block of rows, the first of which stands at this position."""
-        return self.calibrator.weights(moved_back(self.features.matrix(block, first), self.shifts))
+        return self.calibrator.weights(
+            moved_back(self.features.matrix(block, first + np.arange(block.num_rows)), self.shifts)
+        )
 
     def to_bytes(self) -> bytes:
         """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
