@@ -30,6 +30,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "gpu/test_gpu.py": "simulate/gpu",
     "partitions/test_any_source.py": "partitions/blocks partitions/held_rows partitions/parquet_rows partitions/parts",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
+    "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
+    "partitions/arrow_rows partitions/parquet_rows partitions/parts",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",

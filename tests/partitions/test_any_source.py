@@ -5,21 +5,25 @@ import pickle
 import re
 from itertools import pairwise
 
+import duckdb
 import numpy as np
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset as pads
 import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pyarrow import feather
 
 from biselect.data.given_tables import as_table
 from biselect.data.readers import read_table
 from biselect.errors import InputError
-from biselect.partitions import blocks, parquet_rows
+from biselect.partitions import any_source, arrow_rows, held_rows, parquet_rows, part_rows
 from biselect.partitions.any_source import partitions_of
-from biselect.partitions.blocks import place_of
+from biselect.partitions.part_rows import place_of
 from biselect.partitions.parts import Partitions
+from biselect.partitions.spool import Spool
 
 NAMES = ("a", "b.c", "text")
 
@@ -45,7 +49,7 @@ def rows_of(partitions, columns=None):
     for part in partitions.parts:
         assert part.first == at
         for first, block in part.blocks(columns):
-            assert first == at and 0 < block.num_rows <= blocks.BLOCK_ROWS
+            assert first == at and 0 < block.num_rows <= part_rows.BLOCK_ROWS
             if set(columns) <= set(partitions.schema.names):
                 assert block.schema.equals(pa.schema([partitions.schema.field(name) for name in columns]))
             found.append(block)
@@ -57,10 +61,11 @@ def rows_of(partitions, columns=None):
 @pytest.fixture(autouse=True)
 def small(monkeypatch):
     """Limits at which a table of sixty rows is large."""
-    for module in (blocks, parquet_rows):
+    for module in (any_source, arrow_rows, held_rows, parquet_rows, part_rows):
         monkeypatch.setattr(module, "BLOCK_ROWS", 7)
-    monkeypatch.setattr(blocks, "MOST_PART_ROWS", 10)
-    monkeypatch.setattr(blocks, "FEWEST_PART_ROWS", 5)
+    for module in (arrow_rows, part_rows):
+        monkeypatch.setattr(module, "MOST_PART_ROWS", 10)
+    monkeypatch.setattr(part_rows, "FEWEST_PART_ROWS", 5)
     monkeypatch.setattr(parquet_rows, "LARGE_GROUP", 12)
 
 
@@ -98,6 +103,38 @@ def test_an_array_is_not_copied_and_a_slice_travels_alone():
     assert len(sent) < 5_000
     received = rows_of(Partitions(name="", schema=pa.schema([("x", pa.int64())]), parts=(pickle.loads(sent),)))
     assert received["x"].to_pylist() == list(range(held.first, held.first + held.rows))
+
+
+@settings(max_examples=20, deadline=None)
+@given(table=tables(), batch=st.integers(1, 30), packed=st.sampled_from(["uncompressed", "lz4"]))
+def test_arrow_files_streams_and_datasets_give_their_rows(table, batch, packed, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("files")
+    feather.write_feather(table, folder / "a.arrow", chunksize=batch, compression=packed)
+    with pa.ipc.new_stream(folder / "b.arrow", table.schema) as stream:
+        stream.write_table(table, max_chunksize=batch)
+    pq.write_table(table, folder / "c.parquet", row_group_size=batch)
+    dataset = pads.dataset(folder / "c.parquet")
+    few = pads.field("b.c") > 0
+    with Spool() as spool:
+        for source in (folder / "a.arrow", folder / "b.arrow", dataset, pads.dataset(table), table.to_reader(batch)):
+            found = partitions_of(source, spool=spool)
+            assert rows_of(found).equals(table)
+            assert rows_of(found, ["text"]).equals(table.select(["text"]))
+        if (expected := table.filter(few)).num_rows:
+            assert rows_of(partitions_of(dataset.filter(few), spool=spool)).equals(expected)
+
+
+@settings(max_examples=10, deadline=None)
+@given(table=tables())
+def test_lazy_frames_are_computed_in_blocks(table):
+    frame = pl.from_arrow(table).with_columns(kind=pl.col("text").cast(pl.Categorical))
+    relation = duckdb.from_arrow(table)
+    with Spool() as spool:
+        found = partitions_of(frame.lazy(), spool=spool)
+        assert rows_of(found).to_pylist() == as_table(frame).to_pylist()
+        assert found.schema.equals(as_table(frame).schema)
+        assert rows_of(partitions_of(relation, spool=spool)).equals(table)
+        assert place_of(found, 0) == "row 0 of the lazy frame"
 
 
 def test_names_of_folders_are_columns(tmp_path):

@@ -21,6 +21,7 @@ import json
 import os
 import shutil
 import sys
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
@@ -29,6 +30,7 @@ from typing import IO, Any
 
 from biselect.errors import BiselectError, InputError
 
+TEMPORARY = ".biselect-temporary-"  # prefix of folders that go when their process ends
 STAGING = ".writing-"  # prefix of everything that is not yet in its place
 JOURNAL = "journal.json"  # of a folder's staging: from here on the new answer counts
 PATIENCE = 10.0  # seconds to wait for another process that writes to the same place
@@ -106,6 +108,53 @@ def tidy(folder: str | Path) -> None:
     if Path(folder).is_dir():
         with _told(folder), _lock_on(Path(folder)) as home:
             _settle(home)
+
+
+@contextmanager
+def temporary_folder(parent: str | Path | None = None) -> Iterator[Path]:
+    """A folder for what is needed only while the program runs; it goes when the block is left, also by an error.
+
+    What a killed process left beside it is swept away: its lock has ended with it.
+
+    Args:
+        parent: where it is made; None for the system's folder for temporary files.
+    """
+    home = Path(tempfile.gettempdir() if parent is None else parent)
+    with _told(home):
+        for left in home.glob(f"{TEMPORARY}*"):
+            if not WINDOWS:
+                with suppress(OSError):
+                    descriptor = os.open(left, os.O_RDONLY)
+                    try:
+                        _try_lock(descriptor)  # fails where a living process holds it
+                        shutil.rmtree(left)
+                    finally:
+                        os.close(descriptor)
+        folder = Path(tempfile.mkdtemp(prefix=TEMPORARY, dir=home))
+    held = None
+    try:
+        if not WINDOWS:
+            held = os.open(folder, os.O_RDONLY)
+            _try_lock(held)
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if held is not None:
+            os.close(held)
+
+
+@contextmanager
+def temporary_file(path: Path) -> Iterator[IO[bytes]]:
+    """A new file in a temporary folder, to write a stream to; nobody reads it before it is whole, so it is not synced.
+
+    What goes wrong while it is written is an `OSError` of the caller's; half a file does not stay.
+    """
+    try:
+        with open(path, "xb") as file:
+            yield file
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
 
 
 def check_folder(folder: Path, names: Iterable[str] = ()) -> None:

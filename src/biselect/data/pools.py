@@ -234,10 +234,10 @@ class Part:
         except InputError:
             return None
         ends = pc.min_max(times).as_py()
-        return _as_text(ends["min"]), _as_text(ends["max"])
+        return entry_as_text(ends["min"]), entry_as_text(ends["max"])
 
 
-def _as_text(value: Any) -> str:
+def entry_as_text(value: Any) -> str:
     """An entry as a person would write it."""
     if value is None or value != value:
         return ""
@@ -262,7 +262,8 @@ def _build(reference_part: Part, pool_part: Part, roles: Roles, repeated: int) -
     named = [name for name in (roles.id_column, roles.label_column, roles.per, *roles.show) if name is not None]
     require_columns(pool, named, "the pool")
     names = [str(row) for row in pool_part.rows.tolist()]
-    as_text = {name: [_as_text(value) for value in pool[name].to_pylist()] for name in (roles.per, *roles.show) if name}
+    beside = [name for name in (roles.per, *roles.show) if name]
+    as_text = {name: [entry_as_text(value) for value in pool[name].to_pylist()] for name in beside}
     times = {"reference": reference_part.times(roles), "pool": pool_part.times(roles)}
     before = reference_part.features(features, "the reference", roles)
     numbers = [name for name in features if is_number(before[name].type)]

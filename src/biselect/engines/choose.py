@@ -4,7 +4,10 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from biselect.engines.clusters import dask_client, ray_runtime
+from biselect.engines.dask_cluster import DaskCluster
 from biselect.engines.engine import Engine
+from biselect.engines.ray_cluster import RayCluster
 from biselect.engines.threads import MEMORY, Threads
 from biselect.errors import InputError
 
@@ -24,8 +27,14 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
             hold one block of rows at a time.
     """
     most = bytes_of(memory)
-    if on in (None, "threads"):
+    if on is None or on == "threads":
         yield Threads(most)
+    elif on.startswith("dask://"):
+        with dask_client(on) as client:
+            yield DaskCluster(on, client)
+    elif on == "ray" or on.startswith("ray://"):
+        with ray_runtime(on) as ray:
+            yield RayCluster(on, ray)
     else:
         raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
 

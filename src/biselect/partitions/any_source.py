@@ -1,30 +1,101 @@
 """Whatever a caller gives as a table, as parts that are read one at a time."""
 
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
 from biselect.data.given_tables import as_table
 from biselect.data.readers.delimited import PLAIN, CsvForm
 from biselect.data.readers.sources import Source
+from biselect.errors import InputError
+from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
 from biselect.partitions.held_rows import array_partitions, held_partitions
 from biselect.partitions.parquet_rows import parquet_partitions
-from biselect.partitions.parts import Partitions
+from biselect.partitions.part_rows import reading
+from biselect.partitions.parts import BLOCK_ROWS, Partitions
+from biselect.partitions.spool import Spool
+
+MEMORY = 2 << 30  # bytes, unless somebody says otherwise
 
 
-def partitions_of(source: Any, form: CsvForm = PLAIN) -> Partitions:
-    """The parts of a table: of a file, a folder, a glob, a frame or an array.
+def partitions_of(
+    source: Any, form: CsvForm = PLAIN, *, memory: int = MEMORY, spool: Spool | None = None
+) -> Partitions:
+    """The parts of a table, whatever it is.
+
+    Parquet files, folders and globs of them, Arrow files and `pyarrow` datasets are read where they are; tables in
+    memory are sliced. A Dask DataFrame and a Ray Dataset stay where they are computed. All else is copied once to the
+    spool, in blocks; without a spool it is read whole.
 
     Args:
-        source: a path, as `read_table` takes it; an Arrow table, a frame that narwhals knows, or a NumPy array.
+        source: a path, as `read_table` takes it; an Arrow table, dataset or stream; a frame of pandas, polars or what
+            else narwhals knows, lazy ones included; a Ray Dataset; a NumPy array.
         form: how a CSV is written, as far as that is known.
+        memory: bytes that may be taken to make the parts.
+        spool: where copies go; they live as long as it does.
     """
     if isinstance(source, str | Path):
-        place = Source.of(source)
-        if place.is_set or (place.path.suffix.lower() == ".parquet" and place.part is None):
-            return parquet_partitions(place)
-        return held_partitions(as_table(source, form), place.name)
+        return _of_path(Source.of(source), form, spool)
     if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
         return array_partitions(source)
+    if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
+        return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool)
+    try:
+        frame = nw.from_native(source, pass_through=True)
+    except nw.exceptions.DuplicateError as error:
+        raise InputError(f"the table cannot be read: {error}") from error
+    if isinstance(frame, nw.LazyFrame):
+        return _of_lazy(frame, spool)
+    if not isinstance(frame, nw.DataFrame) and hasattr(source, "__arrow_c_stream__"):
+        return _copied(pa.RecordBatchReader.from_stream(source), spool)
     return held_partitions(as_table(source, form))
+
+
+def _of_path(source: Source, form: CsvForm, spool: Spool | None) -> Partitions:
+    kind = source.path.suffix.lower()
+    if source.is_set or (kind == ".parquet" and source.part is None and source.path.exists()):
+        return parquet_partitions(source)
+    if kind in (".arrow", ".feather", ".ipc") and source.part is None and source.path.exists():
+        if is_arrow_file(source.path):
+            return arrow_partitions(source)
+        with reading(source.path, "Arrow"), pa.memory_map(str(source.path)) as file:
+            return _copied(pa.ipc.open_stream(file), spool, source.name)
+    return held_partitions(as_table(source.text, form), source.name)
+
+
+def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
+    """A frame that is not yet computed."""
+    native = frame.to_native()
+    if frame.implementation.is_polars() and hasattr(native, "collect_batches") and spool is not None:
+        import polars
+
+        schema = polars.DataFrame(schema=native.collect_schema()).to_arrow().schema
+        return spool.copied("the lazy frame", schema, _polars_blocks(native))
+    if hasattr(native, "__arrow_c_stream__"):  # DuckDB
+        return _copied(pa.RecordBatchReader.from_stream(native), spool)
+    return held_partitions(as_table(native))
+
+
+def _polars_blocks(frame: Any) -> Iterator[pa.Table]:
+    with reading("the lazy frame", "a polars query"):
+        for batch in frame.collect_batches(chunk_size=BLOCK_ROWS, maintain_order=True, lazy=True):
+            yield batch.to_arrow()
+
+
+def _copied(stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the stream") -> Partitions:
+    """A stream that can be read only once."""
+    if spool is None:
+        with reading(name, "an Arrow stream"):
+            return held_partitions(stream.read_all(), name)
+    return spool.copied(name, stream.schema, _stream_blocks(stream, name))
+
+
+def _stream_blocks(stream: pa.RecordBatchReader, name: str) -> Iterator[pa.Table]:
+    with reading(name, "an Arrow stream"):
+        for batch in stream:
+            yield pa.Table.from_batches([batch])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
-from biselect.partitions.blocks import in_blocks, numbered, refuse_absent, refuse_empty, rows_of_a_part
+from biselect.partitions.part_rows import in_blocks, numbered, refuse_absent, refuse_empty, rows_of_a_part
 from biselect.partitions.parts import BLOCK_ROWS, Partitions
 
 

@@ -11,12 +11,19 @@ import pyarrow as pa
 from biselect.data.readers.columnar import checked, refuse_odd_dates, refuse_unlike
 from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
-from biselect.partitions.blocks import in_blocks, numbered, reading, refuse_absent, refuse_empty, rows_of_a_part
+from biselect.partitions.part_rows import (
+    BUFFER,
+    in_blocks,
+    numbered,
+    reading,
+    refuse_absent,
+    refuse_empty,
+    rows_of_a_part,
+)
 from biselect.partitions.parts import BLOCK_ROWS, Partitions, RowSource
 
 LARGE_GROUP = 1 << 22  # rows of a row group from which several parts share it
 MOST_SHARES = 4  # of one row group: each has to pass over the rows before its own
-BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
 
 
 @dataclass(frozen=True, kw_only=True)

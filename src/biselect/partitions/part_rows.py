@@ -12,6 +12,7 @@ from biselect.errors import InputError
 from biselect.partitions.parts import BLOCK_ROWS, Part, Partitions, RowSource
 
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
+BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
 PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
 
 

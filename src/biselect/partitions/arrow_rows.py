@@ -1,0 +1,163 @@
+"""Arrow files, and what Arrow itself takes for a table of many files (`pyarrow.dataset`), as parts."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from biselect.data.readers.columnar import MAGIC, checked, refuse_odd_dates
+from biselect.data.readers.sources import Source, refuse_repeated
+from biselect.partitions.part_rows import (
+    BUFFER,
+    MOST_PART_ROWS,
+    in_blocks,
+    numbered,
+    reading,
+    refuse_absent,
+    refuse_empty,
+    rows_of_a_part,
+)
+from biselect.partitions.parts import BLOCK_ROWS, Partitions
+
+
+def is_arrow_file(path: Path) -> bool:
+    """Whether an Arrow file can be read at any place; a stream of them can only be read from its beginning."""
+    with reading(path, "Arrow"), path.open("rb") as file:
+        return file.read(len(MAGIC)) == MAGIC
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArrowRows:
+    """Consecutive rows of an Arrow file.
+
+    Attributes:
+        path: the file.
+        batches: those of its batches that hold them.
+        skip: rows of the first of these that come before.
+        rows: how many there are.
+        first: position of the first in the file.
+    """
+
+    path: str
+    batches: tuple[int, ...]
+    skip: int
+    rows: int
+    first: int
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, block by block."""
+        return in_blocks(self._tables(list(columns)))
+
+    def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
+        skip, left = self.skip, self.rows
+        with reading(self.path, "Arrow"), pa.memory_map(self.path) as file:
+            schema = pa.ipc.open_file(file).schema
+            refuse_absent(columns, schema, self.path)
+            wanted = pa.ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in columns])
+            content = pa.ipc.open_file(file, options=wanted)
+            for batch in self.batches:
+                table = pa.Table.from_batches([content.get_batch(batch).slice(skip, left)]).select(columns)
+                skip, left = 0, left - table.num_rows
+                refuse_odd_dates(checked(table), self.path)
+                yield table
+
+    def place(self, row: int) -> str:
+        """The file and its row."""
+        return f"row {self.first + row} of {self.path}"
+
+
+def arrow_partitions(source: Source) -> Partitions:
+    """The parts of an Arrow file; to count the rows of its batches one column is looked at."""
+    path = str(source.path)
+    with reading(path, "Arrow"), pa.memory_map(path) as file:
+        content = pa.ipc.open_file(file)
+        schema = content.schema
+        refuse_repeated(schema.names, source)
+        if schema.names:
+            content = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+        lengths = [content.get_batch(batch).num_rows for batch in range(content.num_record_batches)]
+    step = rows_of_a_part(sum(lengths))
+    found, waiting, held, at = list[ArrowRows](), list[int](), 0, 0
+    for batch, rows in enumerate(lengths):
+        if waiting and held + rows > step:
+            found.append(ArrowRows(path=path, batches=tuple(waiting), skip=0, rows=held, first=at - held))
+            waiting, held = [], 0
+        if rows > step:  # slices of what is mapped cost nothing
+            for skip in range(0, rows, step):
+                share = min(step, rows - skip)
+                found.append(ArrowRows(path=path, batches=(batch,), skip=skip, rows=share, first=at + skip))
+        elif rows:
+            waiting.append(batch)
+            held += rows
+        at += rows
+    if waiting:
+        found.append(ArrowRows(path=path, batches=tuple(waiting), skip=0, rows=held, first=at - held))
+    parts = numbered((f"{path}, rows {one.first:,} to {one.first + one.rows - 1:,}", one.rows, one) for one in found)
+    return refuse_empty(Partitions(name=source.name, schema=schema, parts=parts))
+
+
+@dataclass(frozen=True, kw_only=True)
+class FragmentRows:
+    """The rows of a fragment of a dataset; columns that it lacks are missing, as the dataset has it.
+
+    Attributes:
+        fragment: knows its file, and which row groups of it.
+        schema: of the whole dataset.
+        name: of the file.
+        first: position of the first row in it.
+    """
+
+    fragment: Any
+    schema: pa.Schema
+    name: str
+    first: int = 0
+
+    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
+        """These columns, block by block."""
+        refuse_absent(columns, self.schema, self.name)
+        return in_blocks(self._tables(list(columns)))
+
+    def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
+        from pyarrow.dataset import ParquetFileFragment, ParquetFragmentScanOptions
+
+        options: dict[str, Any] = {"batch_size": BLOCK_ROWS, "batch_readahead": 1, "fragment_readahead": 1}
+        if isinstance(self.fragment, ParquetFileFragment):
+            frugal = ParquetFragmentScanOptions(pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER)
+            options["fragment_scan_options"] = frugal
+        with reading(self.name, "a part of a dataset"):
+            for batch in self.fragment.to_batches(self.schema, columns=columns, use_threads=False, **options):
+                table = pa.Table.from_batches([batch])
+                refuse_odd_dates(checked(table), self.name)
+                yield table
+
+    def place(self, row: int) -> str:
+        """The file and its row."""
+        return f"row {self.first + row} of {self.name}"
+
+
+def dataset_partitions(dataset: Any, name: str = "the dataset") -> Partitions | None:
+    """The parts of a `pyarrow.dataset.Dataset`: its files, large ones by row groups; None where it has other parts."""
+    from pyarrow.dataset import FileFragment, ParquetFileFragment
+
+    try:
+        fragments = list(dataset.get_fragments())
+    except ValueError:  # it is filtered
+        return None
+    if not all(isinstance(fragment, FileFragment) for fragment in fragments):
+        return None
+    refuse_repeated(dataset.schema.names, Source.of(name))
+    found = list[tuple[str, int, FragmentRows]]()
+    for fragment in fragments:
+        path, first = fragment.path, 0
+        with reading(path, "a part of a dataset"):
+            shares = [(fragment, fragment.count_rows())]
+            if shares[0][1] > MOST_PART_ROWS and isinstance(fragment, ParquetFileFragment):
+                split = fragment.split_by_row_group()
+                shares = [(group, sum(info.num_rows for info in group.row_groups)) for group in split]
+        for share, rows in shares:
+            made = FragmentRows(fragment=share, schema=dataset.schema, name=path, first=first)
+            found.append((f"{path}, rows {first:,} to {first + rows - 1:,}", rows, made))
+            first += rows
+    return refuse_empty(Partitions(name=name, schema=dataset.schema, parts=numbered(found)))
