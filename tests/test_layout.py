@@ -28,7 +28,6 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "gpu/test_gpu.py": "simulate/gpu",
-    "partitions/test_any_source.py": "partitions/blocks partitions/held_rows partitions/parquet_rows partitions/parts",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
     "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
     "partitions/arrow_rows partitions/parquet_rows partitions/parts",

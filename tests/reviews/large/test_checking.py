@@ -9,7 +9,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import BiselectError, InputError
-from biselect.partitions import blocks
+from biselect.partitions import part_rows
 from biselect.reviews.large import gathering, opening
 from biselect.reviews.large.checking import check_table
 from biselect.reviews.large.weighing import Weighing
@@ -69,7 +69,7 @@ def test_every_row_is_weighed_again_in_any_parts(answered, tmp_path):
 
 def test_one_part_is_checked_by_itself(answered, monkeypatch):
     folder, _ = answered
-    monkeypatch.setattr(blocks, "FEWEST_PART_ROWS", 1000)
+    monkeypatch.setattr(part_rows, "FEWEST_PART_ROWS", 1000)
     words = check_table(folder / "answer", folder / "pool", part=1, progress=False)
     assert "1,000 of 3,000 rows" in words and "pool/1.parquet" in words
     with pytest.raises(InputError, match="part 99"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,8 +20,9 @@ from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
-from biselect.partitions.parts import Partitions
+from biselect.partitions.parts import Part, Partitions
 from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.time_cut import ORIGIN
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, unpacked
 from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
@@ -48,6 +49,7 @@ class Tables:
         step: tells a person what is done.
         missing: as for the calibrator.
         seed: fixes samples and draws.
+        times: first and last time of `reference` and `pool`, as text, where they are known.
     """
 
     pool: Partitions
@@ -57,31 +59,46 @@ class Tables:
     step: Steps
     missing: str
     seed: int
+    times: Mapping[str, tuple[str, str]]
 
     def run(self, asked: Pass, table: Partitions) -> Arrays:
         """A pass over all parts of one of them."""
         with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
             return self.engine.run(asked, table.parts, told)
 
+    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
+        """The same for those who ask for parts."""
+        return lambda asked, _: self.run(asked, table)
+
     @property
     def beside(self) -> tuple[str, ...]:
-        """Columns that rows of the pool bring along, beside the features."""
+        """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
         roles = self.roles
         named = (roles.id_column, roles.label_column, roles.per, roles.time_column, *roles.show)
         there = set(self.pool.schema.names)
-        return tuple(dict.fromkeys(name for name in named if name is not None and name in there))
+        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
+        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
+
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the pool that play no part, as the reference has none of their name."""
+        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in known)
 
     def features(self) -> tuple[list[str], list[str]]:
         """Columns that are features, and date columns left out; a pool that lacks any is refused."""
         reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
         if "gap" in {part for parts in parts_of_dates(self.roles.dates).values() for part in parts}:
             raise InputError("dates=: the gap to the row before is known only in a table that fits into memory")
+        either = {*reference.column_names, *pool.column_names}
+        for name in (*self.roles.exclude, self.roles.time_column):
+            if name is not None and name not in either:
+                raise InputError(f"neither the reference nor the pool has a column {name!r}")
         unused = self.roles.unused_dates(reference)
         found = [name for name in self.roles.feature_columns(reference) if name not in unused]
         if not found:
             raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday']")
         require_columns(pool, found, self.pool.name)
-        require_columns(pool, list(self.beside), self.pool.name)
+        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
         return found, unused
 
 
@@ -262,12 +279,13 @@ def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
     if not found["sizes"].size:
         raise InputError("no row of the pool weighs anything against the reference")
     table, positions = unpacked(found), found["at"].astype(np.int64)
-    names = asked.features.names
+    names = list(asked.features.names)
     roles = replace(
         tables.roles,
         label_column=None,
         label_value=None,
-        features=list(names),
+        features=names,
+        exclude=(),
         categories=list(asked.features.categories),
         numbers=(),
     )
@@ -275,10 +293,16 @@ def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
         name = "row"
         while name in table.column_names:
             name += "_"
-        table = table.append_column(name, pa.array(positions.astype(str)))
+        origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
+        table = table.append_column(name, pa.array(origin.astype(str)))
         roles = replace(roles, id_column=name)
     empty = tables.reference.schema.empty_table().select(names)
-    rows = from_two_tables(empty, table, roles)
+    rows = replace(
+        from_two_tables(empty, table, roles),
+        ignored=tables.ignored(),
+        excluded=tuple(tables.roles.exclude),
+        times=tables.times,
+    )
     label = tables.roles.label_column
     if label is not None:
         flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]

@@ -44,9 +44,8 @@ class Weighing:
 
     def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
         """The weights of a block of rows, the first of which stands at this position."""
-        return self.calibrator.weights(
-            moved_back(self.features.matrix(block, first + np.arange(block.num_rows)), self.shifts)
-        )
+        matrix = self.features.matrix(block, np.arange(first, first + block.num_rows))
+        return self.calibrator.weights(moved_back(matrix, self.shifts))
 
     def to_bytes(self) -> bytes:
         """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
