@@ -14,6 +14,7 @@ from biselect.data.readers.delimited import PLAIN, CsvForm
 from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
+from biselect.partitions.cluster_rows import dask_partitions, ray_partitions
 from biselect.partitions.held_rows import array_partitions, held_partitions
 from biselect.partitions.parquet_rows import parquet_partitions
 from biselect.partitions.part_rows import reading
@@ -45,6 +46,8 @@ def partitions_of(
         return array_partitions(source)
     if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
         return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool)
+    if type(source).__module__.startswith("ray.data"):
+        return ray_partitions(source)
     try:
         frame = nw.from_native(source, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -71,6 +74,8 @@ def _of_path(source: Source, form: CsvForm, spool: Spool | None) -> Partitions:
 def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
     """A frame that is not yet computed."""
     native = frame.to_native()
+    if frame.implementation.is_dask():
+        return dask_partitions(native)
     if frame.implementation.is_polars() and hasattr(native, "collect_batches") and spool is not None:
         import polars
 

@@ -13,8 +13,6 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
-from biselect.engines.choose import bytes_of, engine_for
-from biselect.engines.kept_passes import resuming
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
@@ -190,23 +188,13 @@ def review(
     heading = title or " in ".join(["What stands out", *files[:1]])
     call = command or call_in_words(review, given)
     if asked is not None and row_evidence is score_column is None and is_planned(calibrator, marginals, duplicates):
-        with (
-            engine_for(on, memory) as plain,
-            resuming(plain, resume) as engine,
-            large_tables(
-                pool,
-                reference,
-                roles,
-                form,
-                engine,
-                step,
-                reference_until=reference_until,
-                pool_last=pool_last,
-                missing=missing,
-                memory=bytes_of(memory),
-                seed=seed,
-            ) as tables,
-        ):
+        with large_tables(
+            *(pool, reference, roles, form, step),
+            **{
+                name: given[name]
+                for name in ("reference_until", "pool_last", "missing", "seed", "on", "memory", "resume")
+            },
+        ) as tables:
             if tables is not None:
                 large = LargeReview(
                     tables=tables,

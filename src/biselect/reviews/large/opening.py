@@ -18,7 +18,8 @@ from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm
 from biselect.data.readers.sources import Source
 from biselect.data.tables import require_columns
-from biselect.engines.engine import Engine
+from biselect.engines.choose import bytes_of, engine_for
+from biselect.engines.kept_passes import resuming
 from biselect.errors import InputError
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.held_rows import held_partitions
@@ -54,24 +55,40 @@ def large_tables(
     reference: Any,
     roles: Roles,
     form: CsvForm,
-    engine: Engine,
     step: Steps,
     *,
     reference_until: Any,
     pool_last: int | None,
     missing: str,
-    memory: int,
     seed: int,
+    on: str | None,
+    memory: int | str | None,
+    resume: str | Path | None,
 ) -> Iterator[Tables | None]:
-    """Both tables in parts, for as long as they are needed; None where they are small enough to be held."""
+    """Both tables in parts, for as long as they are needed; None where they are small enough to be held.
+
+    Args:
+        pool: rows to choose from.
+        reference: normal rows; None to split the pool in time.
+        roles: of the columns.
+        form: of CSV files.
+        step: tells a person what is done.
+        reference_until: as for `biselect.review`, and so are all others.
+        pool_last: only so many of the latest rows.
+        missing: what to do with missing values.
+        seed: fixes samples and draws.
+        on: where passes are run.
+        memory: for this process.
+        resume: where finished passes are kept.
+    """
     given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
     if (reference is None) == (reference_until is None) or all(_is_small(source, most) for source, most in given):
         yield None
         return
     form = with_roles(form, roles)
     with Spool() as spool:
-        opened, ids = _opened(pool, form, memory, spool)
-        normal = opened if reference is None else _opened(reference, form, memory, spool)[0]
+        opened, ids = _opened(pool, form, bytes_of(memory), spool)
+        normal = opened if reference is None else _opened(reference, form, bytes_of(memory), spool)[0]
         width = _width(normal.schema, roles)
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
@@ -82,13 +99,21 @@ def large_tables(
         if isinstance(pool if reference is None else reference, str | Path):
             codes = codes_in(_first_rows(normal), roles, ())
             roles = replace(roles, categories=[*roles.categories, *codes])
-        plain = Tables(
-            pool=opened, reference=normal, roles=roles, engine=engine, step=step, missing=missing, seed=seed, times={}
-        )
-        if roles.id_column is not None:
-            require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
-            refuse_repeated_ids(opened, roles.id_column, run=plain.passes(opened))
-        yield plain if reference is not None else _split(plain, str(reference_until), pool_last)
+        with engine_for(on, memory) as plain, resuming(plain, resume) as engine:
+            tables = Tables(
+                pool=opened,
+                reference=normal,
+                roles=roles,
+                engine=engine,
+                step=step,
+                missing=missing,
+                seed=seed,
+                times={},
+            )
+            if roles.id_column is not None:
+                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
+                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
+            yield tables if reference is not None else _split(tables, str(reference_until), pool_last)
 
 
 def _split(tables: Tables, reference_until: str, pool_last: int | None) -> Tables:
@@ -110,8 +135,9 @@ def _split(tables: Tables, reference_until: str, pool_last: int | None) -> Table
 def _is_small(source: Any, most: int) -> bool:
     """Whether a table surely has no more than so many cells, or is a file that is read whole to find out."""
     if not isinstance(source, str | Path):
-        shape = getattr(source, "shape", ())
-        return len(shape) == 2 and all(isinstance(size, int) for size in shape) and shape[0] * shape[1] <= most
+        shape: Any = getattr(source, "shape", None)  # of a lazy frame not a number
+        known = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
+        return known and shape[0] * shape[1] <= most
     place = Source.of(source)
     if place.is_set or place.path.suffix.lower() in STREAMED:
         return False
