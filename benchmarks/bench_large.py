@@ -79,7 +79,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     """A whole review, written to a folder."""
     begin, steps, passes = time.perf_counter(), [], []
     import biselect as bs
-    from biselect.reviews import reviewing
+    from biselect.reviews.large import opening
 
     @contextmanager
     def step(name):
@@ -92,7 +92,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
         with plain(*given) as engine:
             yield Watched(engine, passes)
 
-    plain, reviewing.engine_for = reviewing.engine_for, watched
+    plain, opening.engine_for = opening.engine_for, watched
 
     review = bs.review(
         str(folder / "pool"),
