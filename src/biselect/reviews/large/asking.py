@@ -65,7 +65,7 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
-        gathered = gather(self.tables, self.calibrator, m=self.m, drift=self.drift, ids=ids)
+        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
         for look in range(CLOSER_LOOKS + 1):
             problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
