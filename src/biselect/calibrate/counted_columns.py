@@ -48,8 +48,8 @@ class Ruler:
         """
         known = np.sort(sample[~np.isnan(sample)])
         edges = np.unique(known[_places(known.size, share)])
-        if not edges.size and lowest <= highest:  # a column with so few numbers that none was drawn
-            edges = np.unique([lowest, highest])
+        if not edges.size and lowest <= highest:  # so few numbers that none was drawn: the largest are kept one by one
+            edges = np.array([lowest])
         middle = float(known[known.size // 2]) if known.size else (lowest if np.isfinite(lowest) else 0.0)
         reach = max(highest - middle, middle - lowest, 0.0) if lowest <= highest else 0.0
         return cls(edges=edges, middle=middle, reach=reach)

@@ -8,8 +8,9 @@ from biselect.engines.clusters import dask_client, ray_runtime
 from biselect.engines.dask_cluster import DaskCluster
 from biselect.engines.engine import Engine
 from biselect.engines.ray_cluster import RayCluster
-from biselect.engines.threads import MEMORY, Threads
+from biselect.engines.threads import Threads
 from biselect.errors import InputError
+from biselect.partitions.any_source import MEMORY
 
 FORMS = "threads, dask://HOST:PORT, ray or ray://HOST:PORT"
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}

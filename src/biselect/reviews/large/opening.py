@@ -82,7 +82,7 @@ def large_tables(
         resume: where finished passes are kept.
     """
     given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
-    if (reference is None) == (reference_until is None) or all(_is_small(source, most) for source, most in given):
+    if (reference is None) == (reference_until is None) or all(is_small(source, most) for source, most in given):
         yield None
         return
     form = with_roles(form, roles)
@@ -132,7 +132,7 @@ def _split(tables: Tables, reference_until: str, pool_last: int | None) -> Table
     return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
 
 
-def _is_small(source: Any, most: int) -> bool:
+def is_small(source: Any, most: int) -> bool:
     """Whether a table surely has no more than so many cells, or is a file that is read whole to find out."""
     if not isinstance(source, str | Path):
         shape: Any = getattr(source, "shape", None)  # of a lazy frame not a number
