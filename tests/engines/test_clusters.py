@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -110,6 +111,29 @@ def test_shares_are_merged_whatever_comes_first(order):
     for at in order:
         runs.add(at, asked.of_part(parts[at]))
     assert content(runs.whole()) == content(over(asked, parts))
+
+
+@dataclass(frozen=True)
+class Marking(Tally):
+    """Leaves a file for each part, slowly."""
+
+    folder: str = ""
+
+    def of_part(self, part):
+        Path(self.folder, str(part.first)).touch()
+        time.sleep(0.05)
+        return super().of_part(part)
+
+
+def test_an_interrupt_takes_the_work_back(there, threads, tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        there.run(Marking("x", 3, folder=str(tmp_path)), cut(TABLE, range(0, 5000, 50)), interrupt)
+    assert content(there.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
+    time.sleep(1)
+    assert 0 < len(list(tmp_path.iterdir())) < 100
 
 
 def test_what_travels_is_counted(there):
