@@ -8,13 +8,15 @@ Tables are those of scripts/large_tables.py, k = 20 and m = 5. Both sides run in
 other: pyarrow reads every column of pool and reference once, on all threads; ours is `biselect.review` whole, with
 neighbouring budgets, kinds, page and proof, from the first import on. The files are in the page cache for both, unless
 --cold drops them from it before each run. Memory is the most that the process itself held (RssAnon, read every 20 ms),
-not what the system caches of its files. Each case replaces its own part of benchmarks/results/large.json; growth is
-the time of the largest table against that of the one a tenth as long.
+not what the system caches of its files; CPU time is that of all its threads. Bytes sent and returned are those that a
+worker of a cluster would take in and give back in a pass. Each case replaces its own part of
+benchmarks/results/large.json; growth is the time of a table against that of one a tenth as long.
 """
 
 import argparse
 import json
 import os
+import pickle
 import platform
 import shutil
 import subprocess
@@ -23,6 +25,7 @@ import tempfile
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -38,23 +41,58 @@ def read(folder: Path) -> dict:
     import pyarrow as pa
     from pyarrow import dataset
 
-    begin, rows = time.perf_counter(), 0
+    begin, used, rows = time.perf_counter(), time.process_time(), 0
     for role in ("reference", "pool"):
         for batch in dataset.dataset(folder / role).to_batches(batch_size=1 << 16):
             rows += batch.num_rows
-    return {"s": time.perf_counter() - begin, "rows": rows, "threads": pa.cpu_count()}
+    taken = {"s": time.perf_counter() - begin, "CPU s": time.process_time() - used}
+    return {**taken, "rows": rows, "threads": pa.cpu_count()}
+
+
+class Watched:
+    """An engine that says what each pass took, and what would travel if its workers were elsewhere."""
+
+    def __init__(self, engine, passes):
+        self.engine, self.passes = engine, passes
+        self.name, self.traffic = engine.name, engine.traffic
+
+    def run(self, asked, parts, told=None):
+        """As the engine does."""
+        start = time.perf_counter(), time.process_time()
+        found = self.engine.run(asked, parts, told)
+        taken = {"s": time.perf_counter() - start[0], "CPU s": time.process_time() - start[1]}
+        self.passes.append(
+            {
+                "pass": asked.name,
+                "rows": sum(part.rows for part in parts),
+                "parts": len(parts),
+                **taken,
+                "sent": len(pickle.dumps(asked)),
+                "returned": sum(array.nbytes for array in found.values()),
+                "traffic": [asdict(one) for one in self.traffic[-1:]],
+            }
+        )
+        return found
 
 
 def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict:
     """A whole review, written to a folder."""
-    begin, steps = time.perf_counter(), []
+    begin, steps, passes = time.perf_counter(), [], []
     import biselect as bs
+    from biselect.reviews.large import opening
 
     @contextmanager
     def step(name):
-        start = time.perf_counter()
+        start = time.perf_counter(), time.process_time()
         yield None
-        steps.append({"step": name, "s": time.perf_counter() - start})
+        steps.append({"step": name, "s": time.perf_counter() - start[0], "CPU s": time.process_time() - start[1]})
+
+    @contextmanager
+    def watched(*given):
+        with plain(*given) as engine:
+            yield Watched(engine, passes)
+
+    plain, opening.engine_for = opening.engine_for, watched
 
     review = bs.review(
         str(folder / "pool"),
@@ -74,9 +112,10 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
     taken, found = time.perf_counter() - begin, review.selection
     return {
         "s": taken,
-        "steps": steps,
+        "CPU s": time.process_time(),
+        "passes": passes,
+        "steps": [one for one in steps if one["s"] >= 0.01],
         "whole": review.summary.get("whole"),
-        "traffic": review.summary.get("traffic"),
         "score": found.score,
         "gap": found.gap,
         "proven": found.proven_optimal,
@@ -149,6 +188,7 @@ def compare(folder: Path, shape: str, rows: int, args) -> dict:
         "pyarrow": theirs,
         "ours": found,
         "ratio": found["s"] / theirs["s"],
+        "ratio of CPU s": found["CPU s"] / theirs["CPU s"],
         "rows kept": whole.get("kept"),
         "planted rows found": None if shape == "noise" else int(table.unusual(ids).sum()),
     }
@@ -183,8 +223,9 @@ def told(name: str, one: dict) -> str:
     ]
     return (
         f"{name}: {one['bytes'] / 1e9:.2f} GB, ours {found['s']:.1f} s, pyarrow {one['pyarrow']['s']:.1f} s, "
-        f"{one['ratio']:.1f}×, {found['memory'] / 2**30:.2f} GiB, {one['rows kept'] or 0:,} rows kept, {state}{planted}"
-        f"{growth}; load {one['load before']:.1f}{'; MISSED: ' + ', '.join(missed) if missed else ''}"
+        f"{one['ratio']:.1f}× (of CPU time {one['ratio of CPU s']:.1f}×), {found['memory'] / 2**30:.2f} GiB, "
+        f"{len(found['passes'])} passes, {one['rows kept'] or 0:,} rows kept, {state}{planted}{growth}; "
+        f"load {one['load before']:.1f}{'; MISSED: ' + ', '.join(missed) if missed else ''}"
     )
 
 

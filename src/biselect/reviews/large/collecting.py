@@ -27,7 +27,7 @@ from biselect.reviews.large.blocks import FeatureColumns, joined, packed, told_o
 from biselect.reviews.recentre import Shifts
 
 CHUNK = 1 << 14  # rows looked at at a time: what is known of them stays in cache
-LEVELS = (0.2, 0.5, 0.9, 1.4, 2.0, 2.8, 4.0, 6.0, 9.0)  # of weights, for the quick look
+LEVELS = (0.15, 0.3, 0.5, 0.75, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.7, 4.5, 6.0, 9.0)  # of weights, for the quick look
 SLACK = 1e-4  # for the single precision of the quick look
 
 
@@ -185,12 +185,14 @@ class Collecting:
             return np.arange(block.num_rows)
         found = []
         weights = np.empty(CHUNK, dtype=np.float32)
+        in_views = sorted({j for view in self.views for j in view.columns})
+        looked_at = range(len(kept)) if np.isfinite(self.heavy) else in_views
         for start in range(0, block.num_rows, CHUNK):
             size = min(CHUNK, block.num_rows - start)
             own, total = weights[:size], np.zeros(size, dtype=np.float32)
             excess = np.zeros((len(self.views), size), dtype=np.float32)
-            for j, name in enumerate(kept):
-                self.quick.weights(j, columns[name][start : start + size], own)
+            for j in looked_at:
+                self.quick.weights(j, columns[kept[j]][start : start + size], own)
                 total += own
                 for view, sums in zip(self.views, excess, strict=True):
                     if j in view.columns:

@@ -107,13 +107,15 @@ class KeptRows:
     """Heavy rows of the pool, and what is known of all others.
 
     Attributes:
-        asked: the pass that kept them.
+        asked: the pass that kept them, with all views so far.
+        table: the rows as they are stored.
         pool: the rows as a pool of their own.
         weighed: their features as they are weighed.
         positions: where they stand in the whole table.
     """
 
     asked: Collecting
+    table: pa.Table
     pool: Pool
     weighed: NamedMatrix
     positions: NDArray[np.int64]
@@ -180,8 +182,13 @@ class Gathered:
         for columns, m, heavy in views:
             least = view_of(columns, m, W, share, MOST_KEPT)
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
-        asked = replace(asked, name="Looking closer at the pool", views=(*asked.views, *more))
-        return replace(self, kept=_kept(self.tables, asked, self.positive))
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
+        table, positions = _collected(self.tables, closer)
+        new = np.flatnonzero(~np.isin(positions, self.kept.positions))
+        order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
+        table = pa.concat_tables([self.kept.table, table.take(new)]).take(order)
+        asked = replace(asked, views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
 def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: frozenset[str]) -> Gathered:
@@ -242,7 +249,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
         windows=windows,
         reference=sample,
         sampled=sampled,
-        kept=_kept(tables, collecting, positive),
+        kept=_kept(tables, collecting, *_collected(tables, collecting), positive),
         moved=moved,
         same=same,
         surveys=(reference, pool),
@@ -273,12 +280,20 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 
 
-def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
-    """Make the pass, and a pool of what it kept."""
+def _collected(tables: Tables, asked: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Make the pass: the rows that it kept, and where they stand."""
     found = tables.run(asked, tables.pool)
     if not found["sizes"].size:
+        columns = dict.fromkeys([*asked.features.names, *asked.beside])
+        return next(iter(tables.pool.parts[0].blocks(list(columns))))[1].slice(0, 0), np.empty(0, dtype=np.int64)
+    return unpacked(found), found["at"].astype(np.int64)
+
+
+def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArray[np.int64], positive: str) -> KeptRows:
+    """A pool of the rows that were kept."""
+    if not positions.size:
         raise InputError("no row of the pool weighs anything against the reference")
-    table, positions = unpacked(found), found["at"].astype(np.int64)
+    table = stored
     names = list(asked.features.names)
     roles = replace(
         tables.roles,
@@ -309,6 +324,7 @@ def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
         rows = replace(rows, labels=np.array(flags), positive=positive)
     return KeptRows(
         asked=asked,
+        table=stored,
         pool=replace(rows, unused_dates=tables.features()[1]),
         weighed=moved_back(asked.features.matrix(table, positions), asked.shifts),
         positions=positions,
