@@ -275,6 +275,35 @@ def use_summary(path: Path, index: int) -> None:
         tried(lambda: monitor_drift(table(), older=summary, id_column="id", time_column="when"))
 
 
+def calibration_seeds() -> list[bytes]:
+    """What the rows of a large table are weighed with, as such and with a column that moved."""
+    from biselect.calibrate import Calibrator
+    from biselect.reviews.large.blocks import FeatureColumns
+    from biselect.reviews.large.weighing import Weighing
+    from biselect.reviews.recentre import Shifts
+
+    names = ("x", "n", "gap", "kind", "ok")
+    calibrator, one = Calibrator(), np.ones(1)
+    windows = calibrator.windows(table().select(names))
+    return [
+        Weighing(
+            features=FeatureColumns(names=names, kept=names),
+            calibrator=calibrator.fit_windows(windows).without_rows(),
+            windows=windows,
+            shifts=shifts,
+        ).to_bytes()
+        for shifts in (None, Shifts(columns=(0,), middles=one, factors=one, targets=one))
+    ]
+
+
+def use_calibration(path: Path, index: int) -> None:
+    """Load it, and weigh rows with it."""
+    from biselect.reviews.large.weighing import Weighing
+
+    weighing = Weighing.load(path)
+    tried(lambda: weighing.weights(table(), 0))
+
+
 @cache
 def training() -> Any:
     """A short one."""
@@ -574,6 +603,14 @@ def _targets() -> list[Target]:
             mutate=damage.damage_zip,
             use=use_summary,
             command=("summarise", "FILE", "--out", "FOLDER/out.npz"),
+            weight=4,
+        ),
+        Target(
+            name="calibration",
+            file="calibration.npz",
+            seeds=calibration_seeds,
+            mutate=damage.damage_zip,
+            use=use_calibration,
             weight=4,
         ),
         Target(

@@ -27,9 +27,13 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
+    "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
+    "engines/test_threads.py": "engines/choose engines/engine testing/tallies",
     "gpu/test_gpu.py": "simulate/gpu",
+    "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
     "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
     "partitions/arrow_rows partitions/parquet_rows partitions/parts",
+    "reviews/test_drift_watch.py": "reviews/summaries",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",

@@ -4,8 +4,6 @@ from pathlib import Path
 
 import pytest
 
-from biselect.errors import InputError, MissingDependencyError
-from biselect_studies import runner
 from biselect_studies.runner import run
 from biselect_studies.task import tasks_for
 
@@ -39,20 +37,3 @@ def test_a_ray_runtime_gives_the_same_bytes(tmp_path, at_home):
     finally:
         ray.shutdown()
     assert contents(tmp_path / "ray") == at_home
-
-
-def test_a_cluster_that_does_not_answer_is_named(tmp_path, monkeypatch):
-    pytest.importorskip("distributed", reason="needs the cluster extra")
-    monkeypatch.setattr(runner, "PATIENCE", 0.5)
-    with pytest.raises(InputError, match="no Dask scheduler answers at localhost:9"):
-        run(TASKS, tmp_path, on="dask://localhost:9")
-
-
-def test_a_missing_extra_is_named(tmp_path, monkeypatch):
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(runner, "import_module", absent)
-    for on in ("dask://localhost:1", "ray"):
-        with pytest.raises(MissingDependencyError, match=r"biselect-studies\[cluster\]"):
-            run(TASKS, tmp_path, on=on)

@@ -182,6 +182,10 @@ class Calibrator:
             raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
         return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
 
+    def windows(self, reference: Any) -> Windows:
+        """What `fit_windows` takes, of a reference that is at hand."""
+        return self._windows(self.map, [reference], memory=None)
+
     def fit_windows(self, windows: Windows) -> Calibrator:
         """Learn from a reference that was counted column by column, as `biselect.calibrate.counted_columns` does."""
         if self.map == "auto" or make_map(self.map).needs_labels:
@@ -225,6 +229,23 @@ class Calibrator:
             part = slice(start, start + rows)
             W[part] = self._weigh(self.scale.residuals(values[part]))
         return self._with_gaps(W, absent)
+
+    def numbers_at_most(self, level: float) -> NDArray[np.float64] | None:
+        """For each feature of numbers, the ends of an interval within which none weighs more than this.
+
+        2 × features, the wrong way round for categories and where there is no such interval. None where the map cannot
+        tell. The intervals are a little too narrow rather than too wide.
+        """
+        ends = np.stack([np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)])
+        if self._numbers.size:
+            there = self._there[self._numbers] if self.missing == "weigh" else 0.0
+            found = self._map.at_most(np.broadcast_to(level - there, self._numbers.shape))
+            if found is None:
+                return None
+            location, scale = self.scale.location[self._numbers], self.scale.scale[self._numbers]
+            margin = 1e-14 * (np.abs(location) + scale * np.where(np.isfinite(found), np.abs(found), 0.0))
+            ends[:, self._numbers] = location + scale * found + margin * np.array([[1.0], [-1.0]])
+        return ends
 
     def values(self, pool: Any) -> NDArray[np.float64]:
         """The pool's numbers, the reference median for missing ones; of a category what it weighs."""

@@ -190,6 +190,32 @@ class RankSketch:
         whole._fill_buffers()
         return whole
 
+    @classmethod
+    def of_entries(
+        cls,
+        values: NDArray[np.float64],
+        levels: NDArray[np.int64],
+        *,
+        low: NDArray[np.float64],
+        high: NDArray[np.float64],
+        mean: float,
+        deviation: float,
+        rank_error: int,
+        entries: int | None,
+    ) -> RankSketch:
+        """A sketch whose entries are known: each value stands for two to the power of its level of them.
+
+        `low` and `high` are the smallest and the largest entries, ascending, as many as are known one by one.
+        """
+        found = cls(entries)
+        found._levels = [[np.sort(values[levels == level])] for level in range(int(levels.max()) + 1)]
+        found._over = found._under = rank_error
+        found.tail = min(found.tail, low.size, high.size)
+        found._low, found._high = low[: found.tail], high[high.size - found.tail :]
+        found.size = int((1 << levels).sum())
+        found._mean, found._squares = mean, deviation**2 * found.size
+        return found
+
     def state(self) -> tuple[NDArray[np.float64], dict[str, Any]]:
         """All numbers held, in one array, and plain data that tell which is which."""
         buffers = [buffer for level in self._levels for buffer in level]
@@ -241,7 +267,7 @@ class RankSketch:
     def column(self) -> Column:
         """What the sketch knows."""
         rest = np.sort(np.concatenate([*self._pending, np.empty(0)]))
-        if self._over == 0:
+        if self._over == 0 and not any(self._levels[1:]):  # every entry stands for itself
             return exact_column(np.concatenate([rest, *self._levels[0]]))
         parts = [(rest, 1)]
         parts += [(buffer, 1 << level) for level, buffers in enumerate(self._levels) for buffer in buffers]

@@ -48,28 +48,22 @@ class Ruler:
         """
         known = np.sort(sample[~np.isnan(sample)])
         edges = np.unique(known[_places(known.size, share)])
+        if not edges.size and lowest <= highest:  # so few numbers that none was drawn: the largest are kept one by one
+            edges = np.array([lowest])
         middle = float(known[known.size // 2]) if known.size else (lowest if np.isfinite(lowest) else 0.0)
         reach = max(highest - middle, middle - lowest, 0.0) if lowest <= highest else 0.0
         return cls(edges=edges, middle=middle, reach=reach)
 
     def count(self, values: NDArray[np.float64]) -> Counts:
         """Count these entries; none may be NaN."""
-        from biselect.calibrate.steps_kernel import look_up  # loads numba
-
-        places = np.zeros(values.size)
-        if self.edges.size:
-            look_up(values, self.edges, np.arange(self.edges.size + 1.0), False, places)
-        at = places.astype(np.intp)
-        inside = at < self.edges.size
-        equal = np.zeros(values.size, dtype=bool)
-        equal[inside] = self.edges[at[inside]] == values[inside]
-        size = self.edges.size + 1
-        ends = (self.edges[0], self.edges[-1]) if self.edges.size else (np.inf, -np.inf)
+        ascending = np.sort(values)
+        first, last = (np.searchsorted(ascending, self.edges, side) for side in ("left", "right"))
+        low, high = (first[0], last[-1]) if self.edges.size else (values.size, 0)
         return {
-            "equal": np.bincount(at[equal], minlength=size),
-            "between": np.bincount(at[~equal], minlength=size),
-            "low": np.sort(values[values < ends[0]])[:TAIL],
-            "high": np.sort(values[values > ends[1]])[-TAIL:],
+            "equal": last - first,
+            "between": np.append(first, values.size) - np.append(0, last),
+            "low": ascending[: min(low, TAIL)],
+            "high": ascending[max(high, values.size - TAIL) :],
             "sums": self._sums(values),
         }
 
@@ -99,15 +93,15 @@ class Ruler:
         before = np.concatenate([[low[-1] if low.size else np.nan], edges])
         after = np.concatenate([edges, [high[0] if high.size else np.nan]])
         unseen = np.flatnonzero(hidden)
-        often = equal[:-1] > 1  # two knots of one value say that it is tied
-        once = equal[:-1] > 0
+        often = equal > 1  # two knots of one value say that it is tied
+        once = equal > 0
         values = np.concatenate([low, 0.5 * before[unseen] + 0.5 * after[unseen], edges[once], edges[often], high])
         weights = np.concatenate(
             [
                 np.ones(low.size, dtype=np.int64),
                 hidden[unseen],
                 np.ones(int(once.sum()), dtype=np.int64),
-                equal[:-1][often] - 1,
+                equal[often] - 1,
                 np.ones(high.size, dtype=np.int64),
             ]
         )

@@ -64,6 +64,13 @@ class TailMap(ABC):
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual before it is cut to [0, w_max]: -log p where the map has a probability."""
 
+    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """For each feature the ends of an interval within which no residual scores above its level.
+
+        2 × features; the ends are the wrong way round where there is none. None where the map cannot tell.
+        """
+        return None
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Steps:
@@ -82,6 +89,17 @@ class Steps:
     def __call__(self, x: NDArray[np.float64]) -> NDArray[np.float64]:
         """The step function at every x."""
         return self.levels[np.searchsorted(self.values, x, side="right" if self.inclusive else "left")]
+
+    def at_most(self, level: float) -> tuple[float, float]:
+        """The ends of an interval within which the function is no higher; the wrong way round where there is none."""
+        lowest = int(np.argmin(self.levels))
+        if self.levels[lowest] > level:
+            return np.inf, -np.inf
+        higher = np.flatnonzero(self.levels > level)
+        place = np.searchsorted(higher, lowest)
+        low = -np.inf if place == 0 else self.values[higher[place - 1]]
+        high = np.inf if place == higher.size else self.values[higher[place] - 1]
+        return float(np.nextafter(low, np.inf)), float(np.nextafter(high, -np.inf))
 
 
 def apply_steps(steps: Sequence[Steps], Z: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -109,6 +127,10 @@ class EcdfMap(TailMap):
     def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual's rank."""
         return apply_steps(self.steps, Z)
+
+    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The steps around the lowest one that are no higher."""
+        return np.array([step.at_most(one) for step, one in zip(self.steps, level, strict=True)]).T
 
 
 class PaperEcdfMap(EcdfMap):
@@ -152,6 +174,11 @@ class ReachMap(EcdfMap):
                 if outside.size:
                     scores[outside, j] += beyond(excess[outside], length)
         return scores
+
+    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """The same within the reference."""
+        ends = super().at_most(level)
+        return None if ends is None else np.stack([np.maximum(ends[0], self.low), np.minimum(ends[1], self.high)])
 
 
 def smoothed_cdf(ranks: ArrayLike, n: int) -> NDArray[np.float64]:
@@ -265,6 +292,10 @@ class ParetoMap(EcdfMap):
             scores[under, j] = low.surprise(low.threshold - z[under])
             scores[over, j] = high.surprise(z[over] - high.threshold)
         return scores
+
+    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Not known: the tails are another function."""
+        return None
 
 
 def _fit_tail(

@@ -13,6 +13,7 @@ from typing import Any
 
 import narwhals as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
@@ -147,10 +148,10 @@ class ReferenceSummary:
         """How many numbers of a column are known; 0 where it holds none."""
         return self.numbers[name].size if name in self.numbers else 0
 
-    def save(self, path: str | Path) -> None:
-        """Write one file, a NumPy archive of plain numbers and JSON; `load` reads it back."""
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[np.float64]]]:
+        """All that is known, as plain data and arrays of numbers; `from_state` makes the summary again."""
         states = {name: sketch.state() for name, sketch in self.numbers.items()}
-        header = {
+        plain = {
             "format": FORMAT,
             "entries": self.entries,
             "rows": self.rows,
@@ -162,9 +163,30 @@ class ReferenceSummary:
             "left_out": self.left_out,
             "numbers": {name: plain for name, (_, plain) in states.items()},
         }
-        arrays = {f"column{j}": values for j, (values, _) in enumerate(states.values())}
+        return plain, {f"column{j}": values for j, (values, _) in enumerate(states.values())}
+
+    @classmethod
+    def from_state(cls, plain: Mapping[str, Any], arrays: Mapping[str, NDArray[np.float64]]) -> ReferenceSummary:
+        """The summary that `state` told of; ValueError where it is none."""
+        if plain["format"] != FORMAT:
+            raise ValueError(f"its format is {shortened(plain['format'])}")
+        found = cls(entries=None if plain["entries"] is None else whole("entries", plain["entries"]))
+        found.rows, found.named = whole("rows", plain["rows"], least=0), bool(plain["named"])
+        found.first, found.last = _widest([(plain["first"], plain["last"])])
+        found.missing = _counts(plain["missing"])
+        found.left_out = {name: str(why) for name, why in plain["left_out"].items()}
+        found.categories = {name: _counts(counts) for name, counts in plain["categories"].items()}
+        for j, (name, told) in enumerate(plain["numbers"].items()):
+            found.numbers[name] = RankSketch.from_state(arrays[f"column{j}"], told)
+        if unknown := {*found.numbers, *found.categories, *found.left_out} - {*found.missing}:
+            raise ValueError(f"column {shortened(min(unknown))} is not counted")
+        return found
+
+    def save(self, path: str | Path) -> None:
+        """Write one file, a NumPy archive of plain numbers and JSON; `load` reads it back."""
+        plain, arrays = self.state()
         stream = io.BytesIO()
-        text = np.frombuffer(json.dumps(header, allow_nan=False).encode(), dtype=np.uint8)
+        text = np.frombuffer(json.dumps(plain, allow_nan=False).encode(), dtype=np.uint8)
         np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
         write_file(path, stream.getvalue())
 
@@ -172,20 +194,9 @@ class ReferenceSummary:
     def load(cls, path: str | Path) -> ReferenceSummary:
         """Read what `save` wrote; anything else is refused."""
         what = f"the summary of a reference ({FORMAT})"
-        header, arrays = read_arrays(path, what)
+        plain, arrays = read_arrays(path, what)
         with refused_as(f"{path}: not {what}"):
-            if header["format"] != FORMAT:
-                raise ValueError(f"its format is {shortened(header['format'])}")
-            found = cls(entries=None if header["entries"] is None else whole("entries", header["entries"]))
-            found.rows, found.named = whole("rows", header["rows"], least=0), bool(header["named"])
-            found.first, found.last = _widest([(header["first"], header["last"])])
-            found.missing = _counts(header["missing"])
-            found.left_out = {name: str(why) for name, why in header["left_out"].items()}
-            found.categories = {name: _counts(counts) for name, counts in header["categories"].items()}
-            for j, (name, plain) in enumerate(header["numbers"].items()):
-                found.numbers[name] = RankSketch.from_state(arrays[f"column{j}"], plain)
-            if unknown := {*found.numbers, *found.categories, *found.left_out} - {*found.missing}:
-                raise ValueError(f"column {shortened(min(unknown))} is not counted")
+            found = cls.from_state(plain, arrays)
             found.known_columns()
         return found
 

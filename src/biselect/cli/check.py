@@ -5,18 +5,40 @@ from typing import Annotated
 
 import typer
 
+from biselect.cli import options
+from biselect.cli.console import Steps
 from biselect.errors import BiselectError, InputError
 
 
-def check(folder: Annotated[Path, typer.Argument(help="A folder written with --out and --proof.")]) -> None:
-    """Check FOLDER/proof.json against FOLDER/problem.npz in exact arithmetic, with none of the solver's code."""
+def check(
+    folder: Annotated[Path, typer.Argument(help="A folder written with --out and --proof.")],
+    table: Annotated[
+        Path | None,
+        options.a_table(help="Of a large table: the pool, whose rows are weighed again, part by part."),
+    ] = None,
+    part: Annotated[
+        int | None, options.may_be(min=0, help="Weigh only this part of the table again, counted from 0.")
+    ] = None,
+    quiet: options.Quiet = False,
+) -> None:
+    """Check FOLDER/proof.json against FOLDER/problem.npz in exact arithmetic, with none of the solver's code.
+
+    A problem from a large table holds its heaviest rows, and rows that stand for all others. With --table, every row is
+    weighed again and held against them.
+    """
     from biselect.solvers import check_proof
 
-    for name in ("proof.json", "problem.npz"):
+    for name in ("proof.json", "problem.npz", *(["calibration.npz"] if table is not None else [])):
         if not (folder / name).is_file():
             raise InputError(f"{folder / name}: no such file; write it with --out and --proof")
+    if part is not None and table is None:
+        raise InputError("--part needs a --table to take it from")
     try:
         words = check_proof.check(folder / "proof.json", folder / "problem.npz")
     except check_proof.ProofError as error:
         raise BiselectError(f"refused: {error}") from error
+    if table is not None:
+        from biselect.reviews.large.checking import check_table
+
+        words = words.rpartition("; ")[0] + "; " + check_table(folder, table, part=part, progress=Steps(quiet).step)
     typer.echo(f"Checked: no choice scores higher ({words})")

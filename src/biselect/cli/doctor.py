@@ -24,7 +24,7 @@ EXTRAS = {
     "biselect[excel]": ("openpyxl",),
     "biselect[duckdb]": ("duckdb",),
     "biselect[gpu]": ("cupy-cuda12x",),
-    "biselect-studies[cluster]": ("dask", "ray"),
+    "biselect[cluster]": ("dask", "ray"),
 }
 COMPLETIONS = {  # where `--install-completion` writes
     "bash": "~/.bash_completions/biselect.sh",

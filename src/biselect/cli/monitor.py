@@ -19,7 +19,10 @@ WEIGHED = ("drift", "in spreads", "feature share", "of ff margin", "of joint mar
 
 
 def monitor(
-    table: Annotated[Path, typer.Argument(help="The newer reference; with --window, one table in the order of time.")],
+    table: Annotated[
+        Path,
+        typer.Argument(help="The newer reference, or a summary (.npz); with --window, one table in the order of time."),
+    ],
     older: Annotated[
         Path | None,
         options.a_table(help="The older reference, the one in use: a table or a summary (.npz)."),
@@ -69,6 +72,8 @@ def monitor(
     coupling_weight: options.CouplingWeight = 1.0,
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
+    on: options.On = None,
+    memory: options.Memory = None,
     folder: Annotated[Path | None, options.a_folder("--out", help="Folder for monitor.json and monitor.html.")] = None,
     open_page: options.Open = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print monitor.json instead of a table.")] = False,
@@ -116,6 +121,8 @@ def show(summary: dict[str, Any]) -> None:
     console.print(printable(summary["verdict"]), style="bold red" if summary["crossed"] else "bold green")
     for name, why in summary["untested"].items():
         console.print(printable(f"Not tested: {name} ({why})"))
+    for remark in summary["remarks"]:
+        console.print(printable(remark))
     changes = clearest(summary, SHOWN)
     if changes:
         table = Table(title=None if summary["changed_columns"] else "Nearest to an alarm", title_justify="left")

@@ -77,6 +77,18 @@ Kinds = Annotated[
     int | None,
     may_be(min=1, help="How many kinds of unusual to look for; 1 for the best block alone, the paper's answer."),
 ]
+On = Annotated[
+    str | None,
+    may_be(
+        metavar="WHERE",
+        autocompletion=completion.among("threads", "dask://", "ray", "ray://"),
+        help="Who reads tables too large to be held: dask://HOST:PORT, ray or ray://HOST:PORT; else threads here.",
+    ),
+]
+Memory = Annotated[
+    str | None,
+    may_be(metavar="SIZE", help="Memory that reading them may take here, such as '512 MB'; 2 GiB if left out."),
+]
 Seed = Annotated[int, typer.Option(min=0, help="Fixes every random draw.")]
 Out = Annotated[Path | None, a_folder(help="Folder for selection.json, explanation.csv, report.html and the problem.")]
 Open = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]

@@ -102,6 +102,8 @@ def select(
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
+    on: options.On = None,
+    memory: options.Memory = None,
     out: options.Out = None,
     open_page: options.Open = False,
     proof: options.Proof = False,
@@ -132,7 +134,7 @@ def select(
             raise InputError("--reviewed writes a list of rows, and no page for --open; leave one of them out")
         _review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
         return
-    found = review(**given, command=this_command(), progress=steps.step)
+    found = review(**given, resume=out, command=this_command(), progress=steps.step)
     answer(found, folder=out, proof=proof, page=open_page, as_json=as_json, steps=steps)
 
 

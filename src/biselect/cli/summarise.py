@@ -28,16 +28,18 @@ def summarise(
     id_column: options.IdColumn = None,
     features: options.Features = None,
     exclude: options.Exclude = None,
+    on: options.On = None,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Write a reference down without its rows: sketches with exact tails, counts of categories, missing cells, dates.
 
     `monitor --older` takes the file, and so does `Calibrator.fit_summary` in Python. Summaries of several months are
-    merged by naming them all. What the ranks may be wrong by is printed.
+    merged by naming them all, so that yesterday's and today's become one. What the ranks may be wrong by is printed.
     """
     from biselect.calibrate import ReferenceSummary
-    from biselect.data.readers.sources import Source
-    from biselect.reviews.inputs import summed_up
+    from biselect.engines.choose import bytes_of, engine_for
+    from biselect.reviews.summaries import summed_up
 
     if out.suffix != ".npz":
         raise InputError(f"out={str(out)!r}: the file of a summary ends in .npz")
@@ -55,10 +57,8 @@ def summarise(
         "thousands": thousands,
         "na_values": na_values or (),
     }
-    parts = []
-    for path in tables:
-        with steps.step(f"Reading {Source.of(path).name}"):
-            parts.append(ReferenceSummary.load(path) if path.suffix == ".npz" else summed_up(path, **roles))
+    with engine_for(on, memory) as engine:
+        parts = [summed_up(path, engine, steps.step, bytes_of(memory), **roles) for path in tables]
     summary = ReferenceSummary.merged(parts)
     summary.save(out)
     dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""

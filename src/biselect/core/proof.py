@@ -14,6 +14,26 @@ Dive = tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArray[np.f
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
+class Screen:
+    """What the last k rows of a problem stand for: all rows of a larger table that are not in it.
+
+    Attributes:
+        rows: of the table.
+        kept: where the problem's other rows stand in it, ascending.
+        heavy: a row whose weights add up to this or more was to be kept, as it has a score of its own; None where no
+            row has one.
+    """
+
+    rows: int
+    kept: list[int]
+    heavy: float | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The part of the proof file that says which rows are not in the problem."""
+        return {"screen": {"rows": self.rows, "kept": self.kept, "heavy": self.heavy}}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Proof:
     """A search tree in whole units, as docs/reference/proof-format.md describes it.
 
@@ -25,6 +45,7 @@ class Proof:
         order: the lines that were branched on, in that order.
         closed: nodes with a bound of at most this many units are closed.
         dives: the nodes that were opened; None where the checker has to open what it needs.
+        screen: the larger table that the problem's rows come from; None where they are all there are.
     """
 
     lines: str
@@ -34,6 +55,7 @@ class Proof:
     order: list[int]
     closed: float
     dives: list[Dive] | None
+    screen: Screen | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The part of the proof file that says how the search went."""
@@ -44,6 +66,7 @@ class Proof:
             "tau": self.tau,
             "order": self.order,
             "nodes": None if self.dives is None else self._nodes(self.dives),
+            **({} if self.screen is None else self.screen.to_dict()),
         }
 
     def _nodes(self, dives: list[Dive]) -> list[list[int]]:

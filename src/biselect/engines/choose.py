@@ -4,9 +4,13 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from biselect.engines.clusters import dask_client, ray_runtime
+from biselect.engines.dask_cluster import DaskCluster
 from biselect.engines.engine import Engine
-from biselect.engines.threads import MEMORY, Threads
+from biselect.engines.ray_cluster import RayCluster
+from biselect.engines.threads import Threads
 from biselect.errors import InputError
+from biselect.partitions.any_source import MEMORY
 
 FORMS = "threads, dask://HOST:PORT, ray or ray://HOST:PORT"
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
@@ -24,8 +28,14 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
             hold one block of rows at a time.
     """
     most = bytes_of(memory)
-    if on in (None, "threads"):
+    if on is None or on == "threads":
         yield Threads(most)
+    elif on.startswith("dask://"):
+        with dask_client(on) as client:
+            yield DaskCluster(on, client)
+    elif on == "ray" or on.startswith("ray://"):
+        with ray_runtime(on) as ray:
+            yield RayCluster(on, ray)
     else:
         raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
 

@@ -9,11 +9,11 @@ from threading import Event
 import pyarrow as pa
 
 from biselect.engines.engine import Counter, Traffic
+from biselect.partitions.any_source import MEMORY
 from biselect.partitions.parts import Part, RowSource
 from biselect.partitions.passes import Arrays, Pass, folded
 from biselect.progress import Progress
 
-MEMORY = 2 << 30  # bytes, unless said
 PER_THREAD = 192 << 20  # what a thread may need: blocks as they are read and unpacked, and what is found in them
 AHEAD = 2  # parts handed out, per thread: the next ones wait while the oldest is finished
 

@@ -37,9 +37,17 @@ def selection_json(summary: Mapping[str, Any]) -> str:
 
 
 def write_outputs(
-    folder: str | Path, selection: Selection, summary: Mapping[str, Any], *, proof: bool = False
+    folder: str | Path,
+    selection: Selection,
+    summary: Mapping[str, Any],
+    *,
+    proof: bool = False,
+    calibration: bytes | None = None,
 ) -> list[Path]:
-    """Write selection.json, explanation.csv, report.json, report.html, run.json, problem.npz; if asked, proof.json."""
+    """Write selection.json, explanation.csv, report.json, report.html, run.json, problem.npz.
+
+    If asked also proof.json, and beside it the `calibration` that its rows were weighed with.
+    """
     contents: dict[str, str | bytes] = {
         "explanation.csv": explanation_csv(summary),
         "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
@@ -51,7 +59,10 @@ def write_outputs(
     contents["problem.npz"] = problem.getvalue()
     if proof and selection.proof is not None:
         contents["proof.json"] = selection.proof_json()
-    return write_folder(folder, {**contents, "selection.json": selection_json(summary)}, replaces=["proof.json"])
+        if calibration is not None:
+            contents["calibration.npz"] = calibration
+    replaced = ["proof.json", "calibration.npz"]
+    return write_folder(folder, {**contents, "selection.json": selection_json(summary)}, replaces=replaced)
 
 
 def explanation_csv(summary: Mapping[str, Any]) -> str:

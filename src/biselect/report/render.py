@@ -12,7 +12,7 @@ from markupsafe import Markup
 from biselect.errors import InputError
 from biselect.report.words import words_of
 
-FORMAT = "biselect-report-5"  # of the plain data that this version renders
+FORMAT = "biselect-report-6"  # of the plain data that this version renders
 
 
 def render_html(summary: Mapping[str, Any], language: str = "en") -> str:

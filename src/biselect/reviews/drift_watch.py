@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,12 @@ from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
 from biselect.data.splits import as_times
 from biselect.data.tables import numeric, require_columns
+from biselect.engines.choose import bytes_of, engine_for
+from biselect.engines.engine import Engine
 from biselect.errors import InputError
+from biselect.partitions.parts import Partitions
+from biselect.partitions.row_ranges import rows_between
+from biselect.partitions.spool import Spool
 from biselect.progress import Steps, steps_of
 from biselect.report.monitor import FORMAT
 from biselect.reviews.inputs import (
@@ -33,6 +38,8 @@ from biselect.reviews.inputs import (
     roles_from,
     with_roles,
 )
+from biselect.reviews.large.summing import SummedTable, sum_up
+from biselect.reviews.summaries import Opened, columns_only, opened
 from biselect.solvers import solve
 
 POOL_ROWS = 200
@@ -69,6 +76,8 @@ def monitor_drift(
     coupling_weight: float = 1.0,
     solver: str = "auto",
     seed: int = 0,
+    on: str | None = None,
+    memory: int | str | None = None,
     title: str | None = None,
     command: str | None = None,
     progress: Steps | bool | None = None,
@@ -79,9 +88,13 @@ def monitor_drift(
     are exchangeable, a run without any change alarms with a chance of at most `false_alarms`, over all columns and
     windows together.
 
+    A table that is too large to be held is summed up in parts: ranks of its numbers are then known to a stated error,
+    which is taken off what is tested, and a pool is drawn from a sample of its rows. `remarks` say so.
+
     Args:
-        table: the newer reference; with `window`, one table in the order of time.
-        older: the older reference, the one in use: a table, or a `ReferenceSummary` or its file; None with `window`.
+        table: the newer reference, a table, or a `ReferenceSummary` or its file; with `window`, one table in the order
+            of time.
+        older: the older reference, the one in use: likewise; None with `window`.
         k: how many rows a selection takes; with `m`, the drift of the weights is measured too.
         m: how many columns.
         window: compare windows of this many rows of `table` with its newest.
@@ -108,6 +121,8 @@ def monitor_drift(
         coupling_weight: λ.
         solver: one of `biselect.solver_names()`.
         seed: fixes every draw.
+        on: where a table that is too large to be held is summed up, as for `biselect.review`.
+        memory: how much of it this process may use for that, such as `2 GiB`, which it is unless given.
         title: the heading of the page.
         command: how a reader gets this again; the call itself unless given.
         progress: as for `biselect.review`.
@@ -117,32 +132,44 @@ def monitor_drift(
     _refuse_unclear(given)
     sources = [source for source in (table, older, pool) if source is not None]
     files = [path.name for path in paths_of(sources)]
-    with stage(f"Reading {' and '.join(files) or 'the tables'}"):
-        read = partial(
-            as_table, form=with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
-        )
-        latest = read(table)
-        newest, times = _in_time(latest, _called(table, NEWER), time_column, date_format)
-        columns = features_in(newest, roles_from(given))
-        past = None if older is None else _as_older(older, columns, read)
-        candidates = None if pool is None else _with_columns(read(pool), columns, _called(pool, "the pool"))
-    rest = newest
-    if k is not None and candidates is None:
-        candidates, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
-        if window is not None:  # the same windows are tested and weighed
-            newest, times = rest, times_of_rest
-    with stage(f"Testing {len(columns)} columns"):
+    form = with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
+    with Spool() as spool, engine_for(on, memory) as engine:
+        with stage(f"Reading {' and '.join(files) or 'the tables'}"):
+            newest: Opened = opened(table, form, bytes_of(memory), spool)
+            latest, times = newest, None
+            if isinstance(newest, pa.Table):
+                newest, times = _in_time(newest, _called(table, NEWER), time_column, date_format)
+            elif window is not None:
+                _refuse_windows(newest, _called(table, NEWER), time_column)
+            columns = features_in(columns_only(newest), roles_from(given))
+            past = (
+                None
+                if older is None
+                else _with_columns(opened(older, form, bytes_of(memory), spool), columns, _called(older, OLDER))
+            )
+            candidates = None if pool is None else as_table(pool, form)
+            if candidates is not None:
+                require_columns(candidates, columns, _called(pool, "the pool"))
+        rest = newest
+        if k is not None and candidates is None and isinstance(newest, pa.Table):
+            candidates, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
+            if window is not None:  # the same windows are tested and weighed
+                newest, times = rest, times_of_rest
+        summed = partial(_summed, columns=columns, engine=engine, step=stage)
         if window is not None:
-            *spans, last = windows_in_time(len(newest), window, step)
-            earlier = [_summed(newest.slice(span.start, window), columns) for span in spans]
-            now = _summed(newest.slice(last.start, window), columns)
+            *spans, last = windows_in_time(_rows_of(newest), window, step)
+            earlier = [summed(_between(newest, span)) for span in spans]
+            now = summed(_between(newest, last))
         else:
-            earlier, now = [_summed(past, columns)], _summed(newest, columns)
-            spans = [slice(0, earlier[0].rows)]
-        changes = _tested(earlier, now, columns)
+            earlier, now = [summed(past)], summed(newest)
+            spans = [slice(0, earlier[0].summary.rows)]
+    with stage(f"Testing {len(columns)} columns"):
+        changes = _tested([part.summary for part in earlier], now.summary, columns)
     drifts: list[tuple[Drift, ...]] = [()] * len(spans)
     if k is not None and m is not None:
-        numbers = [name for name in columns if all(part.values_of(name) for part in (*earlier, now))]
+        if candidates is None:
+            candidates = now.draw(pool_rows, seed)
+        numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
         question = Question(
             pool=numeric(candidates, numbers, _called(pool, "the pool")),
             k=k,
@@ -151,20 +178,21 @@ def monitor_drift(
             coupling_weight=coupling_weight,
             marginals=marginals,
         )
-        summed = isinstance(past, ReferenceSummary)
-        assert candidates is not None
-        others = [name for name in map_names(supervised=False) if name != map and not (summed and make_map(name).split)]
+        without_rows = not all(isinstance(side, pa.Table) for side in (newest, past) if side is not None)
+        others = [
+            name for name in map_names(supervised=False) if name != map and not (without_rows and make_map(name).split)
+        ]
         measured: dict[str, Any] = {
             "maps": [map, *others],
             "calibrator": partial(Calibrator, cap=cap, missing="median", seed=seed),
         }
-        newer = numeric(rest, numbers, _called(table, NEWER))
+        newer = _numbers_of(rest, now, numbers, _called(table, NEWER))
         with stage(f"Measuring the drift of {1 + len(others)} maps"):
-            if window is not None:
+            if window is not None and isinstance(newer, pa.Table):
                 drifts = [point.drifts for point in lag_sweep(newer, question, window=window, step=step, **measured)]
             else:
-                before = _numbers_of(past, numbers, _called(older, OLDER))
-                drifts = [compare(before, newer, question, **measured)]
+                before = [_numbers_of(past, part, numbers, _called(older, OLDER)) for part in earlier]
+                drifts = [compare(one, newer, question, **measured) for one in before]
     return _summarise(
         spans,
         changes,
@@ -172,14 +200,39 @@ def monitor_drift(
         title=title or f"Does the reference still hold?{' ' * bool(files)}{''.join(files[:1])}",
         when=_labels(times, spans) if window is not None else None,
         asked={name: given[name] for name in ("map", "false_alarms", "min_effect", "fail_on_change")},
-        untested={name: why for part in (*earlier, now) for name, why in part.left_out.items()},
+        untested={name: why for part in (*earlier, now) for name, why in part.summary.left_out.items()},
+        remarks=_remarks(earlier, now, drawn=k is not None and pool is None),
         columns=columns,
-        rows=[part.rows for part in (*earlier, now)],
+        rows=[part.summary.rows for part in (*earlier, now)],
         budgets=None if k is None else {"k": k, "m": m, "samples": 0 if candidates is None else len(candidates)},
         reproduce=provenance(
-            command or call_in_words(monitor_drift, given), seed, sources, read_as([latest, past, candidates])
+            command or call_in_words(monitor_drift, given),
+            seed,
+            sources,
+            read_as([held for held in (latest, past, candidates) if isinstance(held, pa.Table)]),
         ),
     )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class _Side:
+    """One of the tables, summed up.
+
+    Attributes:
+        summary: of its rows.
+        parts: where it was summed up in parts: a sample of its rows.
+        stored: whether the summary was given as such.
+    """
+
+    summary: ReferenceSummary
+    parts: SummedTable | None = None
+    stored: bool = False
+
+    def draw(self, rows: int | None, seed: int) -> pa.Table:
+        """A pool for rows that were not given."""
+        if self.parts is None:
+            raise InputError("the newer reference is a summary, without rows to draw a pool from; give one with pool=")
+        return self.parts.draw(POOL_ROWS if rows is None else rows, seed)
 
 
 def _refuse_unclear(given: Mapping[str, Any]) -> None:
@@ -206,28 +259,67 @@ def _called(source: Any, otherwise: str) -> str:
     return next((path.name for path in paths_of([source])), otherwise)
 
 
-def _as_older(source: Any, columns: list[str], read: Callable[[Any], pa.Table]) -> pa.Table | ReferenceSummary:
-    """The older table, or the summary of one."""
-    if isinstance(source, str | Path) and Path(source).suffix == ".npz":
-        source = ReferenceSummary.load(source)
-    if isinstance(source, ReferenceSummary):
-        return source.only(columns)
-    return _with_columns(read(source), columns, _called(source, OLDER))
+def _refuse_windows(table: Partitions | ReferenceSummary, where: str, time_column: str | None) -> None:
+    """Refuse windows that could not be found without the rows at hand."""
+    if isinstance(table, ReferenceSummary):
+        raise InputError(f"{where} is a summary, which has no rows to make windows of; give older= instead of window=")
+    if time_column is not None:
+        raise InputError(
+            f"{where} is too large to be put in the order of {time_column!r}; where its rows are in order already, "
+            "leave out time_column= and exclude that column"
+        )
 
 
-def _with_columns(table: pa.Table, columns: list[str], where: str) -> pa.Table:
-    require_columns(table, columns, where)
+def _with_columns(table: Opened, columns: list[str], where: str) -> Opened:
+    if isinstance(table, ReferenceSummary):
+        return table.only(columns)
+    require_columns(columns_only(table), columns, where)
     return table
 
 
-def _numbers_of(table: Any, columns: list[str], where: str) -> pa.Table | ReferenceSummary:
-    return table.only(columns) if isinstance(table, ReferenceSummary) else numeric(table, columns, where)
+def _rows_of(table: Opened) -> int:
+    return table.num_rows if isinstance(table, pa.Table) else table.rows
 
 
-def _summed(table: pa.Table | ReferenceSummary, columns: list[str]) -> ReferenceSummary:
-    found = table if isinstance(table, ReferenceSummary) else ReferenceSummary(entries=None).add(table, columns=columns)
-    if found.rows == 0:
+def _between(table: Opened, span: slice) -> Opened:
+    """The rows of a window."""
+    if isinstance(table, Partitions):
+        return rows_between(table, span.start, span.stop)
+    assert isinstance(table, pa.Table)
+    return table.slice(span.start, span.stop - span.start)
+
+
+def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _Side:
+    if isinstance(table, ReferenceSummary):
+        found = _Side(summary=table.only(columns), stored=True)
+    elif isinstance(table, Partitions):
+        parts = sum_up(table, columns, engine, step)
+        found = _Side(summary=parts.summary, parts=parts)
+    else:
+        found = _Side(summary=ReferenceSummary(entries=None).add(table, columns=columns))
+    if found.summary.rows == 0:
         raise InputError("one of the tables has no rows to compare")
+    return found
+
+
+def _numbers_of(table: Opened | None, side: _Side, columns: list[str], where: str) -> pa.Table | ReferenceSummary:
+    """What weights are made of: the rows where they are held, else the summary."""
+    return numeric(table, columns, where) if isinstance(table, pa.Table) else side.summary.only(columns)
+
+
+def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
+    """What a reader must know about tables that were not held."""
+    found = []
+    for side, name in [*((side, OLDER) for side in earlier[:1]), (now, NEWER)]:
+        summary = side.summary
+        dated = f" from {summary.first} to {summary.last}" if summary.first is not None else ""
+        error = f"no rank of a number is wrong by more than {100 * summary.rank_error:.2g} % of its rows"
+        if side.stored:
+            found.append(f"Of {name} a summary was given: {summary.rows:,} rows{dated}; {error}.")
+        elif side.parts is not None:
+            found.append(f"The {summary.rows:,} rows of {name} were counted in parts; {error}.")
+    if drawn and now.parts is not None:
+        found.append("The rows to choose from were drawn by their position, and stay in the newer reference.")
     return found
 
 
@@ -278,6 +370,7 @@ def _summarise(
     when: Sequence[str] | None,
     asked: Mapping[str, Any],
     untested: Mapping[str, str],
+    remarks: Sequence[str],
     columns: Sequence[str],
     rows: Sequence[int],
     budgets: Mapping[str, Any] | None,
@@ -293,6 +386,7 @@ def _summarise(
         when: where each window ends, in words; None for a single pair of tables.
         asked: options that decide about an alarm.
         untested: columns whose values cannot be tested, and why.
+        remarks: on tables that were not held.
         columns: all in use.
         rows: of each older window and the newest.
         budgets: k, m and the size of the pool; None where nothing was weighed.
@@ -328,6 +422,7 @@ def _summarise(
         "changed_columns": changed,
         "columns": list(columns),
         "untested": dict(untested),
+        "remarks": list(remarks),
         "tests": sum(map(len, changes)),
         "rows": list(rows),
         "steadiest_map": None if worst is None else min(drifts[worst], key=lambda drift: drift.relative).map,

@@ -4,7 +4,6 @@ import hashlib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import fields, replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, ReferenceSummary
+from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.core import SelectionProblem
@@ -20,14 +19,15 @@ from biselect.data.column_roles import looks_like_code
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
 from biselect.data.problem_files import read_problem
-from biselect.data.readers import CsvForm, read_blocks
+from biselect.data.readers import CsvForm
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
-from biselect.data.readers.delimited import PLAIN, line_of_row, reading_of
+from biselect.data.readers.delimited import PLAIN, reading_of
 from biselect.data.readers.sources import Source
-from biselect.data.splits import as_times
-from biselect.data.tables import is_text, names_in, require_columns
+from biselect.data.tables import is_text, names_in
 from biselect.errors import InputError
 
+MOST_HASHED = 1 << 30  # bytes of files that are read once more to identify them; of more only their ends are
+END_BYTES = 1 << 16
 CSV_OPTIONS = ("encoding", "delimiter", "decimal", "thousands", "na_values")
 
 
@@ -198,20 +198,6 @@ def features_in(table: pa.Table, roles: Roles) -> list[str]:
     ).feature_columns(table)
 
 
-def summed_up(path: Path, **given: Any) -> ReferenceSummary:
-    """The summary of a file under the roles and the form given; a Parquet file is read a block at a time."""
-    roles, summary = roles_from(given), ReferenceSummary()
-    time, form = roles.time_column, with_roles(form_from(given), replace(roles, id_column=None))
-    for block in read_blocks(path, form):
-        columns = features_in(block, roles)
-        if time is not None:
-            require_columns(block, [time], Source.of(path).name)
-            times = as_times(block[time], time, date_format=roles.date_format, place_of=partial(line_of_row, block))
-            block = block.set_column(block.column_names.index(time), time, times)
-        summary.add(block, time_column=time, columns=columns)
-    return summary
-
-
 def paths_of(sources: Iterable[Any]) -> list[Source]:
     """Those tables that are files, parts of files, or sets of them."""
     return [Source.of(source) for source in sources if isinstance(source, str | Path)]
@@ -222,19 +208,33 @@ def provenance(
 ) -> dict[str, Any]:
     """What it takes to get the same answer again; `read_as` says how files were read, where that is not plain."""
     words = read_as or {}
-    return {
-        "command": command,
-        "seed": seed,
-        "inputs": [
+    inputs = []
+    for source in paths_of(sources):
+        files = source.files
+        if sum(path.stat().st_size for path in files) > MOST_HASHED:
+            inputs.append({"name": source.name, "sha256": _sha256_of_ends(files), "of": "ends", "read_as": []})
+            continue
+        inputs += [
             {
                 "name": path.name if source.is_set else source.name,
                 "sha256": _sha256(path),
                 "read_as": list(words.get(path.name, ())),
             }
-            for source in paths_of(sources)
-            for path in source.files
-        ],
-    }
+            for path in files
+        ]
+    return {"command": command, "seed": seed, "inputs": inputs}
+
+
+def _sha256_of_ends(files: Sequence[Path]) -> str:
+    """Of names, sizes and last bytes: a Parquet file ends with what it says about all of its columns."""
+    found = hashlib.sha256()
+    for path in files:
+        size = path.stat().st_size
+        found.update(f"{path.name}:{size}\n".encode())
+        with path.open("rb") as file:
+            file.seek(max(0, size - END_BYTES))
+            found.update(file.read())
+    return found.hexdigest()
 
 
 def _sha256(path: Path) -> str:
@@ -249,10 +249,11 @@ def call_in_words(function: Callable[..., Any], given: Mapping[str, Any]) -> str
         value = given[name]
         if value is parameter.default or name in ("title", "command", "progress"):
             continue
+        shown = repr(str(value)) if isinstance(value, str | Path) else name
         if parameter.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD:
-            written.append(repr(str(value)) if isinstance(value, str | Path) else name)
-        elif name == "row_evidence":
-            written.append(f"{name}={name}")
+            written.append(shown)
+        elif name in ("pool", "row_evidence"):
+            written.append(f"{name}={shown}")
         elif value != parameter.default:
             written.append(f"{name}={value!r}")
     return f"biselect.{function.__name__}({', '.join(written)})"

@@ -98,6 +98,12 @@ class Shifts:
         content[:, columns] = (pool[:, columns] - self.middles) * self.factors + self.targets
         return content
 
+    def undone(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values of columns put back, as they stand in the pool."""
+        content, columns = values.copy(), list(self.columns)
+        content[:, columns] = (values[:, columns] - self.targets) / self.factors + self.middles
+        return content
+
 
 def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[NamedMatrix, tuple[MovedColumn, ...]]:
     """The pool as it is to be weighed, and the columns of numbers that moved; `drift` is one of DRIFT."""

@@ -13,7 +13,6 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
-from biselect.engines.choose import engine_for
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
@@ -87,6 +86,7 @@ def review(
     neighbours: tuple[int, int] = (2, 1),
     on: str | None = None,
     memory: int | str | None = None,
+    resume: str | Path | None = None,
     title: str | None = None,
     command: str | None = None,
     progress: Steps | bool | None = None,
@@ -157,6 +157,8 @@ def review(
         on: where passes over a table that is too large to be held are run: `dask://HOST:PORT`, `ray`,
             `ray://HOST:PORT`; None for threads of this process. The answer is the same everywhere.
         memory: how much of it this process may use for such a table, such as `2 GiB`, which it is unless given.
+        resume: a folder in which finished passes over such a table are kept until the answer is there, so that a run
+            that was stopped goes on after the last of them.
         title: the heading of the report.
         command: how a reader gets this answer again; the call itself unless given.
         progress: called with the name of each step; gives a context manager around it, which may give the callback
@@ -186,17 +188,19 @@ def review(
     heading = title or " in ".join(["What stands out", *files[:1]])
     call = command or call_in_words(review, given)
     if asked is not None and row_evidence is score_column is None and is_planned(calibrator, marginals, duplicates):
-        with engine_for(on, memory) as engine, large_tables(
-            pool, reference, roles, form, engine, step, reference_until=reference_until, pool_last=pool_last,
-            missing=missing, seed=seed,
-        ) as tables:  # fmt: skip
+        with large_tables(
+            *(pool, reference, roles, form, step),
+            **{
+                name: given[name]
+                for name in ("reference_until", "pool_last", "missing", "seed", "on", "memory", "resume")
+            },
+        ) as tables:
             if tables is not None:
                 large = LargeReview(
                     tables=tables,
                     calibrator=calibrator,
                     k=k,
                     m=asked,
-                    most=asked + neighbours[1],
                     rules=rules,
                     marginals=marginals,
                     coupling_weight=coupling_weight,

@@ -109,7 +109,7 @@ def summarise(
         else _label_facts(selection, table.pool.labels, rows, None if whole is None else whole.positives),
         "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
         "tables": None if table is None else _tables(table, whole),
-        "whole": None if whole is None else whole.facts(selection),
+        "searched": None if whole is None else whole.facts(selection),
         "view": view,
         "reproduce": {**reproduce, "problem_hash": asked.digest},
     }

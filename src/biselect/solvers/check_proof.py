@@ -1,5 +1,9 @@
 """Check a proof file against its problem: `python check_proof.py proof.json problem.npz` (or a CSV, and its id column).
 
+Of a large table the problem holds some rows, and rows that stand for all others. Whether they may is checked part by
+part: `python check_proof.py proof.json problem.npz 0=weights.npy 5000=more.csv` looks at the rows from position 0 on
+and from position 5000 on, given by their weights.
+
 This file stands alone: it needs nothing but Python, shares no code with the solver, and computes with whole numbers,
 so nothing is rounded. docs/reference/proof-format.md describes what it reads and why that is a proof.
 """
@@ -14,11 +18,13 @@ import sys
 import zipfile
 from array import array
 from collections.abc import Callable
-from math import prod
+from fractions import Fraction
+from math import fsum, inf, prod
 from operator import add, itemgetter
 from typing import Any
 
 FREE, RATIO = 1 << 28, 100  # bytes that any problem may unpack to, and beyond them so many times its size
+ROUNDED = 2.0**-40  # by which weights may differ where another machine computed them; far more than any rounds
 MOST_BITS = 1 << 13  # float64 reaches from 2⁻¹⁰⁷⁴ to 2¹⁰²⁴, and so do its products from twice as far
 
 
@@ -289,17 +295,101 @@ class Checker:
         return sum(self.line_scores[j] for j in lines) + self.rows.best(values)
 
 
-def check(proof_path: Any, problem_path: Any, id_column: str | None = None) -> str:
-    """What was checked, in words; raises ProofError where the file does not prove that its choice is the best."""
+class Screen:
+    """The last k rows of a problem, which stand for all rows of a larger table that are not in it.
+
+    Each of them is alike, and no worse than any of those for any choice of columns. So whatever a choice takes of the
+    other rows can be replaced by them, and what bounds the problem bounds the whole table.
+    """
+
+    def __init__(self, problem: dict[str, Any], proof: dict[str, Any]) -> None:
+        kept, self.rows, self.heavy = (proof["screen"][name] for name in ("kept", "rows", "heavy"))
+        own, d, rules = problem["n"] - problem["k"], problem["d"], problem["sample_rules"]
+        self.cells = [problem["cells"][i * d : (i + 1) * d] for i in range(problem["n"])]
+        self.place = {position: i for i, position in enumerate(kept)}
+        self.m, self.weight = problem["m"], float(problem["coupling_weight"])
+        self.weights, self.score = self.cells[-1], problem["a"][-1]  # of one that stands for others
+        if len(kept) != own or kept != sorted(self.place) or not 0 <= kept[0] <= kept[-1] < self.rows:
+            raise ProofError("the rows that were kept are not those of the problem")
+        named = {*proof["samples"], *rules["forced_in"], *rules["forced_out"]}
+        alike = all(x == y for x, y in zip(self.cells[own:], [self.weights] * problem["k"]))
+        if not alike or {*problem["a"][own:]} != {self.score} or max(named.union(*_members(rules))) >= own:
+            raise ProofError("the last rows of the problem cannot stand for others")
+
+    def row(self, position: int, weights: Any) -> float:
+        """What a row of the table has at most over one that stands for it, never more than 0; -inf for a kept row."""
+        if len(weights) != len(self.weights):
+            raise ProofError(f"row {position:,} has {len(weights)} weights, but there are {len(self.weights)} columns")
+        if (own := self.place.get(position)) is not None:
+            if not all(abs(x - w) <= ROUNDED * abs(x) for x, w in zip(self.cells[own], weights)):
+                raise ProofError(f"row {position:,} does not weigh what the problem says")
+            return -inf
+        if self.heavy is not None and not fsum(weights) * (1 - ROUNDED) < self.heavy:
+            raise ProofError(f"row {position:,} is so heavy that it was to be kept")
+        over = sorted((self.weight * (w - u) for w, u in zip(weights, self.weights)), reverse=True)
+        size = abs(self.weight) * fsum(map(abs, [*weights, *self.weights])) + abs(self.score)
+        most = fsum(over[: self.m]) - self.score + 2.0**-50 * size  # each weight is rounded twice, by 2⁻⁵³ of itself
+        if not most <= 0:  # in doubt
+            exact = [Fraction(self.weight) * (Fraction(w) - Fraction(u)) for w, u in zip(weights, self.weights)]
+            if sum(sorted(exact, reverse=True)[: self.m]) > Fraction(self.score):
+                raise ProofError(f"row {position:,} was not kept, but scores more than what stands for it")
+        return min(most, 0.0)
+
+    def part(self, first: int, table: Any) -> dict[str, Any]:
+        """Check consecutive rows of the table, given by their weights; what they contribute."""
+        found = [self.row(position, weights) for position, weights in enumerate(table, first)]
+        kept = sum(position in self.place for position in range(first, first + len(found)))
+        return {"first": first, "rows": len(found), "kept": kept, "highest": max(found, default=-inf)}
+
+    def whole(self, parts: list[dict[str, Any]]) -> str:
+        """Say which rows these parts are; refuse parts that overlap or are not of this table."""
+        end = 0
+        for part in sorted(parts, key=itemgetter("first")):
+            if part["first"] < end or part["first"] + part["rows"] > self.rows:
+                raise ProofError(f"the part at row {part['first']:,} repeats rows, or has more than the table")
+            end = part["first"] + part["rows"]
+        checked = sum(part["rows"] for part in parts)
+        if checked == self.rows and sum(part["kept"] for part in parts) != len(self.place):
+            raise ProofError("the parts do not hold all rows that were kept")
+        if checked == self.rows:
+            return f"all {self.rows:,} rows of the table checked"
+        return f"{checked:,} of {self.rows:,} rows of the table checked, the others taken on trust"
+
+
+def _members(rules: Any) -> list[list[int]]:
+    return [group["members"] for group in rules["groups"]]
+
+
+def read_weights(path: Any) -> list[Any]:
+    """The weights of some rows, in the order of the problem's columns: an array, or a CSV with a line of names."""
+    if str(path).endswith(".npy"):
+        with open(path, "rb") as file:
+            (n, d), cells = _npy(file.read())
+        return [cells[i * d : (i + 1) * d] for i in range(n)]
+    with open(path, newline="", encoding="utf-8") as file:
+        return [[float(x) for x in line] for line in list(csv.reader(file))[1:]]
+
+
+def check(proof_path: Any, problem_path: Any, id_column: str | None = None, parts: Any = ()) -> str:
+    """What was checked, in words; raises ProofError where the file does not prove that its choice is the best.
+
+    Of a large table also its parts, given as pairs: the position of the first row, and a file of weights.
+    """
     try:
-        return _check(proof_path, problem_path, id_column)
+        proof, problem = read_proof(proof_path, problem_path, id_column)
+        words = Checker(problem, proof).check()
+        if "screen" in proof:
+            screen = Screen(problem, proof)
+            words += f"; {screen.whole([screen.part(int(first), read_weights(path)) for first, path in parts])}"
+        return words
     except (ProofError, FileNotFoundError, PermissionError):
         raise
     except Exception as error:  # whatever a damaged file runs into
         raise ProofError(f"a file is damaged: {type(error).__name__}: {error}") from error
 
 
-def _check(proof_path: Any, problem_path: Any, id_column: str | None) -> str:
+def read_proof(proof_path: Any, problem_path: Any, id_column: str | None = None) -> tuple[Any, dict[str, Any]]:
+    """A proof that is as it was written, and the problem that it is about."""
     with open(proof_path, encoding="utf-8") as file:
         proof = json.load(file)
     if not isinstance(proof, dict) or proof.get("format") != "biselect-proof-1":
@@ -310,11 +400,14 @@ def _check(proof_path: Any, problem_path: Any, id_column: str | None) -> str:
     problem = read_problem(problem_path, proof, id_column)
     if digest(problem) != proof["problem"]:
         raise ProofError("the proof is of another problem")
-    return Checker(problem, proof).check()
+    return proof, problem
 
 
 if __name__ == "__main__":
+    proof_file, problem_file, *more = sys.argv[1:]
+    given = [text.split("=", 1) for text in more if text.partition("=")[0].isdigit()]
     try:
-        print(f"CHECKED: no choice scores higher ({check(*sys.argv[1:])})")
+        found = check(proof_file, problem_file, more[0] if more and not given else None, given)
+        print(f"CHECKED: no choice scores higher ({found})")
     except (ProofError, OSError) as error:
         sys.exit(f"REFUSED: {error}")

@@ -1,30 +1,18 @@
 """A small table cut into parts and a plain pass over them, for tests of whatever runs passes or writes them."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
-from biselect.partitions.parts import BLOCK_ROWS, Part
+from biselect.partitions.held_rows import HeldRows
+from biselect.partitions.parts import Part
 from biselect.partitions.passes import Arrays
 
 
-@dataclass(frozen=True)
-class HeldRows:
-    """Rows in memory as the source of a part."""
-
-    table: pa.Table
-    block: int = BLOCK_ROWS
-
-    def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
-        """These columns, block by block."""
-        for first in range(0, len(self.table), self.block):
-            yield self.table.select(list(columns)).slice(first, self.block)
-
-
-def cut(table: pa.Table, ends: Sequence[int], block: int = BLOCK_ROWS) -> tuple[Part, ...]:
+def cut(table: pa.Table, ends: Sequence[int]) -> tuple[Part, ...]:
     """A table as parts that end before these rows; empty parts fall away."""
     edges = sorted({0, len(table), *(end for end in ends if 0 < end < len(table))})
     return tuple(
@@ -32,7 +20,7 @@ def cut(table: pa.Table, ends: Sequence[int], block: int = BLOCK_ROWS) -> tuple[
             name=f"rows {first} to {last}",
             first=first,
             rows=last - first,
-            source=HeldRows(table.slice(first, last - first).combine_chunks(), block),
+            source=HeldRows(table=table.slice(first, last - first), first=first),
         )
         for first, last in pairwise(edges)
     )

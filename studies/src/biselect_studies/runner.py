@@ -5,7 +5,6 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,14 @@ from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
-from biselect.errors import AlteredWarning, BiselectError, InputError, MissingDependencyError
+from biselect.engines.clusters import cluster_package, dask_client, ray_runtime
+from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.task import Cell, Task, Values
 
 Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and of all."""
 
 ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back only when all of them are done
-PATIENCE = 10.0  # seconds to wait for a cluster to answer
 
 
 class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
@@ -181,39 +180,10 @@ def _workers(on: str) -> Iterator[int]:
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             yield joblib.cpu_count()
     elif on.startswith("dask://"):
-        address = on.removeprefix("dask://")
-        distributed = _cluster_package("distributed")
-        try:
-            client = distributed.Client(f"tcp://{address}", set_as_default=False, timeout=PATIENCE)
-        except (OSError, ValueError) as error:
-            raise InputError(f"no Dask scheduler answers at {address}: {error}") from error
-        with client, joblib.parallel_config(backend="dask", client=client):
+        with dask_client(on) as client, joblib.parallel_config(backend="dask", client=client):
             yield sum(client.nthreads().values())
     else:
-        with _ray(on) as ray, joblib.parallel_config(backend="ray"):
-            yield int(ray.cluster_resources()["CPU"])
-
-
-@contextmanager
-def _ray(on: str) -> Iterator[Any]:
-    """A Ray runtime: the one that runs here already, or one that ends with this."""
-    ray = _cluster_package("ray")
-    _cluster_package("ray.util.joblib").register_ray()
-    if ray.is_initialized():
-        yield ray
-        return
-    try:
-        ray.init(address=None if on == "ray" else on, log_to_driver=False, include_dashboard=False)
-    except (ConnectionError, RuntimeError) as error:
-        raise InputError(f"no Ray runtime answers at {on}: {error}") from error
-    try:
-        yield ray
-    finally:
-        ray.shutdown()
-
-
-def _cluster_package(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        raise MissingDependencyError(f"this needs {name}: pip install 'biselect-studies[cluster]'") from error
+        with ray_runtime(on) as ray:
+            cluster_package("ray.util.joblib").register_ray()
+            with joblib.parallel_config(backend="ray"):
+                yield int(ray.cluster_resources()["CPU"])

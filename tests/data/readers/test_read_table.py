@@ -12,8 +12,11 @@ import pytest
 from biselect.data.problem_files import read_problem
 from biselect.data.readers import read_blocks, read_table
 from biselect.data.readers.sources import Source
+from biselect.engines.threads import Threads
 from biselect.errors import InputError, MissingDependencyError
-from biselect.reviews.inputs import provenance, summed_up
+from biselect.progress import steps_of
+from biselect.reviews.inputs import provenance
+from biselect.reviews.summaries import summed_up
 
 ROWS = {"id": ["a", "b"], "x": [1, 2], "y": [0.5, None], "ok": [True, False]}
 
@@ -214,7 +217,7 @@ def test_a_folder_or_a_glob_of_parquet_is_one_table(parts):
     assert whole.to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab"), "year": ["2023", "2023", "2024", "2024"]}
     assert read_table(f"{parts}/**/*.parquet").to_pydict() == {"x": [2023, 1, 2024, 1], "y": list("abab")}
     assert pa.concat_tables(read_blocks(parts)).equals(whole)
-    assert summed_up(parts).rows == 4
+    assert summed_up(parts, Threads(), steps_of(False)).rows == 4
     assert len(provenance("c", 0, [parts])["inputs"]) == 2
 
 

@@ -148,7 +148,7 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
 
 def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS) -> Entries | None:
     """The different entries by shape; None where there are more shapes than numbers and dates have."""
-    if column.num_chunks == 0:
+    if len(column) == 0:
         return None
     coded = column if pa.types.is_dictionary(column.type) else pc.cast(column, pa.string()).dictionary_encode()
     coded = coded.unify_dictionaries()

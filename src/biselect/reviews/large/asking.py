@@ -10,6 +10,7 @@ import numpy as np
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
+from biselect.core.proof import Screen
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
 from biselect.reviews.evidence import CalibratedPool
@@ -21,6 +22,7 @@ from biselect.reviews.warnings import Finding, drift_findings, reading_findings,
 from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
+NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter
 
 
@@ -33,7 +35,6 @@ class LargeReview:
         calibrator: not fitted yet.
         k: how many rows to choose.
         m: how many columns.
-        most: how many columns at most, over all budgets that are asked about.
         rules: by name.
         marginals: `isolation` or `none`.
         coupling_weight: λ.
@@ -50,7 +51,6 @@ class LargeReview:
     calibrator: Calibrator
     k: int
     m: int
-    most: int
     rules: NamedRules
     marginals: str
     coupling_weight: float
@@ -65,16 +65,17 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
-        gathered = gather(self.tables, self.calibrator, m=self.m, most=self.most, drift=self.drift, ids=ids)
+        gathered = gather(self.tables, self.calibrator, m=self.m, drift=self.drift, ids=ids)
         for look in range(CLOSER_LOOKS + 1):
             problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
-            kinds, open_views = self._kinds(gathered, problem)
+            kinds, doubts = self._kinds(gathered, problem)
             if is_open(selection):
-                open_views.insert(0, (range(problem.n_features), self.m))
-            if not open_views or look == CLOSER_LOOKS:
+                doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
+            if not doubts or look == CLOSER_LOOKS:
                 break
-            gathered = gathered.with_views(open_views)
+            lower = 1 - NEAR * 4**look
+            gathered = gathered.with_views([(columns, self.m, lower * _weakest(found)) for columns, found in doubts])
         return Question(
             problem=problem,
             title=title,
@@ -94,6 +95,7 @@ class LargeReview:
             whole=self._whole(gathered, problem),
             solved=selection,
             answer=self._neighbour(gathered),
+            weighing=gathered.weighing,
         )
 
     def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
@@ -114,27 +116,36 @@ class LargeReview:
     def _solve(self, gathered: Gathered, problem: SelectionProblem) -> Selection:
         most = self._most(gathered, range(problem.n_features), self.m)
         with self.tables.step(f"Solving with {self.solver}: {problem.n_samples:,} rows kept") as told:
-            return solve_for_whole(problem, most, self.solver, **self._options(told))
+            found = solve_for_whole(problem, most, self.solver, **self._options(told))
+        if found.proof is None or most is None:
+            return found
+        screen = Screen(
+            rows=gathered.tables.pool.rows,
+            kept=gathered.kept.positions.tolist(),
+            heavy=float(gathered.kept.asked.heavy) if self.marginals == "isolation" else None,
+        )
+        return replace(found, proof=replace(found.proof, screen=screen))
 
     def _options(self, told: Progress | None = None) -> dict[str, Any]:
         return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
 
     def _kinds(
         self, gathered: Gathered, problem: SelectionProblem
-    ) -> tuple[Kinds | None, list[tuple[Sequence[int], int]]]:
-        """Kinds, and the choices of columns for which rows that were not kept could matter."""
+    ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
+        """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.kinds <= 1 or self.rules.must_columns:
             return None, []
-        open_views: list[tuple[Sequence[int], int]] = []
+        doubts: list[tuple[Sequence[int], Selection]] = []
         limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
 
         def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
             most = self._most(gathered, columns, self.m)
             options = {**self._options(), "time_limit": limit}
             found = solve_for_whole(asked, most, self.solver, **options)
+            inside = of_kept_rows(found, asked)
             if is_open(found):
-                open_views.append((columns, self.m))
-            return of_kept_rows(found, asked)
+                doubts.append((columns, inside))
+            return inside
 
         plain = replace(
             problem,
@@ -143,7 +154,7 @@ class LargeReview:
         )
         with self.tables.step("Looking for kinds of unusual"):
             sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
-            return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), open_views
+            return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), doubts
 
     def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
         def answer(asked: SelectionProblem, seconds: float) -> Selection:
@@ -183,6 +194,11 @@ class LargeReview:
                 "clipped_pool": float((weights >= gathered.calibrator.facts.largest_weight).mean()),
             },
         )
+
+
+def _weakest(selection: Selection) -> float:
+    """What the weakest chosen row adds, in units of weights."""
+    return float(selection.explain(nearest=0).sample_values.min() / (selection.problem.coupling_weight or 1.0))
 
 
 def _not_compared(m: int) -> dict[str, Any]:

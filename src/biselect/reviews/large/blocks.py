@@ -12,7 +12,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from pyarrow import ipc
 
+from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
+from biselect.data.tables import is_number
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
 
@@ -37,14 +39,31 @@ class FeatureColumns:
     where: str = "the pool"
     kept: tuple[str, ...] | None = None
 
-    def matrix(self, block: pa.Table, first: int) -> NamedMatrix:
-        """The features of a block whose first row stands at position `first`; unusable entries are refused."""
+    def matrix(self, block: pa.Table, positions: NDArray[np.int64] | None = None) -> NamedMatrix:
+        """The features of a block, whose rows stand at these positions; unusable entries are refused."""
         found = as_matrix(block.select(self.names), categories=self.categories, dates=self.dates)
         if self.kept is not None:
             found = align(found, self.kept, named=True, where=self.where)
-        place: Callable[[int], str] = lambda row: f"row {first + row:,}"  # noqa: E731
+        at = np.arange(len(found)) if positions is None else positions
+        place: Callable[[int], str] = lambda row: f"row {at[row]:,}"  # noqa: E731
         refuse_unusable(found.values, found.names, where=self.where, missing=self.missing, place_of=place)
         return found
+
+    def numbers(self, block: pa.Table) -> dict[str, NDArray[Any]]:
+        """Features that are numbers as they are stored, as arrays; NaN for a missing entry."""
+        special = {*self.categories, *parts_of_dates(self.dates)}
+        return {
+            name: _as_array(block[name])
+            for name in self.names
+            if name not in special and is_number(block.schema.field(name).type)
+        }
+
+
+def _as_array(column: pa.ChunkedArray) -> NDArray[Any]:
+    """A column of numbers, without a copy where it can be."""
+    if column.null_count or not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
+        column = column.cast(pa.float64(), safe=False)
+    return np.asarray(column.to_numpy())
 
 
 @contextmanager

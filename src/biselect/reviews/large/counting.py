@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
@@ -29,6 +30,7 @@ class Counting:
     Attributes:
         name: what a person reads while it runs.
         features: how they are read.
+        columns: names of the features.
         rulers: by position, for columns of numbers.
         split: share of the rows that is counted apart, for ranks.
         seed: fixes which.
@@ -36,6 +38,7 @@ class Counting:
 
     name: str
     features: FeatureColumns
+    columns: tuple[str, ...]
     rulers: dict[int, Ruler]
     split: float
     seed: int
@@ -46,20 +49,25 @@ class Counting:
             found: Arrays | None = None
             for first, block in part.blocks(self.features.names):
                 if block.num_rows:
-                    counted = self._of_block(first, self.features.matrix(block, first).values)
+                    counted = self._of_block(first, block)
                     found = counted if found is None else self.merged(found, counted)
             assert found is not None
             return found
 
-    def _of_block(self, first: int, values: NDArray[np.float64]) -> dict[str, NDArray[np.generic]]:
-        aside = drawn(first, len(values), self.split, 2 * self.seed + ASIDE) if self.split else None
+    def _of_block(self, first: int, block: pa.Table) -> Arrays:
+        columns = self.features.numbers(block)
+        if not {self.columns[j] for j in self.rulers} <= columns.keys():  # parts of dates
+            matrix = self.features.matrix(block)
+            columns = {name: matrix.values[:, j] for j, name in enumerate(matrix.names)}
+        aside = drawn(first, block.num_rows, self.split, 2 * self.seed + ASIDE) if self.split else None
         found: dict[str, NDArray[np.generic]] = {}
         for window in range(2 if self.split else 1):
-            rows = values if aside is None else values[aside if window else ~aside]
-            found[f"rows {window}"] = np.array([len(rows)])
+            rows = slice(None) if aside is None else np.flatnonzero(aside if window else ~aside)
+            found[f"rows {window}"] = np.array([block.num_rows if aside is None else rows.size])  # type: ignore[union-attr]
             for j, ruler in self.rulers.items():
-                known = rows[~np.isnan(rows[:, j]), j]
-                found[f"absent {window} {j}"] = np.array([len(rows) - known.size])
+                values = columns[self.columns[j]][rows].astype(np.float64)
+                known = values[~np.isnan(values)]
+                found[f"absent {window} {j}"] = np.array([values.size - known.size])
                 found |= {f"{name} {window} {j}": array for name, array in ruler.count(known).items()}
         return found
 
@@ -91,6 +99,7 @@ def counting_of(reference: Surveyed, features: FeatureColumns, calibrator: Calib
     return Counting(
         name="Calibrating on the reference",
         features=features,
+        columns=sample.names,
         rulers=rulers,
         split=calibrator.split_share,
         seed=seed,

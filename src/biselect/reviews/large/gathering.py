@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,23 +14,26 @@ from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.isolation import MOST_ROWS
+from biselect.calibrate.windows import Windows
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
-from biselect.partitions.parts import Partitions
+from biselect.partitions.parts import Part, Partitions
 from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.time_cut import ORIGIN
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, unpacked
-from biselect.reviews.large.collecting import Collecting, Heavy, View, moved_back, view_sums
+from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.reviews.large.counting import counting_of, windows_from
 from biselect.reviews.large.survey import Survey, Surveyed, same_in_both, sample_matrix, sample_share
+from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
-MORE_KEPT = 8  # so many times as many where these do not settle a question
+MOST_KEPT = 1 << 17  # the same where these do not settle a question
 MARGIN = 1e-12  # for machines that round otherwise
 
 
@@ -46,6 +49,7 @@ class Tables:
         step: tells a person what is done.
         missing: as for the calibrator.
         seed: fixes samples and draws.
+        times: first and last time of `reference` and `pool`, as text, where they are known.
     """
 
     pool: Partitions
@@ -55,31 +59,46 @@ class Tables:
     step: Steps
     missing: str
     seed: int
+    times: Mapping[str, tuple[str, str]]
 
     def run(self, asked: Pass, table: Partitions) -> Arrays:
         """A pass over all parts of one of them."""
         with self.step(f"{asked.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
             return self.engine.run(asked, table.parts, told)
 
+    def passes(self, table: Partitions) -> Callable[[Pass, Sequence[Part]], Arrays]:
+        """The same for those who ask for parts."""
+        return lambda asked, _: self.run(asked, table)
+
     @property
     def beside(self) -> tuple[str, ...]:
-        """Columns that rows of the pool bring along, beside the features."""
+        """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
         roles = self.roles
         named = (roles.id_column, roles.label_column, roles.per, roles.time_column, *roles.show)
         there = set(self.pool.schema.names)
-        return tuple(dict.fromkeys(name for name in named if name is not None and name in there))
+        found = list(dict.fromkeys(name for name in named if name is not None and name in there))
+        return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
+
+    def ignored(self) -> tuple[str, ...]:
+        """Columns of the pool that play no part, as the reference has none of their name."""
+        known = {*self.reference.schema.names, *self.beside, *self.roles.exclude}
+        return tuple(name for name in self.pool.schema.names if name not in known)
 
     def features(self) -> tuple[list[str], list[str]]:
         """Columns that are features, and date columns left out; a pool that lacks any is refused."""
         reference, pool = self.reference.schema.empty_table(), self.pool.schema.empty_table()
         if "gap" in {part for parts in parts_of_dates(self.roles.dates).values() for part in parts}:
             raise InputError("dates=: the gap to the row before is known only in a table that fits into memory")
+        either = {*reference.column_names, *pool.column_names}
+        for name in (*self.roles.exclude, self.roles.time_column):
+            if name is not None and name not in either:
+                raise InputError(f"neither the reference nor the pool has a column {name!r}")
         unused = self.roles.unused_dates(reference)
         found = [name for name in self.roles.feature_columns(reference) if name not in unused]
         if not found:
             raise InputError(f"only dates are left; use parts of one with dates=['{unused[0]}:hour,weekday']")
         require_columns(pool, found, self.pool.name)
-        require_columns(pool, list(self.beside), self.pool.name)
+        require_columns(pool, [name for name in self.beside if name != ORIGIN], self.pool.name)
         return found, unused
 
 
@@ -88,24 +107,18 @@ class KeptRows:
     """Heavy rows of the pool, and what is known of all others.
 
     Attributes:
-        asked: the pass that kept them.
+        asked: the pass that kept them, with all views so far.
+        table: the rows as they are stored.
         pool: the rows as a pool of their own.
         weighed: their features as they are weighed.
         positions: where they stand in the whole table.
-        others: by view and number of columns, what those of any other row weigh together at most.
     """
 
     asked: Collecting
+    table: pa.Table
     pool: Pool
     weighed: NamedMatrix
     positions: NDArray[np.int64]
-    others: NDArray[np.float64]
-
-    def most(self, columns: Sequence[int], m: int) -> float:
-        """What m of these columns of any other row weigh together at most."""
-        wanted = set(columns)
-        views = zip(self.asked.views, self.others, strict=True)
-        return float(min(found[min(m, len(view.columns)) - 1] for view, found in views if wanted <= {*view.columns}))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -115,6 +128,7 @@ class Gathered:
     Attributes:
         tables: what was read.
         calibrator: fitted on the whole reference.
+        windows: what it was fitted on.
         reference: rows of the reference, a sample of them where it is large.
         sampled: rows of the pool in the same way, as they are weighed.
         kept: rows of the pool to choose from.
@@ -126,6 +140,7 @@ class Gathered:
 
     tables: Tables
     calibrator: Calibrator
+    windows: Windows
     reference: NamedMatrix
     sampled: NamedMatrix
     kept: KeptRows
@@ -144,31 +159,45 @@ class Gathered:
         """Known positives in the whole pool; None without a label column."""
         return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
 
+    @property
+    def weighing(self) -> Weighing:
+        """How rows are weighed, to be stored."""
+        asked = self.kept.asked
+        return Weighing(features=asked.features, calibrator=asked.calibrator, windows=self.windows, shifts=asked.shifts)
+
     def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
         """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return coupling_weight * self.kept.most(columns, m) * (1 + MARGIN)
+        return coupling_weight * self.kept.asked.most(columns, m) * (1 + MARGIN)
 
-    def with_views(self, views: Sequence[tuple[Sequence[int], int]]) -> Gathered:
-        """The same with one more pass, which looks closer at choices of m among some of the columns."""
+    def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
+        """The same with one more pass, which looks closer at choices of m among some of the columns.
+
+        Args:
+            views: columns, m, and what counts as heavy there, unless too many rows would.
+        """
         W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
-        more = [
-            View(columns=tuple(columns), m=m, heavy=Heavy.of(view_sums(W, columns, m), share, MORE_KEPT * KEPT_ROWS))
-            for columns, m in views
-        ]
-        asked = replace(asked, name="Looking closer at the pool", views=(*asked.views, *more))
-        return replace(self, kept=_kept(self.tables, asked, self.positive))
+        more = []
+        for columns, m, heavy in views:
+            least = view_of(columns, m, W, share, MOST_KEPT)
+            more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
+        closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
+        table, positions = _collected(self.tables, closer)
+        new = np.flatnonzero(~np.isin(positions, self.kept.positions))
+        order = np.argsort(places := np.concatenate([self.kept.positions, positions[new]]), kind="stable")
+        table = pa.concat_tables([self.kept.table, table.take(new)]).take(order)
+        asked = replace(asked, views=(*asked.views, *more))
+        return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
-def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: str, ids: frozenset[str]) -> Gathered:
+def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: frozenset[str]) -> Gathered:
     """Make the passes.
 
     Args:
         tables: what to read.
         calibrator: not fitted yet.
         m: how many columns will be chosen.
-        most: how many at most, over all budgets that are asked about.
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
@@ -187,13 +216,12 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: 
     before = replace(plain, where="the reference", kept=kept)
     sample = sample_matrix(reference, before)
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
-        calibrator.fit(sample)
+        windows = calibrator.windows(sample)
     else:
         counting = counting_of(reference, before, calibrator, tables.seed)
         counted = tables.run(counting, tables.reference)
-        calibrator.fit_windows(
-            windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
-        )
+        windows = windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
+    calibrator.fit_windows(windows)
     features = replace(plain, kept=kept)
     raw = sample_matrix(pool, features)
     moved = moved_numbers(sample, raw, drift)
@@ -201,26 +229,27 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, most: int, drift: 
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
     every = tuple(range(len(kept)))
-    m, most = min(m, len(every)), min(most, len(every))
+    m = min(m, len(every))
     collecting = Collecting(
         name="Collecting heavy rows of the pool",
         features=features,
         beside=tables.beside,
         calibrator=calibrator.without_rows(),
         shifts=shifts,
-        views=(View(columns=every, m=m, heavy=Heavy.of(view_sums(W, every, m), pool.share, KEPT_ROWS)),),
+        quick=QuickLook.of(calibrator, shifts),
+        views=(view_of(every, m, W, pool.share, KEPT_ROWS),),
         heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
         seed=tables.seed,
-        most=most,
         id_column=tables.roles.id_column,
         ids=ids,
     )
     return Gathered(
         tables=tables,
         calibrator=calibrator,
+        windows=windows,
         reference=sample,
         sampled=sampled,
-        kept=_kept(tables, collecting, positive),
+        kept=_kept(tables, collecting, *_collected(tables, collecting), positive),
         moved=moved,
         same=same,
         surveys=(reference, pool),
@@ -251,18 +280,27 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 
 
-def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
-    """Make the pass, and a pool of what it kept."""
+def _collected(tables: Tables, asked: Collecting) -> tuple[pa.Table, NDArray[np.int64]]:
+    """Make the pass: the rows that it kept, and where they stand."""
     found = tables.run(asked, tables.pool)
     if not found["sizes"].size:
+        columns = dict.fromkeys([*asked.features.names, *asked.beside])
+        return next(iter(tables.pool.parts[0].blocks(list(columns))))[1].slice(0, 0), np.empty(0, dtype=np.int64)
+    return unpacked(found), found["at"].astype(np.int64)
+
+
+def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArray[np.int64], positive: str) -> KeptRows:
+    """A pool of the rows that were kept."""
+    if not positions.size:
         raise InputError("no row of the pool weighs anything against the reference")
-    table, positions = unpacked(found), found["at"].astype(np.int64)
-    names = asked.features.names
+    table = stored
+    names = list(asked.features.names)
     roles = replace(
         tables.roles,
         label_column=None,
         label_value=None,
-        features=list(names),
+        features=names,
+        exclude=(),
         categories=list(asked.features.categories),
         numbers=(),
     )
@@ -270,18 +308,24 @@ def _kept(tables: Tables, asked: Collecting, positive: str) -> KeptRows:
         name = "row"
         while name in table.column_names:
             name += "_"
-        table = table.append_column(name, pa.array(positions.astype(str)))
+        origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
+        table = table.append_column(name, pa.array(origin.astype(str)))
         roles = replace(roles, id_column=name)
     empty = tables.reference.schema.empty_table().select(names)
-    rows = from_two_tables(empty, table, roles)
+    rows = replace(
+        from_two_tables(empty, table, roles),
+        ignored=tables.ignored(),
+        excluded=tuple(tables.roles.exclude),
+        times=tables.times,
+    )
     label = tables.roles.label_column
     if label is not None:
         flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
     return KeptRows(
         asked=asked,
+        table=stored,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        weighed=moved_back(asked.features.matrix(table, 0), asked.shifts),
+        weighed=moved_back(asked.features.matrix(table, positions), asked.shifts),
         positions=positions,
-        others=found["others"].astype(float),
     )

@@ -13,16 +13,20 @@ import pyarrow as pa
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import row_labels
 from biselect.calibrate.maps import make_map
-from biselect.core.checks import whole
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm
 from biselect.data.readers.sources import Source
-from biselect.engines.engine import Engine
+from biselect.data.tables import require_columns
+from biselect.engines.choose import bytes_of, engine_for
+from biselect.engines.kept_passes import resuming
 from biselect.errors import InputError
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.held_rows import held_partitions
+from biselect.partitions.ids import refuse_repeated_ids
 from biselect.partitions.parts import Partitions
+from biselect.partitions.spool import Spool
+from biselect.partitions.time_cut import cut_in_time
 from biselect.progress import Steps
 from biselect.reviews.inputs import codes_in, resolved, with_roles
 from biselect.reviews.large.gathering import Tables
@@ -31,6 +35,7 @@ POOL_CELLS = 1 << 23  # rows times features; more are not held
 REFERENCE_CELLS = 1 << 25
 SMALL_FILE = 64 << 20  # bytes of a file that is read whole to see how large its table is
 FIRST_ROWS = 1 << 16  # of the reference, that show which columns hold codes
+STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that tell how large they are
 PLANNED_MARGINALS = ("isolation", "none")
 
 
@@ -50,56 +55,99 @@ def large_tables(
     reference: Any,
     roles: Roles,
     form: CsvForm,
-    engine: Engine,
     step: Steps,
     *,
     reference_until: Any,
     pool_last: int | None,
     missing: str,
     seed: int,
+    on: str | None,
+    memory: int | str | None,
+    resume: str | Path | None,
 ) -> Iterator[Tables | None]:
-    """Both tables in parts, for as long as they are needed; None where they are small enough to be held."""
-    if reference is None or _is_small_file(pool):
+    """Both tables in parts, for as long as they are needed; None where they are small enough to be held.
+
+    Args:
+        pool: rows to choose from.
+        reference: normal rows; None to split the pool in time.
+        roles: of the columns.
+        form: of CSV files.
+        step: tells a person what is done.
+        reference_until: as for `biselect.review`, and so are all others.
+        pool_last: only so many of the latest rows.
+        missing: what to do with missing values.
+        seed: fixes samples and draws.
+        on: where passes are run.
+        memory: for this process.
+        resume: where finished passes are kept.
+    """
+    given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
+    if (reference is None) == (reference_until is None) or all(is_small(source, most) for source, most in given):
         yield None
         return
     form = with_roles(form, roles)
-    opened, ids = _opened(pool, form)
-    normal, _ = _opened(reference, form)
-    width = _width(normal.schema, roles)
-    if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
-        yield None
-        return
-    roles = resolved(
-        roles if ids is None else replace(roles, id_column=ids), {*opened.schema.names, *normal.schema.names}
-    )
-    if isinstance(reference, str | Path):
-        codes = codes_in(_first_rows(normal), roles, ())
-        roles = replace(roles, categories=[*roles.categories, *codes])
-    yield Tables(
-        pool=opened,
-        reference=normal,
-        roles=roles,
-        engine=engine,
-        step=step,
-        missing=missing,
-        seed=whole("seed", seed, least=0),
-    )
+    with Spool() as spool:
+        opened, ids = _opened(pool, form, bytes_of(memory), spool)
+        normal = opened if reference is None else _opened(reference, form, bytes_of(memory), spool)[0]
+        width = _width(normal.schema, roles)
+        if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
+            yield None
+            return
+        if ids is not None and roles.id_column is None:
+            roles = replace(roles, id_column=ids)
+        roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
+        if isinstance(pool if reference is None else reference, str | Path):
+            codes = codes_in(_first_rows(normal), roles, ())
+            roles = replace(roles, categories=[*roles.categories, *codes])
+        with engine_for(on, memory) as plain, resuming(plain, resume) as engine:
+            tables = Tables(
+                pool=opened,
+                reference=normal,
+                roles=roles,
+                engine=engine,
+                step=step,
+                missing=missing,
+                seed=seed,
+                times={},
+            )
+            if roles.id_column is not None:
+                require_columns(opened.schema.empty_table(), [roles.id_column], opened.name)
+                refuse_repeated_ids(opened, roles.id_column, run=tables.passes(opened))
+            yield tables if reference is not None else _split(tables, str(reference_until), pool_last)
 
 
-def _is_small_file(source: Any) -> bool:
-    """Whether this is a file that has to be read whole before anybody knows how large its table is."""
+def _split(tables: Tables, reference_until: str, pool_last: int | None) -> Tables:
+    """One table as two: earlier rows are the reference, later ones the pool."""
+    roles = tables.roles
+    if roles.time_column is None:
+        raise InputError("reference_until= needs time_column=")
+    views = cut_in_time(
+        tables.pool,
+        roles.time_column,
+        reference_until=reference_until,
+        pool_last=pool_last,
+        date_format=roles.date_format,
+        run=tables.passes(tables.pool),
+    )
+    return replace(tables, pool=views.pool, reference=views.reference, times=views.times)
+
+
+def is_small(source: Any, most: int) -> bool:
+    """Whether a table surely has no more than so many cells, or is a file that is read whole to find out."""
     if not isinstance(source, str | Path):
-        return False
+        shape: Any = getattr(source, "shape", None)  # of a lazy frame not a number
+        known = isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape)
+        return known and shape[0] * shape[1] <= most
     place = Source.of(source)
-    if place.is_set or place.path.suffix.lower() == ".parquet":
+    if place.is_set or place.path.suffix.lower() in STREAMED:
         return False
     return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
 
 
-def _opened(source: Any, form: CsvForm) -> tuple[Partitions, str | None]:
+def _opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
     if (labels := row_labels(source)) is None:
-        return partitions_of(source, form), None
+        return partitions_of(source, form, memory=memory, spool=spool), None
     table = as_table(source, form)
     name = str(getattr(source.index, "name", None) or "index")
     while name in table.column_names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -63,31 +63,14 @@ class Survey:
             return self._of_part(part)
 
     def _of_part(self, part: Part) -> Arrays:
-        names: tuple[str, ...] = ()
-        ends, absent = np.empty((2, 0)), np.empty(0, dtype=np.int64)
-        labels: dict[str, Counter[str]] = {}
+        seen = _Seen()
         positives: Counter[str] = Counter()
-        text: set[str] = set()
         sample, positions, rows = [], [], 0
         columns = list(dict.fromkeys([*self.features.names, *self.beside]))
         for first, block in part.blocks(columns):
             if block.num_rows == 0:
                 continue
-            matrix = self.features.matrix(block, first)
-            if not names:
-                names = matrix.names
-                ends, absent = _no_ends(len(names)), np.zeros(len(names), dtype=np.int64)
-            gaps = np.isnan(matrix.values)
-            absent += gaps.sum(axis=0)
-            ends[0] = np.fmin(ends[0], np.fmin.reduce(matrix.values, axis=0))
-            ends[1] = np.fmax(ends[1], np.fmax.reduce(matrix.values, axis=0))
-            for j, known in matrix.labels.items():
-                codes = matrix.values[~gaps[:, j], j].astype(np.intp)
-                counts = np.bincount(codes, minlength=len(known)).tolist()
-                found = labels.setdefault(names[j], Counter())
-                found.update(dict(zip(known, counts, strict=True)))
-                _refuse_many(names[j], found)
-            text |= {names[j] for j in matrix.text}
+            seen.take(self.features, first, block)
             if self.label is not None:
                 positives.update(_counted(as_texts(block[self.label])))
             chosen = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
@@ -95,6 +78,8 @@ class Survey:
                 sample.append(block.take(chosen))
                 positions.append(first + chosen)
             rows += block.num_rows
+        names, labels, text = tuple(seen.ends), seen.labels, seen.text
+        ends, absent = np.array([*seen.ends.values()]).T, np.array([*seen.absent.values()], dtype=np.int64)
         return {
             "rows": np.array([rows]),
             "ends": ends,
@@ -186,9 +171,55 @@ class Surveyed:
         return found | {f"{end:.15g}" for end in self.ends[:, j] if np.isfinite(end)}
 
 
+class _Seen:
+    """What the blocks of one part show of each feature."""
+
+    def __init__(self) -> None:
+        self.ends: dict[str, tuple[float, float]] = {}
+        self.absent: Counter[str] = Counter()
+        self.labels: dict[str, Counter[str]] = {}
+        self.text: set[str] = set()
+
+    def take(self, features: FeatureColumns, first: int, block: pa.Table) -> None:
+        """Look at one block."""
+        numbers = features.numbers(block)
+        rest = [name for name in features.names if name not in numbers]
+        for name, values in numbers.items():
+            low, high, gaps = values.min(), values.max(), 0
+            if np.isnan(low):
+                known = values[~np.isnan(values)]
+                gaps = values.size - known.size
+                low, high = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
+            if (np.isinf([low, high]).any() and gaps < values.size) or (gaps and features.missing == "error"):
+                features.matrix(block, np.arange(first, first + block.num_rows))  # says which entry it is
+            self._widen(name, float(low), float(high), gaps)
+        if rest:
+            other = replace(features, names=tuple(rest))
+            matrix = other.matrix(block, np.arange(first, first + block.num_rows))
+            self._take_matrix(matrix)
+
+    def _take_matrix(self, matrix: NamedMatrix) -> None:
+        for j, name in enumerate(matrix.names):
+            values = matrix.values[:, j]
+            known = values[~np.isnan(values)]
+            ends = (known.min(), known.max()) if known.size else (np.inf, -np.inf)
+            self._widen(name, float(ends[0]), float(ends[1]), values.size - known.size)
+            if j in matrix.labels:
+                counts = np.bincount(known.astype(np.intp), minlength=len(matrix.labels[j])).tolist()
+                found = self.labels.setdefault(name, Counter())
+                found.update(dict(zip(matrix.labels[j], counts, strict=True)))
+                _refuse_many(name, found)
+        self.text |= {matrix.names[j] for j in matrix.text}
+
+    def _widen(self, name: str, low: float, high: float, gaps: int) -> None:
+        before = self.ends.get(name, (np.inf, -np.inf))
+        self.ends[name] = (min(before[0], low), max(before[1], high))
+        self.absent[name] += gaps
+
+
 def sample_matrix(found: Surveyed, features: FeatureColumns) -> NamedMatrix:
     """The features of the rows in the sample."""
-    return features.matrix(found.sample, 0)
+    return features.matrix(found.sample, found.positions)
 
 
 def same_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
@@ -198,10 +229,6 @@ def same_in_both(reference: Surveyed, pool: Surveyed) -> tuple[str, ...]:
     if len(found) == len(names):
         raise InputError("every feature holds one and the same value in reference and pool: there is nothing to weigh")
     return found
-
-
-def _no_ends(width: int) -> NDArray[np.float64]:
-    return np.array([[np.inf] * width, [-np.inf] * width])
 
 
 def _counted(column: pa.ChunkedArray) -> dict[str, int]:

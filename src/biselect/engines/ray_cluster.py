@@ -1,0 +1,45 @@
+"""A Ray cluster: it places shares, and computes those of a lost worker or node again."""
+
+from collections.abc import Generator, Sequence
+from itertools import islice
+from typing import Any
+
+from biselect.engines.shares import AHEAD, RETRIES, Cluster, Share, named
+from biselect.errors import BiselectError
+from biselect.partitions.passes import Arrays, Pass, over
+
+
+class RayCluster(Cluster):
+    """Runs shares as tasks of a Ray runtime."""
+
+    def __init__(self, name: str, ray: Any):
+        super().__init__()
+        self.name, self.ray = name, ray
+        self.workers = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self.dumps = ray.cloudpickle.dumps
+
+    def found_in(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
+        """See `Cluster`."""
+        ray = self.ray
+        there, task = ray.put(asked), ray.remote(max_retries=RETRIES)(over)
+        waiting, places = iter(enumerate(shares)), dict[Any, int]()
+
+        def hand_out(number: int) -> None:
+            places.update((task.remote(there, share), at) for at, share in islice(waiting, number))
+
+        try:
+            hand_out(AHEAD * self.workers)
+            while places:
+                (done,), _ = ray.wait([*places])
+                at = places[done]
+                arrays = ray.get(done)
+                del places[done]
+                hand_out(1)
+                yield at, arrays
+        except ray.exceptions.RayTaskError as error:
+            raise error.cause if isinstance(error.cause, BiselectError) else error from None
+        except ray.exceptions.RayError as error:
+            raise BiselectError(f"{self.name}: each worker that read {named(shares[at])} died: {error}") from error
+        finally:
+            for running in places:
+                ray.cancel(running)

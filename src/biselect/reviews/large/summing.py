@@ -1,0 +1,216 @@
+"""A summary of a table that no memory holds, in two passes: look over all rows, then count the numbers.
+
+The result depends on the rows and their order alone, so it is the same for any division into parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.calibrate import ReferenceSummary
+from biselect.calibrate.counted_columns import Counts, Ruler, drawn, lots, merged_counts
+from biselect.calibrate.counted_sketch import counted_sketch
+from biselect.calibrate.frames import float_values
+from biselect.calibrate.reference_summary import ENTRIES
+from biselect.data.splits import as_times
+from biselect.engines.engine import Engine
+from biselect.errors import InputError
+from biselect.partitions.parts import Part, Partitions
+from biselect.partitions.passes import Arrays
+from biselect.progress import Steps
+from biselect.reviews.large.blocks import as_bytes, from_bytes, joined, told_of
+from biselect.reviews.large.survey import sample_share
+
+
+@dataclass(frozen=True, kw_only=True)
+class LookOver:
+    """First pass: rows, times, categories, missing cells, the ends of numbers, and a sample of these.
+
+    Attributes:
+        name: what a person reads while it runs.
+        numbers: columns of numbers.
+        others: columns of anything else.
+        time_column: dates the rows; None where nothing does.
+        date_format: how it is written.
+        share: of the rows that are drawn.
+        seed: fixes which.
+    """
+
+    name: str
+    numbers: tuple[str, ...]
+    others: tuple[str, ...]
+    time_column: str | None
+    date_format: str | None
+    share: float
+    seed: int
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        time, rest = self.time_column, ReferenceSummary()
+        absent = np.zeros(len(self.numbers), dtype=np.int64)
+        ends = np.array([[np.inf] * len(self.numbers), [-np.inf] * len(self.numbers)])
+        sample, positions = [np.empty((0, len(self.numbers)))], [np.empty(0, dtype=np.int64)]
+        wanted = dict.fromkeys([*self.numbers, *self.others, *([] if time is None else [time])])
+        with told_of(part):
+            for first, block in part.blocks([*wanted]):
+                if time is not None:
+                    times = as_times(block[time], time, date_format=self.date_format, place_of=_placed(first))
+                    block = block.set_column(block.column_names.index(time), time, times)
+                rest.add(block, time_column=time, columns=self.others)
+                values = numbers_in(block, self.numbers)
+                absent += np.isnan(values).sum(axis=0)
+                ends[0] = np.fmin(ends[0], np.fmin.reduce(values, axis=0, initial=np.inf))
+                ends[1] = np.fmax(ends[1], np.fmax.reduce(values, axis=0, initial=-np.inf))
+                _refuse_infinite(ends, self.numbers)
+                chosen = np.flatnonzero(drawn(first, len(values), self.share, self.seed))
+                sample.append(values[chosen])
+                positions.append(first + chosen)
+        return {
+            "told": as_bytes(rest.state()[0]),
+            "absent": absent,
+            "ends": ends,
+            "sample": np.concatenate(sample),
+            "at": np.concatenate(positions),
+        }
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        rest = ReferenceSummary.merged(
+            [ReferenceSummary.from_state(from_bytes(one["told"]), {}) for one in (before, after)]
+        )
+        low, high = before["ends"].astype(np.float64), after["ends"].astype(np.float64)
+        return {
+            "told": as_bytes(rest.state()[0]),
+            "absent": before["absent"] + after["absent"],  # type: ignore[operator]
+            "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
+            **joined(before, after, ["sample", "at"]),
+        }
+
+
+@dataclass(frozen=True, kw_only=True)
+class CountNumbers:
+    """Second pass: every number held against the ruler of its column.
+
+    Attributes:
+        name: what a person reads while it runs.
+        columns: of numbers.
+        rulers: one for each.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    rulers: tuple[Ruler, ...]
+
+    def of_part(self, part: Part) -> Arrays:
+        """What one part holds."""
+        found: Arrays | None = None
+        with told_of(part):
+            for _, block in part.blocks(self.columns):
+                here: dict[str, NDArray[np.generic]] = {}
+                for j, (values, ruler) in enumerate(zip(numbers_in(block, self.columns).T, self.rulers, strict=True)):
+                    here |= {f"{name} {j}": array for name, array in ruler.count(values[~np.isnan(values)]).items()}
+                found = here if found is None else self.merged(found, here)
+        assert found is not None
+        return found
+
+    def merged(self, before: Arrays, after: Arrays) -> Arrays:
+        """What two neighbouring runs of parts hold together."""
+        found: dict[str, NDArray[np.generic]] = {}
+        for j in range(len(self.columns)):
+            both = merged_counts(_of(before, j), _of(after, j))
+            found |= {f"{name} {j}": array for name, array in both.items()}
+        return found
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class SummedTable:
+    """What the passes found.
+
+    Attributes:
+        summary: of all rows.
+        sample: numbers of some rows.
+        positions: where these stand in the table.
+    """
+
+    summary: ReferenceSummary
+    sample: pa.Table
+    positions: NDArray[np.int64]
+
+    def draw(self, rows: int, seed: int) -> pa.Table:
+        """So many rows of the sample, the same whatever the table is divided into."""
+        order = np.argsort(lots(self.positions, seed), kind="stable")[:rows]
+        return self.sample.take(np.sort(order))
+
+
+def sum_up(
+    table: Partitions,
+    columns: Sequence[str],
+    engine: Engine,
+    step: Steps,
+    *,
+    time_column: str | None = None,
+    date_format: str | None = None,
+    seed: int = 0,
+) -> SummedTable:
+    """The summary of these columns of a table in parts."""
+    kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
+    numbers = tuple(name for name in columns if kinds[name].dtype.is_numeric())
+
+    def run(asked: LookOver | CountNumbers) -> Arrays:
+        with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
+            return engine.run(asked, table.parts, told)
+
+    share = sample_share(table.rows)
+    looked = run(
+        LookOver(
+            name="Looking over",
+            numbers=numbers,
+            others=tuple(name for name in columns if name not in numbers),
+            time_column=time_column,
+            date_format=date_format,
+            share=share,
+            seed=seed,
+        )
+    )
+    sample, ends = looked["sample"].astype(np.float64), looked["ends"].astype(np.float64)
+    rulers = tuple(Ruler.of(sample[:, j], share, *ends[:, j].tolist()) for j in range(len(numbers)))
+    summary = ReferenceSummary.from_state(from_bytes(looked["told"]), {})
+    summary.missing.update(dict(zip(numbers, looked["absent"].tolist(), strict=True)))
+    if numbers:
+        counted = run(CountNumbers(name="Counting", columns=numbers, rulers=rulers))
+        for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
+            summary.numbers[name] = counted_sketch(ruler, _of(counted, j), ENTRIES)
+    return SummedTable(
+        summary=summary.only(columns),
+        sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
+        positions=looked["at"].astype(np.int64),
+    )
+
+
+def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
+    """These columns as a matrix; a missing one is NaN."""
+    frame = nw.from_native(block, eager_only=True)
+    found = np.empty((block.num_rows, len(columns)), order="F")
+    for j, name in enumerate(columns):
+        found[:, j] = float_values(frame[name])
+    return found
+
+
+def _of(arrays: Arrays, j: int) -> Counts:
+    return {name: arrays[f"{name} {j}"] for name in ("equal", "between", "low", "high", "sums")}
+
+
+def _placed(first: int) -> Callable[[int], str]:
+    return lambda row: f"row {first + row:,}"
+
+
+def _refuse_infinite(ends: NDArray[np.float64], columns: Sequence[str]) -> None:
+    for name, (low, high) in zip(columns, ends.T, strict=True):
+        if low == -np.inf or high == np.inf:
+            raise InputError(f"the reference has an infinite value in column {name!r}; drop those rows")

@@ -1,0 +1,89 @@
+"""How a row of a large table becomes weights, as one file: whoever has it and some of the rows can weigh them again."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.stored_windows import stored_windows, windows_from_store
+from biselect.calibrate.windows import Windows
+from biselect.core.archives import read_arrays
+from biselect.core.json_files import refused_as, shortened
+from biselect.reviews.large.blocks import FeatureColumns
+from biselect.reviews.large.collecting import moved_back
+from biselect.reviews.recentre import Shifts
+
+FORMAT = "biselect-calibration-1"
+FILE = "calibration.npz"
+SETTINGS = ("map", "center", "cap", "missing", "split", "seed")  # of a calibrator
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Weighing:
+    """Everything that rows are weighed with.
+
+    Attributes:
+        features: how they are read.
+        calibrator: fitted; it needs no row of the reference.
+        windows: what it was fitted on.
+        shifts: how columns that moved are put back first; None where none did.
+    """
+
+    features: FeatureColumns
+    calibrator: Calibrator
+    windows: Windows
+    shifts: Shifts | None
+
+    def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
+        """The weights of a block of rows, the first of which stands at this position."""
+        matrix = self.features.matrix(block, np.arange(first, first + block.num_rows))
+        return self.calibrator.weights(moved_back(matrix, self.shifts))
+
+    def to_bytes(self) -> bytes:
+        """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
+        header, arrays = stored_windows(self.windows)
+        plain = {
+            "format": FORMAT,
+            "features": asdict(self.features),
+            "settings": {name: getattr(self.calibrator, name) for name in SETTINGS},
+            "shifted": None if self.shifts is None else list(self.shifts.columns),
+            "windows": header,
+        }
+        if self.shifts is not None:
+            arrays |= {"middles": self.shifts.middles, "factors": self.shifts.factors, "targets": self.shifts.targets}
+        stream = io.BytesIO()
+        text = np.frombuffer(json.dumps(plain, allow_nan=False).encode(), dtype=np.uint8)
+        np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
+        return stream.getvalue()
+
+    @classmethod
+    def load(cls, path: str | Path) -> Weighing:
+        """Read what `to_bytes` gave; anything else is refused."""
+        what = f"the calibration of a large table ({FORMAT})"
+        header, arrays = read_arrays(path, what)
+        with refused_as(f"{path}: not {what}"):
+            if header["format"] != FORMAT:
+                raise ValueError(f"its format is {shortened(header['format'])}")
+            asked = header["features"]
+            lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
+            windows = windows_from_store(header["windows"], arrays)
+            shifts = None
+            if header["shifted"] is not None:
+                shifts = Shifts(
+                    columns=tuple(map(int, header["shifted"])),
+                    **{name: arrays[name].astype(float) for name in ("middles", "factors", "targets")},
+                )
+            return cls(
+                features=FeatureColumns(missing=str(asked["missing"]), **lists),
+                calibrator=Calibrator(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
+                windows=windows,
+                shifts=shifts,
+            )

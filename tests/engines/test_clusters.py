@@ -1,0 +1,165 @@
+"""Real local clusters of Dask and Ray: the bytes of threads, whatever is killed, and errors as they were raised."""
+
+import os
+import signal
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biselect._version import __version__
+from biselect.engines import clusters, engine_for
+from biselect.engines.shares import PER_WORKER, Runs, shares_of
+from biselect.errors import InputError, MissingDependencyError
+from biselect.partitions.passes import over
+from biselect.testing.tallies import Tally, cut
+
+RNG = np.random.default_rng(22)
+TABLE = pa.table({"x": RNG.integers(0, 1000, size=5000).astype(float)})
+
+
+def content(found):
+    return {name: (array.dtype.str, array.shape, array.tobytes()) for name, array in found.items()}
+
+
+@pytest.fixture(scope="module")
+def dask():
+    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        engine_for(cluster.scheduler_address.replace("tcp://", "dask://")) as engine,
+    ):
+        yield engine
+
+
+@pytest.fixture(scope="module")
+def ray():
+    ray = pytest.importorskip("ray", reason="needs the cluster extra")
+    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
+    try:
+        with engine_for("ray") as engine:
+            yield engine
+        assert ray.is_initialized(), "a runtime that was there before stays"
+    finally:
+        ray.shutdown()
+
+
+@pytest.fixture(params=["dask", "ray"])
+def cluster(request):
+    return request.getfixturevalue(request.param)
+
+
+@pytest.fixture(scope="module")
+def threads():
+    with engine_for() as engine:
+        yield engine
+
+
+def test_any_division_gives_the_bytes_of_threads(cluster, threads):
+    for parts in (1, 2, 7, 40):
+        asked = Tally("x", 25)
+        ends = RNG.integers(0, 5000, size=parts - 1).tolist()
+        assert content(cluster.run(asked, cut(TABLE, ends))) == content(threads.run(asked, cut(TABLE, [])))
+
+
+@dataclass(frozen=True)
+class Deadly(Tally):
+    """Ends the process of whoever takes one part, once."""
+
+    flag: str = ""
+
+    def of_part(self, part):
+        if part.first == 2000:
+            try:
+                Path(self.flag).touch(exist_ok=False)
+            except FileExistsError:
+                pass
+            else:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return super().of_part(part)
+
+
+def test_a_worker_killed_in_the_middle_of_each_pass_changes_nothing(cluster, threads, tmp_path):
+    for column, most in (("x", 10), ("x", 50)):
+        flag = tmp_path / f"killed-{most}"
+        found = cluster.run(Deadly(column, most, flag=str(flag)), cut(TABLE, range(0, 5000, 250)))
+        assert flag.exists()
+        assert content(found) == content(threads.run(Tally(column, most), cut(TABLE, [])))
+
+
+@dataclass(frozen=True)
+class Broken(Tally):
+    def of_part(self, part):
+        if part.first == 1000:
+            raise InputError(f"{part.name}: cannot be read")
+        return super().of_part(part)
+
+
+def test_an_error_in_a_part_comes_back_as_it_was(cluster, threads):
+    for engine in (cluster, threads):
+        with pytest.raises(InputError, match=r"^rows 1000 to 1500: cannot be read$") as raised:
+            engine.run(Broken("x", 3), cut(TABLE, range(0, 5000, 500)))
+        assert type(raised.value) is InputError
+    assert content(cluster.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
+
+
+@pytest.mark.parametrize(("version", "has"), [(None, "no biselect"), ("0.0", "biselect 0.0")])
+def test_a_worker_with_another_version_is_refused(version, has):
+    clusters._check_versions({"tcp://host:1": __version__})
+    with pytest.raises(InputError, match=f"the worker at tcp://host:2 has {has}; install {__version__}"):
+        clusters._check_versions({"tcp://host:1": __version__, "tcp://host:2": version})
+
+
+@given(st.lists(st.integers(1, 5000), max_size=60), st.integers(1, 9))
+def test_shares_are_neighbours_and_about_equal(ends, workers):
+    parts = cut(TABLE, ends)
+    shares = shares_of(parts, workers)
+    assert tuple(part for share in shares for part in share) == parts and all(shares)
+    most = max(part.rows for part in parts)
+    assert len(shares) <= PER_WORKER * workers + 1
+    assert all(sum(part.rows for part in share) <= 5000 / (PER_WORKER * workers) + 1 + most for share in shares)
+
+
+@given(st.permutations(range(7)))
+def test_shares_are_merged_whatever_comes_first(order):
+    asked, parts = Tally("x", 5), cut(TABLE.slice(0, 70), range(0, 70, 10))
+    runs = Runs(asked)
+    for at in order:
+        runs.add(at, asked.of_part(parts[at]))
+    assert content(runs.whole()) == content(over(asked, parts))
+
+
+def test_what_travels_is_counted(cluster):
+    found = cluster.run(Tally("x", 100), cut(TABLE, range(0, 5000, 100)))
+    traffic = cluster.traffic[-1]
+    assert traffic.name == "Counting" and traffic.workers == 2
+    assert traffic.returned >= 2 * sum(array.nbytes for array in found.values())  # of every share
+    assert traffic.sent > TABLE.nbytes  # the rows of these parts travel with them
+    assert traffic.per_worker == (traffic.sent + traffic.returned) / 2
+
+
+def test_progress_counts_parts(cluster):
+    told = []
+    cluster.run(Tally("x", 3), cut(TABLE, range(0, 5000, 100)), lambda share, _: told.append(share))
+    assert told == sorted(told) and told[-1] == 1.0 and len(told) >= 4
+
+
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
+    pytest.importorskip("distributed", reason="needs the cluster extra")
+    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    with pytest.raises(InputError, match="no Dask scheduler answers at localhost:9"), engine_for("dask://localhost:9"):
+        pass
+
+
+def test_a_missing_extra_is_named(monkeypatch):
+    def absent(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(clusters, "import_module", absent)
+    for on in ("dask://localhost:1", "ray"):
+        with pytest.raises(MissingDependencyError, match=r"biselect\[cluster\]"), engine_for(on):
+            pass

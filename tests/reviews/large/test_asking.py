@@ -1,0 +1,131 @@
+"""The answer from the rows kept is that of the whole table, however it is divided."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import biselect as bs
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.solvers.stand_ins import NAME
+
+ASKED = {"k": 8, "m": 2, "id_column": "id", "exclude": ["group", "when"], "neighbours": (0, 0), "progress": False}
+
+
+def whole_optimum(found, pool, m, coupling_weight=1.0):
+    """The optimum over all rows, weighed as the answer's were."""
+    weighing = found.weighing
+    W = weighing.weights(pool, 0)
+    place = {name: i for i, name in enumerate(pool["id"].to_pylist())}
+    scores = np.zeros(len(W))
+    kept = found.problem
+    for i in range(kept.n_samples):
+        name = kept.sample_name(i)
+        if not name.startswith(NAME):
+            scores[place[name]] = kept.sample_scores[i]
+    problem = SelectionProblem(coupling=W, sample_scores=scores, k=kept.k, m=m, coupling_weight=coupling_weight)
+    return bs.solve(problem, "exact")
+
+
+@pytest.mark.parametrize("marginals", ["isolation", "none"])
+@pytest.mark.parametrize("planted", [12, 0])
+@pytest.mark.parametrize("mixed", [False, True])
+def test_the_answer_is_the_optimum_of_the_whole_table(tables, tiny_memory, marginals, planted, mixed):
+    pool, reference = tables(planted=planted, mixed=mixed)
+    found = bs.review(pool, reference, **ASKED, kinds=1, marginals=marginals)
+    assert found.problem.n_samples < pool.num_rows / 2 and found.summary["budgets"]["samples"] == pool.num_rows
+    best = whole_optimum(found, pool, 2)
+    assert found.selection.score <= best.score <= -found.selection.bound + 1e-9
+    if found.selection.proven_optimal:
+        assert found.selection.score == pytest.approx(best.score, rel=1e-12)
+        assert not any(name.startswith(NAME) for name in found.selection.sample_names)
+    assert found.selection.proven_optimal or not planted
+
+
+def test_any_division_gives_the_same_bytes(tables, tiny_memory, split_up):
+    pool, reference = tables(mixed=True)
+    asked = {**ASKED, "kinds": 2}
+    answers = set()
+    for seed in range(4):
+        given = (pool, reference) if seed == 0 else (split_up(pool, "pool", seed), split_up(reference, "ref", seed))
+        found = bs.review(*given, **asked)
+        answers.add(
+            (
+                json.dumps(found.summary["selection"]),
+                found.selection.proof_json(),
+                json.dumps([kind["selection"] for kind in found.summary["kinds"]["found"]]),
+            )
+        )
+    assert len(answers) == 1
+
+
+def test_a_table_that_fits_is_held_whole(tables):
+    pool, reference = tables(rows=400)
+    found = bs.review(pool, reference, **ASKED, kinds=1)
+    assert found.problem.n_samples == 400 and found.summary["searched"] is None
+
+
+def test_rules_hold_by_name(tables, tiny_memory, split_up):
+    pool, reference = tables()
+    rules = {"must": ["r7"], "never": ["r9", "r11"], "at_most": 1, "per": "group"}
+    found = bs.review(split_up(pool, "pool", 3), reference, **ASKED, **rules, kinds=1)
+    names = found.selection.sample_names
+    groups = dict(zip(pool["id"].to_pylist(), pool["group"].to_pylist(), strict=True))
+    assert "r7" in names and not {"r9", "r11"} & set(names)
+    assert len({groups[name] for name in names}) == len(names)
+
+
+def test_one_table_split_in_time_is_as_two(tables, tiny_memory, split_up):
+    pool, reference = tables()
+    late = pool.set_column(pool.column_names.index("when"), "when", pa.array(np.arange(4000) + 2000))
+    both = pa.concat_tables([reference, late])
+    both = both.set_column(both.column_names.index("id"), "id", pa.array([f"r{i}" for i in range(6000)]))
+    asked = {**ASKED, "exclude": ["group"], "time_column": "when", "kinds": 1}
+    split = bs.review(split_up(both, "both", 1), reference_until=1999, **asked)
+    apart = bs.review(late, reference, **asked)
+    moved = [f"r{int(name[1:]) + 2000}" for name in apart.selection.sample_names]
+    assert split.selection.sample_names == moved and split.selection.score == apart.selection.score
+    assert split.summary["tables"]["pool"] == {"rows": 4000, "times": ["2000", "5999"]}
+    unnamed = bs.review(both.drop(["id"]), reference_until=1999, **{**asked, "id_column": None})
+    assert unnamed.selection.sample_names == [name[1:] for name in moved]
+
+
+def test_known_positives_are_counted_over_the_whole_table(tables, tiny_memory):
+    pool, reference = tables()
+    fraud = pa.array(np.arange(4000) % 50 == 0)
+    found = bs.review(pool.append_column("fraud", fraud), reference, **ASKED, label_column="fraud", kinds=1)
+    told = found.summary["labels"]
+    assert told["positives"] == 80 and told["rows"] == 4000 and told["by_chance"] == pytest.approx(8 * 80 / 4000)
+
+
+def test_an_infinite_number_is_found_with_its_file(tables, tiny_memory, split_up):
+    pool, reference = tables()
+    values = pool["x2"].to_numpy().copy()
+    values[1234] = np.inf
+    broken = pool.set_column(pool.column_names.index("x2"), "x2", pa.array(values))
+    with pytest.raises(InputError, match=r"\.parquet.*infinite value in column 'x2', row 1,234"):
+        bs.review(split_up(broken, "pool", 2), reference, **ASKED, kinds=1)
+
+
+def test_ids_that_stand_twice_are_refused(tables, tiny_memory, split_up):
+    pool, reference = tables()
+    names = pool["id"].to_pylist()
+    names[3999] = names[5]
+    twice = pool.set_column(pool.column_names.index("id"), "id", pa.array(names))
+    with pytest.raises(InputError, match=r"'r5' stands in .*parquet.* and .*parquet"):
+        bs.review(split_up(twice, "pool", 2), reference, **ASKED, kinds=1)
+
+
+def test_many_rows_that_weigh_alike_do_not_fill_the_memory(tables, tiny_memory):
+    rng = np.random.default_rng(0)
+    flags = [pa.table({f"f{j}": rng.random(n) < share for j in range(4)}) for n, share in ((5000, 0.2), (5000, 0.01))]
+    found = bs.review(*flags, k=8, m=2, kinds=1, marginals="none", neighbours=(0, 0), progress=False)
+    assert found.problem.n_samples < 1000 and found.selection.proven_optimal
+
+
+def test_the_page_says_how_much_was_searched(tables, tiny_memory):
+    pool, reference = tables()
+    page = bs.review(pool, reference, **ASKED, kinds=1).report()
+    assert "the heaviest of all 4,000" in page
