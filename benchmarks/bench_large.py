@@ -115,7 +115,7 @@ def ours(folder: Path, on: str | None, memory: str, limit: float | None) -> dict
         "CPU s": time.process_time(),
         "passes": passes,
         "steps": [one for one in steps if one["s"] >= 0.01],
-        "whole": review.summary.get("whole"),
+        "searched": review.summary.get("searched"),
         "score": found.score,
         "gap": found.gap,
         "proven": found.proven_optimal,
@@ -177,7 +177,7 @@ def compare(folder: Path, shape: str, rows: int, args) -> dict:
     found = child("ours", str(folder), args.on or "", args.memory, limit)
     table = LargeTable(shape=shape, role="pool", rows=rows, seed=args.seed, k=K, m=M)
     ids = found.pop("ids")
-    whole = found["whole"] or {}
+    searched = found["searched"] or {}
     return {
         "shape": shape,
         "rows": rows,
@@ -189,7 +189,7 @@ def compare(folder: Path, shape: str, rows: int, args) -> dict:
         "ours": found,
         "ratio": found["s"] / theirs["s"],
         "ratio of CPU s": found["CPU s"] / theirs["CPU s"],
-        "rows kept": whole.get("kept"),
+        "rows kept": searched.get("kept"),
         "planted rows found": None if shape == "noise" else int(table.unusual(ids).sum()),
     }
 

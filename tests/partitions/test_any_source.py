@@ -1,8 +1,12 @@
 """Every source gives the same rows in the same order, however they are divided."""
 
+import datetime as dt
+import gzip
+import json
 import os
 import pickle
 import re
+import sqlite3
 from itertools import pairwise
 
 import duckdb
@@ -17,13 +21,13 @@ from hypothesis import strategies as st
 from pyarrow import feather
 
 from biselect.data.given_tables import as_table
-from biselect.data.readers import read_table
+from biselect.data.readers import json_lines, read_table
 from biselect.errors import InputError
 from biselect.partitions import any_source, arrow_rows, held_rows, parquet_rows, part_rows
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.part_rows import place_of
 from biselect.partitions.parts import Partitions
-from biselect.partitions.spool import Spool
+from biselect.partitions.spool import Spool, SpooledRows
 
 NAMES = ("a", "b.c", "text")
 
@@ -135,6 +139,73 @@ def test_lazy_frames_are_computed_in_blocks(table):
         assert found.schema.equals(as_table(frame).schema)
         assert rows_of(partitions_of(relation, spool=spool)).equals(table)
         assert place_of(found, 0) == "row 0 of the lazy frame"
+
+
+VALUES = {
+    "number": st.integers(-9, 9) | st.floats(allow_nan=False, allow_infinity=False),
+    "whole": st.integers(-9, 9),
+    "date": st.dates().map(str),
+    "moment": st.datetimes(timezones=st.just(dt.UTC)).map(lambda one: one.isoformat()),
+    "text": st.text(max_size=3),
+    "flag": st.booleans(),
+    "list": st.lists(st.integers(), max_size=2),
+    "nothing": st.none(),
+}
+
+
+@settings(max_examples=40, deadline=None)
+@given(data=st.data())
+def test_json_lines_in_blocks_are_what_they_are_as_a_whole(data, tmp_path_factory):
+    usual = [VALUES[data.draw(st.sampled_from(sorted(VALUES)))] | st.none() for _ in range(3)]
+    rows = [
+        {name: data.draw(values) for name, values in zip("abc", usual, strict=True) if data.draw(st.integers(0, 9))}
+        for _ in range(data.draw(st.integers(1, 12)))
+    ]
+    if data.draw(st.booleans()):
+        rows[data.draw(st.integers(0, len(rows) - 1))]["a"] = data.draw(st.one_of(*VALUES.values()))
+    path = tmp_path_factory.mktemp("files") / "a.jsonl"
+    path.write_text("\n".join(json.dumps(row) for row in rows))
+    with pytest.MonkeyPatch.context() as patch, Spool() as spool:
+        patch.setattr(json_lines, "LINES", 3)
+        try:
+            expected = read_table(path)
+        except InputError as error:
+            with pytest.raises(InputError, match=re.escape(str(error).split(": ")[-1])):
+                partitions_of(path, spool=spool)
+            return
+        found = partitions_of(path, spool=spool)
+        assert found.schema.equals(expected.schema)
+        assert rows_of(found).to_pylist() == expected.to_pylist()
+
+
+def test_csv_and_databases_are_copied_in_blocks(tmp_path):
+    text = "id;day;amount\n" + "".join(f"r{row};{1 + row % 28}.1.2024;1.{row:03},5\n" for row in range(40))
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(text.encode()))
+    with sqlite3.connect(tmp_path / "a.db") as database:
+        database.execute("create table sales (id text, day text, amount)")
+        rows = [(f"r{row}", f"2024-01-{1 + row % 28:02}", row if row % 3 else row / 2) for row in range(40)]
+        database.executemany("insert into sales values (?, ?, ?)", rows)
+    with duckdb.connect(str(tmp_path / "b.duckdb")) as database:
+        database.execute("create table sales as select range as x, range::text as y from range(40)")
+    with Spool() as spool:
+        for source in (
+            "a.csv.gz",
+            "a.db::sales",
+            "a.db::select amount from sales where id > 'r2'",
+            "b.duckdb",
+        ):
+            found, expected = partitions_of(f"{tmp_path}/{source}", spool=spool), read_table(f"{tmp_path}/{source}")
+            assert isinstance(found.parts[0].source, SpooledRows)
+            assert found.schema.equals(expected.schema, check_metadata=True)
+            assert rows_of(found).to_pylist() == expected.to_pylist()
+        assert place_of(partitions_of(tmp_path / "a.csv.gz", spool=spool), 30) == f"line 32 of {tmp_path}/a.csv.gz"
+        for source, said in (
+            ("a.csv.gz::x", "only workbooks"),
+            ("a.db::none", "has no table"),
+            ("z.csv", "no such file"),
+        ):
+            with pytest.raises(InputError, match=said):
+                partitions_of(f"{tmp_path}/{source}", spool=spool)
 
 
 def test_names_of_folders_are_columns(tmp_path):

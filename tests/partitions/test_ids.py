@@ -34,7 +34,7 @@ IDS = st.lists(st.text("ab", max_size=4), min_size=1, max_size=30) | st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(ids=IDS, cuts=st.lists(st.integers(0, 30), max_size=4), weak=st.booleans())
 def test_repeated_ids_are_found_wherever_the_parts_end(ids, cuts, weak):
     table = pa.table({"id": ids})

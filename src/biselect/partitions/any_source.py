@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +10,19 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from biselect.core.archives import refuse_bomb
 from biselect.data.given_tables import as_table
+from biselect.data.readers import checked_file
+from biselect.data.readers.columnar import refuse_odd_dates
+from biselect.data.readers.databases import ENDINGS as DATABASES
+from biselect.data.readers.databases import duckdb_stream, is_sqlite, sqlite_blocks
+from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, CsvForm
+from biselect.data.readers.delimited_blocks import stream_delimited
+from biselect.data.readers.json_lines import ENDINGS as JSON_LINES
+from biselect.data.readers.json_lines import json_blocks
 from biselect.data.readers.sources import Source
+from biselect.data.readers.values import SpilledTable
 from biselect.errors import InputError
 from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
 from biselect.partitions.cluster_rows import dask_partitions, ray_partitions
@@ -41,7 +52,7 @@ def partitions_of(
         spool: where copies go; they live as long as it does.
     """
     if isinstance(source, str | Path):
-        return _of_path(Source.of(source), form, spool)
+        return _of_path(Source.of(source), form, memory, spool)
     if isinstance(source, np.ndarray) and source.dtype.kind in "fiub":
         return array_partitions(source)
     if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
@@ -59,7 +70,7 @@ def partitions_of(
     return held_partitions(as_table(source, form))
 
 
-def _of_path(source: Source, form: CsvForm, spool: Spool | None) -> Partitions:
+def _of_path(source: Source, form: CsvForm, memory: int, spool: Spool | None) -> Partitions:
     kind = source.path.suffix.lower()
     if source.is_set or (kind == ".parquet" and source.part is None and source.path.exists()):
         return parquet_partitions(source)
@@ -68,7 +79,40 @@ def _of_path(source: Source, form: CsvForm, spool: Spool | None) -> Partitions:
             return arrow_partitions(source)
         with reading(source.path, "Arrow"), pa.memory_map(str(source.path)) as file:
             return _copied(pa.ipc.open_stream(file), spool, source.name)
+    if spool is not None and (found := _streamed(source, form, memory, spool)) is not None:
+        return found
     return held_partitions(as_table(source.text, form), source.name)
+
+
+def _streamed(source: Source, form: CsvForm, memory: int, spool: Spool) -> Partitions | None:
+    """A file that is read from its beginning to its end, block by block; None for one of another kind."""
+    name, path = source.path.name.lower(), source.path
+    whole = source.part is None
+    if whole and name.endswith(CSV_ENDINGS):
+        with checked_file(source):
+            schema, blocks = stream_delimited(path, form, memory)
+    elif whole and name.endswith(JSON_LINES):
+        with checked_file(source):
+            schema, blocks = SpilledTable(spool.place("raw")).stream(json_blocks(path))
+    elif name.endswith(DATABASES) and path.exists():
+        with checked_file(source):
+            if not is_sqlite(source):
+                with duckdb_stream(source) as stream:
+                    return spool.copied(source.text, stream.schema, _stream_blocks(stream, str(source)))
+            schema, blocks = SpilledTable(spool.place("raw")).stream(
+                sqlite_blocks(source), partial(refuse_bomb, path, packed=path.stat().st_size)
+            )
+    else:
+        return None
+    return spool.copied(source.text, schema, _told(blocks, source), path.stat().st_size)
+
+
+def _told(blocks: Iterator[pa.Table], source: Source) -> Iterator[pa.Table]:
+    """The blocks, with their errors told by the name of the file."""
+    with reading(str(source), source.path.suffix.lstrip(".")):
+        for block in blocks:
+            refuse_odd_dates(block, source)
+            yield block
 
 
 def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:

@@ -5,6 +5,7 @@ its name says; `::` names a part of it, and a folder or a glob stands for Parque
 """
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
@@ -55,17 +56,25 @@ def read_table(path: str | Path, form: CsvForm = PLAIN) -> pa.Table:
     if reader is None:
         known = ", ".join(ending for endings, _ in _READERS for ending in endings)
         raise InputError(f"{source}: unknown kind of file; the name must end in one of {known}")
+    if source.part is not None and file.exists() and not name.endswith(_IN_PARTS):
+        raise InputError(f"{source}: only workbooks and databases have parts; give {file} alone")
+    with checked_file(source):
+        return _usable(reader(source, form), source)
+
+
+@contextmanager
+def checked_file(source: Source) -> Iterator[None]:
+    """A file that is there and not empty, and unpacks to what is reasonable; errors while it is read name it."""
+    file = source.path
     if not file.exists():
         raise InputError(f"{file}: no such file")
-    if source.part is not None and not name.endswith(_IN_PARTS):
-        raise InputError(f"{source}: only workbooks and databases have parts; give {file} alone")
     if file.stat().st_size == 0:
         raise InputError(f"{file}: the file is empty")
     try:
         with refused_as(f"{source}: cannot be read as {file.suffix.lstrip('.')}"):
-            if name.endswith(PACKED):
+            if file.name.lower().endswith(PACKED):
                 check_unpacked(file)
-            return _usable(reader(source, form), source)
+            yield
     except InputError as error:
         if isinstance(error.__cause__, PermissionError):
             raise InputError(f"{file}: no permission to read it") from None

@@ -5,7 +5,8 @@ Which of the two a file is, its first bytes say.
 
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any
 
 import pyarrow as pa
@@ -26,13 +27,16 @@ QUERY = re.compile(r"\s*(select|with|from|values|table)\s", re.IGNORECASE)
 
 def read_database(source: Source) -> pa.Table:
     """The table or the answer to the query that stands after `::`; a file with one table needs no name."""
+    return _from_sqlite(source) if is_sqlite(source) else _from_duckdb(source)
+
+
+def is_sqlite(source: Source) -> bool:
+    """Whether a database is of SQLite, by its first bytes; else it is of DuckDB."""
     with source.path.open("rb") as file:
         magic = file.read(16)
-    if magic == SQLITE:
-        return _from_sqlite(source)
-    if magic[8:12] == DUCKDB:
-        return _from_duckdb(source)
-    raise InputError(f"{source.path}: is neither a SQLite nor a DuckDB file")
+    if magic != SQLITE and magic[8:12] != DUCKDB:
+        raise InputError(f"{source.path}: is neither a SQLite nor a DuckDB file")
+    return magic == SQLITE
 
 
 def _query(source: Source, tables: list[str]) -> str:
@@ -50,6 +54,17 @@ def _query(source: Source, tables: list[str]) -> str:
 
 def _from_sqlite(source: Source) -> pa.Table:
     size, growing, names = source.path.stat().st_size, GrowingTable(), list[str]()
+    for columns, rows in sqlite_blocks(source):
+        names = names or list(columns)
+        if rows:
+            growing.add(columns, rows)
+            refuse_bomb(source.path, growing.nbytes, size)
+    return growing.table() if growing.rows else pa.table({name: pa.nulls(0) for name in names})
+
+
+def sqlite_blocks(source: Source) -> Iterator[tuple[dict[str, list[Any]], int]]:
+    """The columns of some thousand rows at a time, and how many they are; the first time of none."""
+    size = source.path.stat().st_size
     left = [(STEPS + STEPS_A_BYTE * size) // BETWEEN]
 
     def count() -> bool:
@@ -67,17 +82,27 @@ def _from_sqlite(source: Source) -> pa.Table:
             answer = database.execute(_query(source, tables))
             names = [str(column[0]) for column in answer.description or ()]
             refuse_repeated(names, source)
+            yield {name: [] for name in names}, 0
             while rows := answer.fetchmany(ROWS):
-                growing.add(dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), len(rows))
-                refuse_bomb(source.path, growing.nbytes, size)
+                yield dict(zip(names, map(list, zip(*rows, strict=True)), strict=True)), len(rows)
     except sqlite3.Error as error:
         if left[0] < 0:
             raise InputError(f"{source}: takes too many steps; write its answer to a table first") from None
         raise InputError(f"{source}: SQLite says: {error}") from error
-    return growing.table() if growing.rows else pa.table({name: pa.nulls(0) for name in names})
 
 
 def _from_duckdb(source: Source) -> pa.Table:
+    with duckdb_stream(source) as stream:
+        blocks, taken = list[pa.RecordBatch](), 0
+        for block in stream:
+            blocks.append(block)
+            refuse_bomb(source.path, taken := taken + block.nbytes, source.path.stat().st_size)
+        return checked(pa.Table.from_batches(blocks, stream.schema))
+
+
+@contextmanager
+def duckdb_stream(source: Source) -> Iterator[pa.RecordBatchReader]:
+    """The answer as a stream of batches, while the file is open."""
     try:
         import duckdb
     except ImportError as error:
@@ -94,11 +119,7 @@ def _from_duckdb(source: Source) -> pa.Table:
             listed = database.execute("select table_name from information_schema.tables order by 1").fetchall()
             answer = database.sql(_query(source, [name for (name,) in listed]))
             refuse_repeated(answer.columns, source)
-            blocks, taken = list[pa.RecordBatch](), 0
             with pa.RecordBatchReader.from_stream(answer) as stream:
-                for block in stream:
-                    blocks.append(block)
-                    refuse_bomb(source.path, taken := taken + block.nbytes, source.path.stat().st_size)
-                return checked(pa.Table.from_batches(blocks, stream.schema))
+                yield stream
     except duckdb.Error as error:
         raise InputError(f"{source}: DuckDB says: {str(error).splitlines()[0]}") from error

@@ -5,11 +5,11 @@ import io
 import json
 import logging
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -20,6 +20,7 @@ from biselect.data.readers.text_columns import (
     LOOKED_AT,
     MISSING_MARKS,
     MOSTLY,
+    SEEN,
     Hints,
     Understood,
     understand,
@@ -35,8 +36,9 @@ ROWS_OF_A_BLOCK = 100  # in a wide file
 EMPTY = pa.scalar("")
 TEXT, BYTES, NOTHING = pa.string().id, pa.binary().id, pa.null().id
 LOOK = 50_000  # entries of columns of text looked at one by one, over all columns
-SEEN = 10_000  # numbers by which it is said that a column has decimals
 SHOWN = 4  # columns named in a line of words
+
+Taken = TypeVar("Taken")
 
 log = logging.getLogger("biselect.reading")
 
@@ -157,14 +159,37 @@ def read_as(tables: Iterable[Any]) -> dict[str, list[str]]:
 
 def read_delimited(path: Path, form: CsvForm) -> pa.Table:
     """A CSV as a table: what is not given of its form is found out, and remembered (`reading_of`)."""
-    _refuse_marks(form)
+    refuse_marks(form)
     sniffed = sniff(path, encoding=form.encoding, delimiter=form.delimiter)
-    looks = _looks(sniffed, form)
-    table, encoding = _read(path, sniffed, form, looks)
+    looks = looks_of(sniffed, form)
+    table, encoding = read_text(path, sniffed, form, looks, _whole)
     names, kinds = table.column_names, [kind.id for kind in table.schema.types]
-    made = _understood(table, [at for at, kind in enumerate(kinds) if kind == TEXT], form, looks, sniffed.delimiter)
+    texts = [at for at, kind in enumerate(kinds) if kind == TEXT]
+    made = _understood(table, texts, form, looks, hints_for(form, looks, sniffed.delimiter, len(texts)))
     unnamed = [at for at, name in enumerate(names) if not name and kinds[at] == NOTHING]  # `a;b;` has no third column
     told = {names[at]: one for at, one in made.items()}
+    words = {names[at] for at in texts if at not in made or made[at].values.type.id == TEXT}
+    reading = reading_from(path, sniffed, encoding, looks, names, told, words)
+    if made or unnamed:
+        columns = table.columns
+        for at, one in made.items():
+            columns[at] = one.values
+        for at in reversed(unnamed):
+            del columns[at], names[at]
+        table = pa.Table.from_arrays(columns, names=names)
+    return table.replace_schema_metadata(remembered(reading))  # this survives `take`
+
+
+def reading_from(
+    path: Path,
+    sniffed: Sniffed,
+    encoding: str,
+    looks: "Looks",
+    names: Sequence[str],
+    told: Mapping[str, Understood],
+    words: Collection[str],
+) -> Reading:
+    """How a CSV was read: what its columns of text were taken for, and which stay text. What is not plain is told."""
     reading = Reading(
         path=str(path),
         encoding=encoding,
@@ -172,7 +197,9 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
         delimiter=sniffed.delimiter,
         skipped=sniffed.skipped,
         decimal=looks.style.decimal if looks.style else "",
-        styles={name: marks for name in names if (marks := _style(name, told, looks)) is not None},
+        styles={
+            name: marks for name in names if name not in words and (marks := _style(name, told, looks)) is not None
+        },
         units={name: one.unit for name, one in told.items() if one.unit},
         dates={name: one.date_form for name, one in told.items() if one.date_form not in (None, "ISO")},
         missing={**looks.missing, **{name: one.missing for name, one in told.items() if one.missing}},
@@ -183,31 +210,37 @@ def read_delimited(path: Path, form: CsvForm) -> pa.Table:
         log.info("%s read as: %s", path.name, ", ".join(reading.words))
     for name, doubt in reading.doubts.items():
         log.warning("%s: column %r %s", path.name, name, doubt)
-    if made or unnamed:
-        columns = table.columns
-        for at, one in made.items():
-            columns[at] = one.values
-        for at in reversed(unnamed):
-            del columns[at], names[at]
-        table = pa.Table.from_arrays(columns, names=names)
-    return table.replace_schema_metadata({SOURCE: json.dumps(asdict(reading))})  # this survives `take`
+    return reading
 
 
-def _understood(
-    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "_Looks", delimiter: str
-) -> dict[int, Understood]:
-    """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
-    as_is = {*form.categories, *looks.codes}
-    hints = Hints(
+def remembered(reading: Reading) -> dict[bytes, str]:
+    """The metadata of a table that was read so."""
+    return {SOURCE: json.dumps(asdict(reading))}
+
+
+def hints_for(form: CsvForm, looks: "Looks", delimiter: str, texts: int) -> Hints:
+    """What is known beside the columns of text, of which there are so many."""
+    return Hints(
         style=looks.style,
         decimal=form.decimal,
         thousands=form.thousands,
         missing={mark.lower() for mark in (*ALWAYS_MISSING, *form.na_values)} if form.na_values else MISSING_MARKS,
         date_form=form.date_format,
         comma_splits=delimiter == ",",
-        looked_at=max(2, min(LOOKED_AT, LOOK // max(1, len(texts)))),
+        looked_at=max(2, min(LOOKED_AT, LOOK // max(1, texts))),
     )
-    absent = pa.array(["", *form.na_values], pa.string()) if form.na_values else None  # it would import pandas
+
+
+def absent_texts(form: CsvForm) -> pa.Array | None:
+    """Texts that mean missing in columns of text; None for the empty one alone."""
+    return pa.array(["", *form.na_values], pa.string()) if form.na_values else None  # it would import pandas
+
+
+def _understood(
+    table: pa.Table, texts: Sequence[int], form: CsvForm, looks: "Looks", hints: Hints
+) -> dict[int, Understood]:
+    """Columns of text, by their positions, as what they hold; a column that stays as it is is left out."""
+    as_is, absent = {*form.categories, *looks.codes}, absent_texts(form)
     names, kept = table.column_names, set(form.text_columns)
 
     def understood(positions: Sequence[int]) -> dict[int, Understood]:
@@ -216,7 +249,7 @@ def _understood(
             column = table.column(at)
             found = Understood(values=column) if names[at] in as_is else understand(column, hints)
             if found.values.type.id == TEXT:
-                found = replace(found, values=_without(found.values, absent))
+                found = replace(found, values=without(found.values, absent))
             if found.values is not column:
                 made[at] = found
         return made
@@ -225,10 +258,10 @@ def _understood(
     workers = min(pa.cpu_count(), max(1, len(todo)))
     with ThreadPoolExecutor(max_workers=workers) as threads:
         parts = threads.map(understood, [todo[part::workers] for part in range(workers)])
-        return {at: one for part in parts for at, one in part.items()}
+        return dict(sorted((at, one) for part in parts for at, one in part.items()))
 
 
-def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[str, str] | None:
+def _style(name: str, told: Mapping[str, Understood], looks: "Looks") -> tuple[str, str] | None:
     """The marks of a column whose numbers are not plain."""
     if name not in told:
         return (",", "") if name in looks.commas else None
@@ -240,7 +273,8 @@ def _style(name: str, told: Mapping[str, Understood], looks: "_Looks") -> tuple[
     return style.decimal, style.thousands
 
 
-def _refuse_marks(form: CsvForm) -> None:
+def refuse_marks(form: CsvForm) -> None:
+    """Marks that no number is written with."""
     if form.decimal not in (None, ",", "."):
         raise InputError(f"decimal= must be ',' or '.', got {form.decimal!r}")
     if form.thousands is not None and form.thousands not in MARK_NAMES:
@@ -250,7 +284,7 @@ def _refuse_marks(form: CsvForm) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Looks:
+class Looks:
     """What the sample shows of the columns: the style of the file, those with its decimal comma, codes, marks."""
 
     style: Style | None
@@ -259,7 +293,8 @@ class _Looks:
     missing: Mapping[str, Sequence[str]]
 
 
-def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
+def looks_of(sniffed: Sniffed, form: CsvForm) -> Looks:
+    """What the sample shows."""
     ways: dict[str, set[Written]] = {}
     codes, missing = set(), {}
     told = {*form.text_columns, *form.categories, *form.numbers}
@@ -281,7 +316,7 @@ def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
     elif form.thousands is not None and form.thousands in ".,":
         style = Style(decimal="," if form.thousands == "." else ".")
     commas = [name for name, found in ways.items() if any("," in (way.decimal, way.either) for way in found)]
-    return _Looks(
+    return Looks(
         style=style,
         commas=frozenset(commas if style is not None and style.decimal == "," else ()),
         codes=frozenset(codes),
@@ -289,13 +324,22 @@ def _looks(sniffed: Sniffed, form: CsvForm) -> _Looks:
     )
 
 
-def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks) -> tuple[pa.Table, str]:
-    """The table as Arrow reads it, and the encoding in the end; what the first look could not show is tried again.
+def read_text(
+    path: Path, sniffed: Sniffed, form: CsvForm, looks: Looks, take: Callable[..., Taken]
+) -> tuple[Taken, str]:
+    """What `take` makes of the file, and the encoding in the end; what the first look could not show is tried again.
 
     Columns that begin with numbers and go on with something else are read as text, with types guessed from ever more
     rows, so that a file of many such columns is not read once for each.
+
+    Args:
+        path: the file.
+        sniffed: what its beginning shows.
+        form: what was given of it.
+        looks: of its columns.
+        take: called with the path and the options of Arrow's reader.
     """
-    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv, read_csv
+    from pyarrow.csv import ConvertOptions, ParseOptions, ReadOptions, open_csv
 
     encoding, multiline = sniffed.encoding, sniffed.multiline
     block = min(LARGEST_BLOCK, max(BLOCK, ROWS_OF_A_BLOCK * sniffed.longest))
@@ -312,13 +356,8 @@ def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks) -> tuple[p
             ),
         }
         try:
-            table = read_csv(str(path), **options)
-            table.column_names  # noqa: B018  (these are decoded here)
-            if not any(kind.id == BYTES for kind in table.schema.types):
-                _refuse_open_quote(path, table)
-                return table, encoding
-            broken = True
-        except UnicodeDecodeError:
+            return take(path, **options), encoding
+        except UnicodeError:
             broken = True
         except pa.ArrowInvalid as error:
             broken, said = "invalid UTF8" in str(error), str(error)
@@ -351,6 +390,18 @@ def _read(path: Path, sniffed: Sniffed, form: CsvForm, looks: _Looks) -> tuple[p
             encoding = WESTERN
 
 
+def _whole(path: Path, **options: Any) -> pa.Table:
+    """The table as Arrow reads it."""
+    from pyarrow.csv import read_csv
+
+    table = read_csv(str(path), **options)
+    table.column_names  # noqa: B018  (these are decoded here)
+    if any(kind.id == BYTES for kind in table.schema.types):
+        raise UnicodeError("some text is not in the encoding")
+    refuse_open_quote(path, table)
+    return table
+
+
 def _explained(path: Path, said: str, delimiter: str) -> InputError:
     """Arrow's words, with what may help."""
     if ragged := re.search(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): (.*)", said, re.DOTALL):
@@ -363,7 +414,7 @@ def _explained(path: Path, said: str, delimiter: str) -> InputError:
     return InputError(f"{path}: cannot be read as csv: {said}")
 
 
-def _refuse_open_quote(path: Path, table: pa.Table) -> None:
+def refuse_open_quote(path: Path, table: pa.Table) -> None:
     """A quote that is never closed swallows all rows after it, silently."""
     last = table.column(-1) if table.num_columns and table.num_rows else None
     if last is None or not pa.types.is_string(last.type) or "\n" not in (last[-1].as_py() or ""):
@@ -378,7 +429,7 @@ def _refuse_open_quote(path: Path, table: pa.Table) -> None:
         raise InputError(f"{path}: the quote before {line!r} is never closed; close it, or take it out")
 
 
-def _without(texts: pa.ChunkedArray, absent: pa.Array | None) -> pa.ChunkedArray:
+def without(texts: pa.ChunkedArray, absent: pa.Array | None) -> pa.ChunkedArray:
     """Texts with null for those that mean missing; None for the empty one alone."""
     if absent is None and pc.index(texts, EMPTY).as_py() < 0:  # most often, and it takes no memory
         return texts

@@ -26,14 +26,20 @@ _scan = make_scanner(json.JSONDecoder())  # type: ignore[arg-type]
 def read_json_lines(path: Path) -> pa.Table:
     """A file with one JSON object in each line; empty lines are passed over."""
     growing = GrowingTable()
+    for columns, rows in json_blocks(path):
+        growing.add(columns, rows)
+    return growing.table()
+
+
+def json_blocks(path: Path) -> Iterator[tuple[dict[str, list[Any]], int]]:
+    """Its rows, some thousands at a time: the columns that they have, and how many they are."""
     first = 1
     with opened(path) as stream:
         for lines in _blocks(stream):
             rows = [row for number, line in enumerate(lines, first) if (row := _row(line, number, path)) is not None]
             names = dict.fromkeys(name for row in rows for name in row)
-            growing.add({name: [row.get(name) for row in rows] for name in names}, len(rows))
+            yield {name: [row.get(name) for row in rows] for name in names}, len(rows)
             first += len(lines)
-    return growing.table()
 
 
 def _blocks(stream: Any) -> Iterator[list[bytes]]:

@@ -1,7 +1,7 @@
 """Columns of text as what they hold: numbers, dates, missing values; all rows decide, and none is looped over."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +16,7 @@ MOSTLY = 0.5  # a column of text with at least this share of numbers (or dates) 
 LOOKED_AT = 64  # entries at the beginning of each of a few parts of a column, by which most columns of words are known
 PARTS = 8
 MOST_SHAPES = 5_000  # different ways to write something, beyond which a column holds words
+SEEN = 10_000  # numbers by which it is said that a column has decimals
 LONGEST = 48  # characters of a number or a date
 ALWAYS_MISSING = tuple(ConvertOptions().null_values)  # what Arrow takes for a missing number
 MISSING_MARKS = frozenset(  # in lower case; only in columns of numbers and dates
@@ -131,7 +132,7 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
 
     A column that holds anything else as well stays as it is.
     """
-    if hints.date_form is None and _words(column, hints):
+    if hints.date_form is None and holds_words(column, hints):
         return Understood(values=column)
     if (entries := entries_of(column, hints.missing)) is None:
         return Understood(values=column)
@@ -141,7 +142,7 @@ def understand(column: pa.ChunkedArray, hints: Hints) -> Understood:
     if entries.dates and not entries.others(entries.dates):
         found = _as_dates(entries)
     elif entries.ways and not entries.others(entries.ways):
-        found = _as_numbers(entries, hints)
+        found = as_numbers(entries, hints)
     return found or Understood(values=column)
 
 
@@ -149,7 +150,8 @@ def entries_of(column: pa.ChunkedArray, missing: Collection[str] = MISSING_MARKS
     """The different entries by shape; None where there are more shapes than numbers and dates have."""
     if len(column) == 0:
         return None
-    coded = pc.cast(column, pa.string()).dictionary_encode().unify_dictionaries()
+    coded = column if pa.types.is_dictionary(column.type) else pc.cast(column, pa.string()).dictionary_encode()
+    coded = coded.unify_dictionaries()
     texts = pc.utf8_trim_whitespace(coded.chunk(0).dictionary)
     shaped = shapes_of(texts).dictionary_encode()
     shapes = shaped.dictionary.to_pylist()
@@ -199,7 +201,7 @@ _NINES[ZERO : NINE + 1] = NINE
 _MARKS = np.isin(np.arange(256), [ord("."), ord(",")])
 
 
-def _words(column: pa.ChunkedArray, hints: Hints) -> bool:
+def holds_words(column: pa.ChunkedArray, hints: Hints) -> bool:
     """Whether a few entries already show a column of words."""
     step = max(1, column.num_chunks // PARTS)
     seen = {text.strip() for chunk in column.chunks[::step] for text in chunk[: hints.looked_at].to_pylist() if text}
@@ -232,7 +234,8 @@ def _as_dates(entries: Entries) -> Understood | None:
     return Understood(values=entries.spread(dates.values), date_form=dates.form, doubtful=doubt, missing=marks)
 
 
-def _as_numbers(entries: Entries, hints: Hints) -> Understood | None:
+def as_numbers(entries: Entries, hints: Hints) -> Understood | None:
+    """Entries all of which look like numbers, as such; None where they are written in ways that do not go together."""
     ways = list(entries.ways.values())
     style, guess = style_of(ways, hints.style, comma_splits=hints.comma_splits)
     if hints.decimal is not None:
@@ -256,3 +259,54 @@ def _as_numbers(entries: Entries, hints: Hints) -> Understood | None:
         doubtful=doubt,
         missing=marks,
     )
+
+
+@dataclass
+class TextColumn:
+    """What is kept of a column of text while it goes by: enough to decide what it holds.
+
+    Attributes:
+        hints: what is known beside it.
+        heads: the first entries of each block.
+        first: the first rows of all.
+        texts: one entry of each shape, all that mean missing, and one with a leading zero, in the order of the file.
+        shapes: known so far.
+        wordy: whether there are more shapes than numbers and dates have.
+    """
+
+    hints: Hints
+    heads: list[pa.Array] = field(default_factory=list)
+    first: list[pa.Array] = field(default_factory=list)
+    texts: dict[str, None] = field(default_factory=dict)
+    shapes: set[str] = field(default_factory=set)
+    wordy: bool = False
+
+    def add(self, block: pa.Array) -> None:
+        """Look at the column in one more block."""
+        self.heads.append(_copied(block, self.hints.looked_at))
+        if (short := SEEN - sum(map(len, self.first))) > 0:
+            self.first.append(_copied(block, short))
+        entries = None if self.wordy else entries_of(pa.chunked_array([block]), self.hints.missing)
+        if entries is None:
+            self.wordy = True
+            return
+        _, kept = np.unique(entries.codes, return_index=True)  # the first of each shape
+        zero_led = pc.match_substring_regex(entries.texts, r"^0\d")
+        also = pc.or_(entries.have(entries.missing), zero_led).to_numpy(zero_copy_only=False)
+        known = np.array([shape in self.shapes for shape in entries.shapes], dtype=bool)
+        chosen = np.union1d(kept[~known[entries.codes[kept]]], np.flatnonzero(also)[:MOST_SHAPES])
+        self.texts |= dict.fromkeys(entries.texts.take(pa.array(chosen)).to_pylist())
+        self.shapes |= set(entries.shapes)
+        self.wordy = len(self.shapes) > MOST_SHAPES
+
+    @property
+    def entries(self) -> Entries | None:
+        """The kept entries; None where the column holds words."""
+        if self.wordy or (self.hints.date_form is None and holds_words(pa.chunked_array(self.heads), self.hints)):
+            return None
+        return entries_of(pa.chunked_array([pa.array(list(self.texts), pa.string())]), self.hints.missing)
+
+
+def _copied(block: pa.Array, rows: int) -> pa.Array:
+    """The first rows, without the rest of the block behind them."""
+    return block.take(pa.array(np.arange(min(rows, len(block)))))

@@ -1,16 +1,121 @@
 """Values of Python, as JSON, Excel and SQLite give them, to columns of one Arrow type each."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import date, datetime
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import ipc
 
-from biselect.data.readers.text_columns import Hints, understand
+from biselect.core.files import temporary_file
+from biselect.data.readers.text_columns import Hints, TextColumn, understand
+from biselect.data.readers.written_dates import ISO_KINDS, forms_of
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)
+ROW = "\0"  # a column that no table has
+
+
+class SpilledTable:
+    """The same table, of blocks that wait in a file until all have been seen: what a column holds, all rows decide.
+
+    Args:
+        path: of the file, which must not be there yet; its folder is removed in the end.
+
+    >>> from biselect.core.files import temporary_folder
+    >>> with temporary_folder() as folder:
+    ...     schema, blocks = SpilledTable(folder / "raw").stream([({"a": [1, 2]}, 2), ({"a": [2.5], "b": ["x"]}, 1)])
+    ...     [block.to_pydict() for block in blocks]
+    [{'a': [1.0, 2.0], 'b': [None, None]}, {'a': [2.5], 'b': ['x']}]
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._kinds: dict[str, set[pa.DataType]] = {}
+
+    def stream(
+        self, blocks: Iterable[tuple[Mapping[str, Sequence[Any]], int]], check: Callable[[int], None] = lambda _: None
+    ) -> tuple[pa.Schema, Iterator[pa.Table]]:
+        """The schema and the rows of these blocks, which are columns and their length.
+
+        Args:
+            blocks: as `GrowingTable.add` takes them.
+            check: called with the bytes so far.
+        """
+        nbytes = 0
+        with temporary_file(self.path) as file:
+            for columns, rows in blocks:
+                arrays = {name: _array(values) for name, values in columns.items()}
+                for name, array in arrays.items():
+                    self._kinds.setdefault(name, set()).add(array.type)
+                if not rows:
+                    continue
+                block = pa.table({**arrays, ROW: pa.nulls(rows)})  # of a block without columns the length would be lost
+                with ipc.new_stream(file, block.schema) as sink:
+                    sink.write_table(block)
+                check(nbytes := nbytes + block.nbytes)
+        kinds = {name: _common(found - {pa.null()}) for name, found in self._kinds.items()}
+        dates = self._dates(kinds)
+        schema = pa.schema([(_writable(name), dates.get(name, kind)) for name, kind in kinds.items()])
+        return schema, self._final(kinds, dates, schema)
+
+    def _blocks(self, kinds: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.Array]]:
+        """The blocks as they wait, with columns of these types."""
+        with pa.OSFile(str(self.path)) as file:
+            while file.tell() < file.size():
+                with ipc.open_stream(file) as source:
+                    block = source.read_all()
+                there = set(block.column_names)
+                yield {
+                    name: _as_kind(_one(block[name]) if name in there else pa.nulls(block.num_rows), kind)
+                    for name, kind in kinds.items()
+                }
+
+    def _dates(self, kinds: Mapping[str, pa.DataType]) -> dict[str, pa.DataType]:
+        """Columns of text all of whose entries are ISO dates, and the type that takes them all."""
+        texts = {name: kind for name, kind in kinds.items() if kind == pa.string()}
+        if not texts:
+            return {}
+        seen = {name: TextColumn(Hints(missing=())) for name in texts}
+        for block in self._blocks(texts):
+            for name, column in block.items():
+                seen[name].add(column)
+        found = {}
+        for name, column in seen.items():
+            entries = column.entries
+            if entries is None or not entries.dates or entries.others(entries.dates):
+                continue
+            for kind in ISO_KINDS if all(forms_of(shape) == ("ISO",) for shape in entries.dates) else ():
+                if all(_is_cast(block[name], kind) for block in self._blocks({name: pa.string()})):
+                    found[name] = kind
+                    break
+        return found
+
+    def _final(
+        self, kinds: Mapping[str, pa.DataType], dates: Mapping[str, pa.DataType], schema: pa.Schema
+    ) -> Iterator[pa.Table]:
+        for block in self._blocks(kinds):
+            columns = [
+                pc.cast(pc.utf8_trim_whitespace(column), dates[name]) if name in dates else column
+                for name, column in block.items()
+            ]
+            if columns:
+                yield pa.Table.from_arrays(columns, schema=schema)
+
+
+def _is_cast(texts: pa.Array, kind: pa.DataType) -> bool:
+    try:
+        pc.cast(pc.utf8_trim_whitespace(texts), kind)
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _one(column: pa.ChunkedArray) -> pa.Array:
+    return column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
 
 
 class GrowingTable:
@@ -66,14 +171,17 @@ def _array(values: Sequence[Any]) -> pa.Array:
     return pa.array([None if value is None else _as_text(value) for value in values], pa.string())
 
 
-def _joined(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
-    kinds = {part.type for part in parts if len(part)} - {pa.null()}
+def _common(kinds: Collection[pa.DataType]) -> pa.DataType:
+    """The type that takes the entries of all these types."""
     if len(kinds) == 1:
-        kind = kinds.pop()
-    elif NESTED in kinds:
-        kind = NESTED
-    else:
-        kind = pa.float64() if kinds == {pa.int64(), pa.float64()} else pa.string() if kinds else pa.null()
+        return next(iter(kinds))
+    if NESTED in kinds:
+        return NESTED
+    return pa.float64() if set(kinds) == {pa.int64(), pa.float64()} else pa.string() if kinds else pa.null()
+
+
+def _joined(parts: Sequence[pa.Array]) -> pa.ChunkedArray:
+    kind = _common({part.type for part in parts if len(part)} - {pa.null()})
     column = pa.chunked_array([_as_kind(part, kind) for part in parts if len(part)], type=kind)
     return _dates(column) if kind == pa.string() else column
 

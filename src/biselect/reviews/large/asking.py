@@ -65,7 +65,7 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
-        gathered = gather(self.tables, self.calibrator, m=self.m, drift=self.drift, ids=ids)
+        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
         for look in range(CLOSER_LOOKS + 1):
             problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
@@ -168,6 +168,11 @@ class LargeReview:
         """What the reader must know; shares of the pool are those of its sample."""
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         names = sampled.feature_names or ()
+        yield Finding(
+            kind="large-table",
+            text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "
+            "out at an expected false share. Shares of the pool in these notes are those of a sample.",
+        )
         yield from reading_findings(gathered.kept.pool, self.label_column)
         yield from unused_findings(gathered.kept.pool, self.rules, problem)
         yield from drift_findings(gathered.moved, names, self.drift)

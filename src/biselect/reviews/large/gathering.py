@@ -191,13 +191,14 @@ class Gathered:
         return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
-def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: frozenset[str]) -> Gathered:
+def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str, ids: frozenset[str]) -> Gathered:
     """Make the passes.
 
     Args:
         tables: what to read.
         calibrator: not fitted yet.
-        m: how many columns will be chosen.
+        k: how many rows will be chosen.
+        m: how many columns.
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
@@ -237,7 +238,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
         calibrator=calibrator.without_rows(),
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
-        views=(view_of(every, m, W, pool.share, KEPT_ROWS),),
+        views=(view_of(every, m, W, pool.share, max(KEPT_ROWS, 4 * k)),),
         heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
         seed=tables.seed,
         id_column=tables.roles.id_column,
