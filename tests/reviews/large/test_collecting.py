@@ -1,4 +1,4 @@
-"""What counts as heavy, and the quick look, which may take a light row for a heavy one but never the other way round."""
+"""What counts as heavy, and the quick look, which may take a light row for heavy but never a heavy one for light."""
 
 import numpy as np
 import pytest

@@ -168,6 +168,11 @@ class LargeReview:
         """What the reader must know; shares of the pool are those of its sample."""
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         names = sampled.feature_names or ()
+        yield Finding(
+            kind="large-table",
+            text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "
+            "out at an expected false share. Shares of the pool in these notes are those of a sample.",
+        )
         yield from reading_findings(gathered.kept.pool, self.label_column)
         yield from unused_findings(gathered.kept.pool, self.rules, problem)
         yield from drift_findings(gathered.moved, names, self.drift)
