@@ -74,7 +74,7 @@ class Tables:
     def beside(self) -> tuple[str, ...]:
         """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
         roles = self.roles
-        named = (roles.id_column, roles.label_column, roles.per, roles.time_column, *roles.show)
+        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
         there = set(self.pool.schema.names)
         found = list(dict.fromkeys(name for name in named if name is not None and name in there))
         return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
@@ -209,8 +209,8 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         dates=tuple(tables.roles.dates),
         missing=tables.missing,
     )
-    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), (), None)
-    pool = _survey(tables, tables.pool, plain, tables.beside, tables.roles.label_column)
+    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), None)
+    pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
     positive = _positive(tables.roles, pool)
     same = same_in_both(reference, pool)
     kept = tuple(name for name in reference.names if name not in same)
@@ -235,7 +235,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         name="Collecting heavy rows of the pool",
         features=features,
         beside=tables.beside,
-        calibrator=calibrator.without_rows(),
+        calibrator=calibrator.for_weights(),
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
         views=(view_of(every, m, W, pool.share, max(KEPT_ROWS, 4 * k)),),
@@ -258,14 +258,11 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     )
 
 
-def _survey(
-    tables: Tables, table: Partitions, features: FeatureColumns, beside: tuple[str, ...], label: str | None
-) -> Surveyed:
+def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
     share = sample_share(table.rows)
     asked = Survey(
         name=f"Looking at {features.where}",
         features=features,
-        beside=beside,
         label=label,
         share=share,
         seed=tables.seed,
@@ -300,6 +297,7 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
         tables.roles,
         label_column=None,
         label_value=None,
+        time_column=None,
         features=names,
         exclude=(),
         categories=list(asked.features.categories),
