@@ -39,4 +39,4 @@ def test_time_grows_with_the_rows_by_the_formulas(cases):
     for case in cases:
         looks = sum(one["pass"] == cost_model.PASSES["closer look"] for one in case["ours"]["passes"])
         formula = rates.cpu(cost_model.plan(case["rows"], looks=looks))
-        assert 0.5 < formula / case["ours"]["CPU s"] < 2, (case["shape"], case["rows"])
+        assert 0.5 < formula / sum(one["CPU s"] for one in case["ours"]["passes"]) < 2, (case["shape"], case["rows"])

@@ -101,7 +101,7 @@ class LargeReview:
             whole=self._whole(gathered, problem),
             solved=selection,
             answer=self._neighbour(gathered),
-            weighing=gathered.weighing,
+            calibration=gathered.weighing.to_bytes(),
         )
 
     def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
