@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.engines import engine_for
+from biselect.engines.choose import engine_for
 from biselect.engines.choose import bytes_of
 from biselect.engines.threads import AHEAD, PER_THREAD, Threads
 from biselect.errors import InputError

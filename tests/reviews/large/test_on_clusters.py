@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import biselect as bs
-from biselect.engines import engine_for
+from biselect.engines.choose import engine_for
 from biselect.engines.kept_passes import resuming
 from biselect.partitions.any_source import partitions_of
 from biselect.progress import steps_of
