@@ -28,8 +28,12 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
-    "engines/test_threads.py": "engines/choose engines/engine testing/tallies",
+    "engines/test_threads.py": "engines/choose engines/engine partitions/passes testing/tallies",
     "gpu/test_gpu.py": "simulate/gpu",
+    "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
+    "reviews/large/opening reviews/large/survey",
+    "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
+    "reviews/test_reviewing.py": "reviews/answering",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
     "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
     "partitions/arrow_rows partitions/parquet_rows partitions/parts",

@@ -2,6 +2,7 @@
 
 import os
 import signal
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,30 +28,9 @@ def content(found):
 
 
 @pytest.fixture(scope="module")
-def dask():
-    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        engine_for(cluster.scheduler_address.replace("tcp://", "dask://")) as engine,
-    ):
+def there(cluster):
+    with engine_for(cluster) as engine:
         yield engine
-
-
-@pytest.fixture(scope="module")
-def ray():
-    ray = pytest.importorskip("ray", reason="needs the cluster extra")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        with engine_for("ray") as engine:
-            yield engine
-        assert ray.is_initialized(), "a runtime that was there before stays"
-    finally:
-        ray.shutdown()
-
-
-@pytest.fixture(params=["dask", "ray"])
-def cluster(request):
-    return request.getfixturevalue(request.param)
 
 
 @pytest.fixture(scope="module")
@@ -59,11 +39,11 @@ def threads():
         yield engine
 
 
-def test_any_division_gives_the_bytes_of_threads(cluster, threads):
+def test_any_division_gives_the_bytes_of_threads(there, threads):
     for parts in (1, 2, 7, 40):
         asked = Tally("x", 25)
         ends = RNG.integers(0, 5000, size=parts - 1).tolist()
-        assert content(cluster.run(asked, cut(TABLE, ends))) == content(threads.run(asked, cut(TABLE, [])))
+        assert content(there.run(asked, cut(TABLE, ends))) == content(threads.run(asked, cut(TABLE, [])))
 
 
 @dataclass(frozen=True)
@@ -83,10 +63,10 @@ class Deadly(Tally):
         return super().of_part(part)
 
 
-def test_a_worker_killed_in_the_middle_of_each_pass_changes_nothing(cluster, threads, tmp_path):
+def test_a_worker_killed_in_the_middle_of_each_pass_changes_nothing(there, threads, tmp_path):
     for column, most in (("x", 10), ("x", 50)):
         flag = tmp_path / f"killed-{most}"
-        found = cluster.run(Deadly(column, most, flag=str(flag)), cut(TABLE, range(0, 5000, 250)))
+        found = there.run(Deadly(column, most, flag=str(flag)), cut(TABLE, range(0, 5000, 250)))
         assert flag.exists()
         assert content(found) == content(threads.run(Tally(column, most), cut(TABLE, [])))
 
@@ -99,12 +79,12 @@ class Broken(Tally):
         return super().of_part(part)
 
 
-def test_an_error_in_a_part_comes_back_as_it_was(cluster, threads):
-    for engine in (cluster, threads):
+def test_an_error_in_a_part_comes_back_as_it_was(there, threads):
+    for engine in (there, threads):
         with pytest.raises(InputError, match=r"^rows 1000 to 1500: cannot be read$") as raised:
             engine.run(Broken("x", 3), cut(TABLE, range(0, 5000, 500)))
         assert type(raised.value) is InputError
-    assert content(cluster.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
+    assert content(there.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
 
 
 @pytest.mark.parametrize(("version", "has"), [(None, "no biselect"), ("0.0", "biselect 0.0")])
@@ -133,18 +113,41 @@ def test_shares_are_merged_whatever_comes_first(order):
     assert content(runs.whole()) == content(over(asked, parts))
 
 
-def test_what_travels_is_counted(cluster):
-    found = cluster.run(Tally("x", 100), cut(TABLE, range(0, 5000, 100)))
-    traffic = cluster.traffic[-1]
+@dataclass(frozen=True)
+class Marking(Tally):
+    """Leaves a file for each part, slowly."""
+
+    folder: str = ""
+
+    def of_part(self, part):
+        Path(self.folder, str(part.first)).touch()
+        time.sleep(0.05)
+        return super().of_part(part)
+
+
+def test_an_interrupt_takes_the_work_back(there, threads, tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        there.run(Marking("x", 3, folder=str(tmp_path)), cut(TABLE, range(0, 5000, 50)), interrupt)
+    assert content(there.run(Tally("x", 3), cut(TABLE, []))) == content(threads.run(Tally("x", 3), cut(TABLE, [])))
+    time.sleep(1)
+    assert 0 < len(list(tmp_path.iterdir())) < 100
+
+
+def test_what_travels_is_counted(there):
+    found = there.run(Tally("x", 100), cut(TABLE, range(0, 5000, 100)))
+    traffic = there.traffic[-1]
     assert traffic.name == "Counting" and traffic.workers == 2
     assert traffic.returned >= 2 * sum(array.nbytes for array in found.values())  # of every share
     assert traffic.sent > TABLE.nbytes  # the rows of these parts travel with them
     assert traffic.per_worker == (traffic.sent + traffic.returned) / 2
 
 
-def test_progress_counts_parts(cluster):
+def test_progress_counts_parts(there):
     told = []
-    cluster.run(Tally("x", 3), cut(TABLE, range(0, 5000, 100)), lambda share, _: told.append(share))
+    there.run(Tally("x", 3), cut(TABLE, range(0, 5000, 100)), lambda share, _: told.append(share))
     assert told == sorted(told) and told[-1] == 1.0 and len(told) >= 4
 
 

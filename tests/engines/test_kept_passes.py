@@ -149,3 +149,16 @@ def test_what_is_the_same_has_the_same_digest():
 
     assert digest(make("r")) == digest(make("r")) != digest(make("s"))
     assert digest(TABLE.slice(5, 10)) == digest(TABLE.slice(5, 10)) != digest(TABLE.slice(6, 10))
+
+
+def test_what_nobody_can_compare_is_never_the_same():
+    @dataclass(frozen=True)
+    class Held:
+        value: object
+
+    assert digest(Held(print)) == digest(Held(print))
+    unknown = Held(lambda: None)
+    assert digest(unknown) != digest(unknown)
+    endless = Held([])
+    endless.value.append(endless)
+    assert digest(endless) != digest(endless)

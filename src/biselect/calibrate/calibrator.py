@@ -192,10 +192,10 @@ class Calibrator:
             raise InputError(f"map {self.map!r} needs the whole reference at once; choose another for so large a table")
         return self._learn(self.map, "", windows, None, None)
 
-    def without_rows(self) -> Calibrator:
-        """The same calibration without any row of the reference: small enough to travel; it cannot tell isolation."""
+    def for_weights(self) -> Calibrator:
+        """The same calibration, small enough to travel: it gives residuals and weights, and knows no ranks or rows."""
         light = copy(self)
-        light._sample = ()
+        light._sample, light._columns = (), []
         vars(light).pop("_neighbourhood", None)
         return light
 

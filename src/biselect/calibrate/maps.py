@@ -97,9 +97,9 @@ class Steps:
             return np.inf, -np.inf
         higher = np.flatnonzero(self.levels > level)
         place = np.searchsorted(higher, lowest)
-        low = -np.inf if place == 0 else self.values[higher[place - 1]]
-        high = np.inf if place == higher.size else self.values[higher[place] - 1]
-        return float(np.nextafter(low, np.inf)), float(np.nextafter(high, -np.inf))
+        low = -np.inf if place == 0 else np.nextafter(self.values[higher[place - 1]], np.inf)
+        high = np.inf if place == higher.size else np.nextafter(self.values[higher[place] - 1], -np.inf)
+        return float(low), float(high)
 
 
 def apply_steps(steps: Sequence[Steps], Z: NDArray[np.float64]) -> NDArray[np.float64]:

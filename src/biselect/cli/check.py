@@ -19,6 +19,8 @@ def check(
     part: Annotated[
         int | None, options.may_be(min=0, help="Weigh only this part of the table again, counted from 0.")
     ] = None,
+    on: options.On = None,
+    memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Check FOLDER/proof.json against FOLDER/problem.npz in exact arithmetic, with none of the solver's code.
@@ -40,5 +42,6 @@ def check(
     if table is not None:
         from biselect.reviews.large.checking import check_table
 
-        words = words.rpartition("; ")[0] + "; " + check_table(folder, table, part=part, progress=Steps(quiet).step)
+        weighed = check_table(folder, table, part=part, on=on, memory=memory, progress=Steps(quiet).step)
+        words = f"{words.rpartition('; ')[0]}; {weighed}"
     typer.echo(f"Checked: no choice scores higher ({words})")

@@ -22,7 +22,7 @@ LEFT = 24  # characters of options; a longer one has a line of its own
 GROUPS = {
     "What matters most": (
         *("older", "window", "step", "k", "m", "reference", "time_column", "reference_until", "id_column"),
-        *("list_all", "everything", "quick", "on", "memory", "device", "target", "depth", "angles"),
+        *("list_all", "everything", "quick", "table", "part", "on", "memory", "device", "target", "depth", "angles"),
         *("output", "folder", "page", "out", "open_page"),
     ),
     "Columns": (

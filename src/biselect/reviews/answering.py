@@ -12,7 +12,6 @@ from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance
 from biselect.reviews.kinds import Kinds
-from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.result import Review
 from biselect.reviews.summary import WholeTable, summarise
 from biselect.reviews.view import explore
@@ -42,7 +41,7 @@ class Question:
         whole: the table that the problem's rows were kept from; None where they are all of it.
         solved: the answer, where it is known already.
         answer: solves the problem of a neighbouring budget within so many seconds; None for `exact`.
-        weighing: how the rows of the whole table are weighed; None where they are all in the problem.
+        calibration: what the rows of the whole table are weighed with, to be stored; None where all are in the problem.
     """
 
     problem: SelectionProblem
@@ -58,7 +57,7 @@ class Question:
     whole: WholeTable | None = None
     solved: Selection | None = None
     answer: Callable[[SelectionProblem, float], Selection] | None = None
-    weighing: Weighing | None = None
+    calibration: bytes | None = None
 
 
 def answered(
@@ -107,7 +106,7 @@ def answered(
         ),
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,
-        weighing=question.weighing,
+        calibration=question.calibration,
         index=None if question.index is None else _chosen(question.index, set(selection.sample_names)),
     )
 

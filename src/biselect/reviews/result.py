@@ -12,7 +12,6 @@ from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
 from biselect.report.show_page import show_page
 from biselect.reviews.kinds import Kinds
-from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
 
@@ -28,7 +27,8 @@ class Review:
         neighbours: the answers for neighbouring budgets, `selection` among them.
         kinds: kinds of unusual, each with its own block and proof; None where they were not looked for.
         calibrator: fitted on the reference; None for a problem of weights.
-        weighing: how the rows of a table that is not held are weighed; None where all rows are in the problem.
+        calibration: what the rows of a table that is not held are weighed with, the content of `calibration.npz`; None
+            where all rows are in the problem.
         index: the chosen rows in the index of a pandas pool, where that names them.
     """
 
@@ -38,7 +38,7 @@ class Review:
     neighbours: tuple[Selection, ...] = field(repr=False)
     kinds: Kinds | None = field(default=None, repr=False)
     calibrator: Calibrator | None = field(default=None, repr=False)
-    weighing: Weighing | None = field(default=None, repr=False)
+    calibration: bytes | None = field(default=None, repr=False)
     index: Any = field(default=None, repr=False)
 
     @property
@@ -96,8 +96,7 @@ class Review:
         With `proof` also proof.json, which `biselect check` follows; an answer that is not proven has none. For a table
         that is not held also calibration.npz, with which its rows can be weighed again.
         """
-        calibration = None if self.weighing is None else self.weighing.to_bytes()
-        return write_outputs(folder, self.selection, self.summary, proof=proof, calibration=calibration)
+        return write_outputs(folder, self.selection, self.summary, proof=proof, calibration=self.calibration)
 
 
 def _value(cell: dict[str, Any]) -> float | str | None:

@@ -34,7 +34,8 @@ class Finding:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value` or `interrupted`.
+            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table` or
+            `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
         share: of the pool's rows (or the chosen cells) that it is about, from 0 to 1; None where that means nothing.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
@@ -24,6 +25,10 @@ from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
 NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter
+
+
+Settled = dict[tuple[int, ...], tuple[Selection, NDArray[np.int64]]]
+"""By the columns that a kind may use: its proven answer, and where its rows stand in the whole table."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -65,11 +70,12 @@ class LargeReview:
     def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
-        gathered = gather(self.tables, self.calibrator, m=self.m, drift=self.drift, ids=ids)
+        gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
+        settled: Settled = {}
         for look in range(CLOSER_LOOKS + 1):
             problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
-            kinds, doubts = self._kinds(gathered, problem)
+            kinds, doubts = self._kinds(gathered, problem, settled)
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
             if not doubts or look == CLOSER_LOOKS:
@@ -95,7 +101,7 @@ class LargeReview:
             whole=self._whole(gathered, problem),
             solved=selection,
             answer=self._neighbour(gathered),
-            weighing=gathered.weighing,
+            calibration=gathered.weighing.to_bytes(),
         )
 
     def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
@@ -130,21 +136,29 @@ class LargeReview:
         return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
 
     def _kinds(
-        self, gathered: Gathered, problem: SelectionProblem
+        self, gathered: Gathered, problem: SelectionProblem, settled: Settled
     ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
-        """Kinds; and the columns and answers for which rows that were not kept could matter."""
+        """Kinds; and the columns and answers for which rows that were not kept could matter.
+
+        `settled` holds what was proven of the whole table before, and learns what is now.
+        """
         if self.kinds <= 1 or self.rules.must_columns:
             return None, []
         doubts: list[tuple[Sequence[int], Selection]] = []
         limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
 
         def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
+            place = gathered.kept.positions
+            if (known := settled.get(tuple(columns))) is not None:
+                return replace(known[0], problem=asked, samples=np.searchsorted(place, known[1]))
             most = self._most(gathered, columns, self.m)
             options = {**self._options(), "time_limit": limit}
             found = solve_for_whole(asked, most, self.solver, **options)
             inside = of_kept_rows(found, asked)
             if is_open(found):
                 doubts.append((columns, inside))
+            elif found.proven_optimal and self.apart == "columns":
+                settled[tuple(columns)] = inside, place[inside.samples]
             return inside
 
         plain = replace(
@@ -168,6 +182,11 @@ class LargeReview:
         """What the reader must know; shares of the pool are those of its sample."""
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         names = sampled.feature_names or ()
+        yield Finding(
+            kind="large-table",
+            text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "
+            "out at an expected false share. Shares of the pool in these notes are those of a sample.",
+        )
         yield from reading_findings(gathered.kept.pool, self.label_column)
         yield from unused_findings(gathered.kept.pool, self.rules, problem)
         yield from drift_findings(gathered.moved, names, self.drift)

@@ -14,11 +14,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.engines.choose import engine_for
+from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.parts import Part
 from biselect.partitions.passes import Arrays
+from biselect.partitions.spool import Spool
 from biselect.progress import Steps, steps_of
 from biselect.reviews.large.blocks import joined, told_of
 from biselect.reviews.large.weighing import FILE, Weighing
@@ -107,18 +108,18 @@ def check_table(
             raise InputError(f"{folder / 'proof.json'}: the problem holds every row; check it without a table")
         screen = check_proof.Screen(problem, proof)
         weighing = Weighing.load(folder / FILE)
-        given = partitions_of(table)
-        if part is not None and not 0 <= part < len(given.parts):
-            raise InputError(f"part {part}: the table has {len(given.parts)} parts, counted from 0")
         asked = Checking(
             name="Weighing the rows again",
             weighing=weighing,
             screen=_without_rows(screen),
             kept=np.array(proof["screen"]["kept"], dtype=np.int64),
         )
-        parts = given.parts if part is None else given.parts[part : part + 1]
-        with step(f"{asked.name}: {sum(one.rows for one in parts):,} rows in {len(parts):,} parts") as told:
-            with engine_for(on, memory) as engine:
+        with Spool() as spool, engine_for(on, memory) as engine:
+            parts = partitions_of(table, memory=bytes_of(memory), spool=spool).parts
+            if part is not None and not 0 <= part < len(parts):
+                raise InputError(f"part {part}: the table has {len(parts)} parts, counted from 0")
+            parts = parts if part is None else parts[part : part + 1]
+            with step(f"{asked.name}: {sum(one.rows for one in parts):,} rows in {len(parts):,} parts") as told:
                 found = engine.run(asked, parts, told)
         positions = asked.kept[_within(asked.kept, found)]
         for position, weights in zip(positions.tolist(), found["weights"].tolist(), strict=True):

@@ -13,7 +13,6 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
-from biselect.calibrate.isolation import MOST_ROWS
 from biselect.calibrate.windows import Windows
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
@@ -32,6 +31,7 @@ from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
+LOOKED_UP = 1 << 15  # rows of the pool whose neighbours are looked up, about
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
 MOST_KEPT = 1 << 17  # the same where these do not settle a question
 MARGIN = 1e-12  # for machines that round otherwise
@@ -74,7 +74,7 @@ class Tables:
     def beside(self) -> tuple[str, ...]:
         """Columns that rows of the pool bring along, beside the features; positions in a table that was split."""
         roles = self.roles
-        named = (roles.id_column, roles.label_column, roles.per, roles.time_column, *roles.show)
+        named = (roles.id_column, roles.label_column, roles.per, *roles.show)
         there = set(self.pool.schema.names)
         found = list(dict.fromkeys(name for name in named if name is not None and name in there))
         return (*found, ORIGIN) if self.times and roles.id_column is None else tuple(found)
@@ -191,13 +191,14 @@ class Gathered:
         return replace(self, kept=_kept(self.tables, asked, table, places[order], self.positive))
 
 
-def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: frozenset[str]) -> Gathered:
+def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str, ids: frozenset[str]) -> Gathered:
     """Make the passes.
 
     Args:
         tables: what to read.
         calibrator: not fitted yet.
-        m: how many columns will be chosen.
+        k: how many rows will be chosen.
+        m: how many columns.
         drift: `recentre` or `keep`.
         ids: rows of the pool that are kept in any case.
     """
@@ -208,8 +209,8 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
         dates=tuple(tables.roles.dates),
         missing=tables.missing,
     )
-    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), (), None)
-    pool = _survey(tables, tables.pool, plain, tables.beside, tables.roles.label_column)
+    reference = _survey(tables, tables.reference, replace(plain, where="the reference"), None)
+    pool = _survey(tables, tables.pool, plain, tables.roles.label_column)
     positive = _positive(tables.roles, pool)
     same = same_in_both(reference, pool)
     kept = tuple(name for name in reference.names if name not in same)
@@ -234,11 +235,11 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
         name="Collecting heavy rows of the pool",
         features=features,
         beside=tables.beside,
-        calibrator=calibrator.without_rows(),
+        calibrator=calibrator.for_weights(),
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
-        views=(view_of(every, m, W, pool.share, KEPT_ROWS),),
-        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
+        views=(view_of(every, m, W, pool.share, max(KEPT_ROWS, 4 * k)),),
+        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, LOOKED_UP).above, np.inf),  # ties would be too many
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=ids,
@@ -257,14 +258,11 @@ def gather(tables: Tables, calibrator: Calibrator, *, m: int, drift: str, ids: f
     )
 
 
-def _survey(
-    tables: Tables, table: Partitions, features: FeatureColumns, beside: tuple[str, ...], label: str | None
-) -> Surveyed:
+def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
     share = sample_share(table.rows)
     asked = Survey(
         name=f"Looking at {features.where}",
         features=features,
-        beside=beside,
         label=label,
         share=share,
         seed=tables.seed,
@@ -299,6 +297,7 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
         tables.roles,
         label_column=None,
         label_value=None,
+        time_column=None,
         features=names,
         exclude=(),
         categories=list(asked.features.categories),

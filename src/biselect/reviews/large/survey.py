@@ -44,7 +44,6 @@ class Survey:
     Attributes:
         name: what a person reads while it runs.
         features: how they are read.
-        beside: other columns that rows of the sample bring along.
         label: column of known positives, whose values are counted; None for none.
         share: of the rows that are drawn.
         seed: fixes which.
@@ -52,7 +51,6 @@ class Survey:
 
     name: str
     features: FeatureColumns
-    beside: tuple[str, ...]
     label: str | None
     share: float
     seed: int
@@ -66,7 +64,7 @@ class Survey:
         seen = _Seen()
         positives: Counter[str] = Counter()
         sample, positions, rows = [], [], 0
-        columns = list(dict.fromkeys([*self.features.names, *self.beside]))
+        columns = list(dict.fromkeys([*self.features.names, *([] if self.label is None else [self.label])]))
         for first, block in part.blocks(columns):
             if block.num_rows == 0:
                 continue
@@ -127,7 +125,7 @@ class Surveyed:
         labels: how often each label of a column of categories stands.
         text: columns of plain text.
         positives: how often each value of the label column stands.
-        sample: some rows, with the columns beside the features.
+        sample: some rows.
         positions: where they stand in the table.
         share: of all rows, those in the sample.
     """

@@ -1,0 +1,73 @@
+"""What counts as heavy, and the quick look, which may take a light row for heavy but never a heavy one for light."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.maps import map_names
+from biselect.reviews.large.collecting import Heavy, QuickLook, View, view_of
+from biselect.reviews.large.heavy_kernel import top_sums
+from biselect.reviews.recentre import Shifts
+
+
+@pytest.mark.parametrize("name", [name for name in map_names() if name != "logistic"])
+@given(seed=st.integers(0, 1000), shape=st.sampled_from(["normal", "tied", "heavy"]), narrow=st.booleans())
+@settings(max_examples=8, deadline=None)
+def test_a_quick_look_never_takes_too_little(name, seed, shape, narrow):
+    rng = np.random.default_rng(seed)
+    draw = {
+        "normal": lambda n: rng.normal(size=(n, 2)),
+        "tied": lambda n: rng.integers(0, 6, (n, 2)).astype(float),
+        "heavy": lambda n: 1e6 + rng.standard_cauchy((n, 2)),
+    }[shape]
+    reference, pool = draw(300), draw(400)
+    pool[::7, 0] = np.nan
+    calibrator = Calibrator(name).fit(reference)
+    shifts = Shifts(columns=(1,), middles=np.array([0.3]), factors=np.array([1.7]), targets=np.array([-0.2]))
+    quick = QuickLook.of(calibrator, shifts)
+    if quick is None:
+        assert not {"reach", "ecdf"} & {name}
+        return
+    W = calibrator.weights(shifts.applied(pool))
+    for j in range(2):
+        values = pool[:, j].astype(np.float32 if narrow else np.float64)
+        exact = calibrator.weights(shifts.applied(np.column_stack([pool[:, 0], pool[:, 1]])))[:, j]
+        if narrow:  # the stored numbers are what is weighed
+            stored = pool.copy()
+            stored[:, j] = values
+            exact = calibrator.weights(shifts.applied(stored))[:, j]
+        found = np.empty(len(pool), dtype=np.float32)
+        quick.weights(j, values, found)
+        assert (found >= exact * (1 - 1e-6)).all()
+    assert W.shape == pool.shape
+
+
+@given(seed=st.integers(0, 1000), m=st.integers(1, 4))
+@settings(max_examples=20, deadline=None)
+def test_sums_are_those_of_the_largest_weights(seed, m):
+    W = np.random.default_rng(seed).exponential(size=(50, 6)).round(1)
+    found = np.empty(50)
+    top_sums(W, np.array([0, 2, 3, 5]), m, found)
+    assert found == pytest.approx(np.sort(W[:, [0, 2, 3, 5]], axis=1)[:, 4 - m :].sum(axis=1))
+
+
+def test_about_as_many_rows_are_heavy_as_were_wanted():
+    weights = np.random.default_rng(0).exponential(size=100_000)
+    heavy = Heavy.of(weights[:10_000], 0.1, 2000)
+    assert 1500 < heavy.is_in(weights, np.arange(100_000), 0).sum() < 2500
+
+
+def test_of_rows_that_weigh_alike_a_share_is_kept():
+    weights = np.repeat([0.0, 5.0], 50_000)
+    heavy = Heavy.of(weights[::10], 0.1, 1000)
+    kept = heavy.is_in(weights, np.arange(100_000), 0)
+    assert heavy.above == 5.0 and 700 < kept.sum() < 1300 and not kept[:50_000].any()
+
+
+def test_theta_leaves_the_bound_valid():
+    W = np.random.default_rng(0).exponential(size=(500, 8))
+    view = view_of([0, 1, 4, 6, 7], 3, W, 1.0, 50)
+    excess = np.maximum(W[:, list(view.columns)] - view.theta, 0).sum(axis=1)
+    assert isinstance(view, View) and (view.m * view.theta + excess >= view.sums(W) - 1e-12).all()
