@@ -27,8 +27,10 @@ def test_a_spool_makes_its_folder_when_needed_and_removes_it(tmp_path):
 
 def test_what_a_killed_process_left_is_swept_away_and_what_is_in_use_stays(tmp_path):
     (tmp_path / f"{files.TEMPORARY}dead").mkdir()
+    os.utime(tmp_path / f"{files.TEMPORARY}dead", (0, 0))
     with Spool(tmp_path) as living, Spool(tmp_path) as other:
         living.copied("numbers", SCHEMA, [BLOCK])
+        os.utime(next(tmp_path.iterdir()), (0, 0))
         other.copied("numbers", SCHEMA, [BLOCK])
         assert len(list(tmp_path.iterdir())) == 2 and not (tmp_path / f"{files.TEMPORARY}dead").exists()
 

@@ -124,6 +124,8 @@ def temporary_folder(parent: str | Path | None = None) -> Iterator[Path]:
         for left in home.glob(f"{TEMPORARY}*"):
             if not WINDOWS:
                 with suppress(OSError):
+                    if time.time() - left.stat().st_mtime < PATIENCE:
+                        continue  # it may be so new that its owner has not locked it yet
                     descriptor = os.open(left, os.O_RDONLY)
                     try:
                         _try_lock(descriptor)  # fails where a living process holds it

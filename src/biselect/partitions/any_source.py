@@ -77,7 +77,7 @@ def _of_path(source: Source, form: CsvForm, memory: int, spool: Spool | None) ->
     if kind in (".arrow", ".feather", ".ipc") and source.part is None and source.path.exists():
         if is_arrow_file(source.path):
             return arrow_partitions(source)
-        with reading(source.path, "Arrow"), pa.memory_map(str(source.path)) as file:
+        with reading(source.path, "Arrow"), pa.OSFile(str(source.path)) as file:
             return _copied(pa.ipc.open_stream(file), spool, source.name)
     if spool is not None and (found := _streamed(source, form, memory, spool)) is not None:
         return found

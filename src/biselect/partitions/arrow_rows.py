@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from biselect.data.readers.columnar import MAGIC, checked, refuse_odd_dates
 from biselect.data.readers.sources import Source, refuse_repeated
+from biselect.errors import InputError
 from biselect.partitions.part_rows import (
     BUFFER,
     MOST_PART_ROWS,
@@ -32,17 +33,18 @@ def is_arrow_file(path: Path) -> bool:
 class ArrowRows:
     """Consecutive rows of an Arrow file.
 
+    It is read, not mapped into memory: a mapped file that somebody shortens meanwhile would end the process. So one
+    batch at a time is held.
+
     Attributes:
         path: the file.
         batches: those of its batches that hold them.
-        skip: rows of the first of these that come before.
         rows: how many there are.
         first: position of the first in the file.
     """
 
     path: str
     batches: tuple[int, ...]
-    skip: int
     rows: int
     first: int
 
@@ -51,17 +53,19 @@ class ArrowRows:
         return in_blocks(self._tables(list(columns)))
 
     def _tables(self, columns: list[str]) -> Iterator[pa.Table]:
-        skip, left = self.skip, self.rows
-        with reading(self.path, "Arrow"), pa.memory_map(self.path) as file:
+        left = self.rows
+        with reading(self.path, "Arrow"), pa.OSFile(self.path) as file:
             schema = pa.ipc.open_file(file).schema
             refuse_absent(columns, schema, self.path)
             wanted = pa.ipc.IpcReadOptions(included_fields=[schema.names.index(name) for name in columns])
             content = pa.ipc.open_file(file, options=wanted)
             for batch in self.batches:
-                table = pa.Table.from_batches([content.get_batch(batch).slice(skip, left)]).select(columns)
-                skip, left = 0, left - table.num_rows
+                table = pa.Table.from_batches([content.get_batch(batch)]).select(columns)
+                left -= table.num_rows
                 refuse_odd_dates(checked(table), self.path)
                 yield table
+            if left:
+                raise InputError(f"{self.path}: has other rows than before; was it changed while it was read?")
 
     def place(self, row: int) -> str:
         """The file and its row."""
@@ -71,7 +75,7 @@ class ArrowRows:
 def arrow_partitions(source: Source) -> Partitions:
     """The parts of an Arrow file; to count the rows of its batches one column is looked at."""
     path = str(source.path)
-    with reading(path, "Arrow"), pa.memory_map(path) as file:
+    with reading(path, "Arrow"), pa.OSFile(path) as file:
         content = pa.ipc.open_file(file)
         schema = content.schema
         refuse_repeated(schema.names, source)
@@ -82,18 +86,14 @@ def arrow_partitions(source: Source) -> Partitions:
     found, waiting, held, at = list[ArrowRows](), list[int](), 0, 0
     for batch, rows in enumerate(lengths):
         if waiting and held + rows > step:
-            found.append(ArrowRows(path=path, batches=tuple(waiting), skip=0, rows=held, first=at - held))
+            found.append(ArrowRows(path=path, batches=tuple(waiting), rows=held, first=at - held))
             waiting, held = [], 0
-        if rows > step:  # slices of what is mapped cost nothing
-            for skip in range(0, rows, step):
-                share = min(step, rows - skip)
-                found.append(ArrowRows(path=path, batches=(batch,), skip=skip, rows=share, first=at + skip))
-        elif rows:
+        if rows:
             waiting.append(batch)
             held += rows
         at += rows
     if waiting:
-        found.append(ArrowRows(path=path, batches=tuple(waiting), skip=0, rows=held, first=at - held))
+        found.append(ArrowRows(path=path, batches=tuple(waiting), rows=held, first=at - held))
     parts = numbered((f"{path}, rows {one.first:,} to {one.first + one.rows - 1:,}", one.rows, one) for one in found)
     return refuse_empty(Partitions(name=source.name, schema=schema, parts=parts))
 

@@ -16,7 +16,7 @@ from biselect.data.readers.written_dates import ISO_KINDS, forms_of
 
 NESTED = pa.list_(pa.string())  # lists and objects: kept as JSON text, and no column that could be used
 NOTHING = type(None)
-ROW = "\0"  # a column that no table has
+LENGTH = "rows"  # a column that says how many there are where a block has no other
 
 
 class SpilledTable:
@@ -53,7 +53,8 @@ class SpilledTable:
                     self._kinds.setdefault(name, set()).add(array.type)
                 if not rows:
                     continue
-                block = pa.table({**arrays, ROW: pa.nulls(rows)})  # of a block without columns the length would be lost
+                places = {name: str(at) for at, name in enumerate(self._kinds)}  # not every name can be written
+                block = pa.table({places[name]: array for name, array in arrays.items()} | {LENGTH: pa.nulls(rows)})
                 with ipc.new_stream(file, block.schema) as sink:
                     sink.write_table(block)
                 check(nbytes := nbytes + block.nbytes)
@@ -64,13 +65,14 @@ class SpilledTable:
 
     def _blocks(self, kinds: Mapping[str, pa.DataType]) -> Iterator[dict[str, pa.Array]]:
         """The blocks as they wait, with columns of these types."""
+        places = {name: str(at) for at, name in enumerate(self._kinds)}
         with pa.OSFile(str(self.path)) as file:
             while file.tell() < file.size():
                 with ipc.open_stream(file) as source:
                     block = source.read_all()
                 there = set(block.column_names)
                 yield {
-                    name: _as_kind(_one(block[name]) if name in there else pa.nulls(block.num_rows), kind)
+                    name: _as_kind(_one(block[at]) if (at := places[name]) in there else pa.nulls(block.num_rows), kind)
                     for name, kind in kinds.items()
                 }
 
