@@ -15,12 +15,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from biselect.calibrate.counted_columns import EDGES, TAIL
-from biselect.calibrate.isolation import MOST_ROWS as LOOKED_UP
 from biselect.core.files import write_file
 from biselect.engines.shares import MOST_ROWS as SHARE_ROWS
 from biselect.engines.shares import PER_WORKER
 from biselect.partitions.ids import MOST_COMPARED
-from biselect.reviews.large.gathering import KEPT_ROWS, MOST_KEPT
+from biselect.reviews.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
 from biselect.reviews.large.survey import sample_share
 
 RESULTS = Path(__file__).parent / "results" / "large.json"

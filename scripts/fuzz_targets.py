@@ -179,9 +179,15 @@ def use_table(path: Path, index: int) -> None:
     """Read it as weights and as a pool, and one in some through a whole review."""
     from biselect.data.pools import Roles
     from biselect.data.problem_files import read_problem
-    from biselect.reviews.inputs import open_pool, provenance, summed_up
+    from biselect.engines.threads import Threads
+    from biselect.progress import steps_of
+    from biselect.reviews.inputs import open_pool, provenance
+    from biselect.reviews.summaries import summed_up
 
+    parts: list[pa.Table] = []
+    tried(lambda: parts.append(read_in_parts(path)))
     whole = read_table(path)
+    assert parts and repr(parts[0].to_pydict()) == repr(whole.to_pydict()), "in parts it is another table"
     names = whole.column_names
     attempts: list[Callable[[], Any]] = [
         lambda: read_problem(path, k=1, m=1),
@@ -190,11 +196,21 @@ def use_table(path: Path, index: int) -> None:
         lambda: provenance("", 0, [path]),
     ]
     if index % 5 == 0:
-        attempts.append(lambda: summed_up(path))
+        attempts.append(lambda: summed_up(path, Threads(), steps_of(False)))
     if index % WHOLE_REVIEW == 0:
         attempts.append(lambda: bs.review(path, path, k=1, m=1, kinds=1, null_draws=0, neighbours=(0, 0)).report())
     for attempt in attempts:
         tried(attempt)
+
+
+def read_in_parts(path: Path) -> pa.Table:
+    """The table as it is read where no memory holds it."""
+    from biselect.partitions.any_source import partitions_of
+    from biselect.partitions.spool import Spool
+
+    with Spool() as spool:
+        found = partitions_of(path, spool=spool)
+        return pa.concat_tables([block for part in found.parts for _, block in part.blocks(found.schema.names)])
 
 
 def use_slow_table(path: Path, index: int) -> None:

@@ -36,7 +36,7 @@ def test_what_a_killed_process_left_is_swept_away_and_what_is_in_use_stays(tmp_p
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a device that is always full")
 def test_a_device_that_is_full_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(spooling, "temporary_file", lambda path: open("/dev/full", "wb"))
-    said = rf"^{tmp_path}: is full: no room for a copy of about 3.0 GiB of day.csv, .* give another folder with spool="
+    said = rf"^{tmp_path}: is full: no room for a copy of about 3.0 GiB of day.csv, .* set TMPDIR to a folder"
     with Spool(tmp_path) as spool, pytest.raises(InputError, match=said):
         spool.copied("day.csv", SCHEMA, [BLOCK], needed=3 << 30)
 

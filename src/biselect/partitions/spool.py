@@ -106,7 +106,7 @@ class Spool:
             free = shutil.disk_usage(path.parent).free / GIB
             raise InputError(
                 f"{path.parent.parent}: is full: no room for a copy{about} of {name}, of which {rows:,} rows were "
-                f"written ({free:.1f} GiB are free again); give another folder with spool=, or set TMPDIR to one"
+                f"written ({free:.1f} GiB are free again); set TMPDIR to a folder on a larger disk"
             ) from error
         if not rows:
             refuse_empty(Partitions(name=name, schema=schema, parts=()))

@@ -6,6 +6,7 @@ them without losing score. So a bound on the problem with the stand-ins holds fo
 uses none of them is the optimum of the whole table, with the same proof.
 """
 
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from biselect.solvers.registry import solve
 
 NAME = "any other row"
 WANTED = "rows that were not kept"  # how many of them the best choice could use, as far as is known
+FEWEST_SECONDS = 0.5  # with less left, a climb has to do
 PROVING = ("auto", "exact", "enumeration", "milp")
 
 
@@ -38,25 +40,38 @@ def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
     )
 
 
-def solve_for_whole(problem: SelectionProblem, most: float | None, solver: str = "auto", **options: Any) -> Selection:
+def solve_for_whole(
+    problem: SelectionProblem,
+    most: float | None,
+    solver: str = "auto",
+    *,
+    time_limit: float | None = None,
+    **options: Any,
+) -> Selection:
     """The best choice of the rows that are there, and how good it is among all rows of the table.
 
     Args:
         problem: over the rows that were kept.
         most: what any other row adds at most; None where there is none.
         solver: one of `biselect.solver_names()`.
-        **options: as for `biselect.solve`.
+        time_limit: seconds, as for `biselect.solve`.
+        **options: as there.
     """
+    begin = time.perf_counter()
     if most is None:
-        return solve(problem, solver, **options)
+        return solve(problem, solver, time_limit=time_limit, **options)
     whole = with_stand_ins(problem, most)
     if solver not in PROVING:
-        found = solve(problem, solver, **options)
+        found = solve(problem, solver, time_limit=time_limit, **options)
         return replace(found, problem=whole, bound=-np.inf, proven_optimal=False, proof=None)
-    found = solve(whole, solver, **options)
+    found = solve(whole, solver, time_limit=time_limit, **options)
     if uses_kept_rows(found, problem.n_samples):
         return found
-    inside = solve(problem, solver, **options)
+    left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
+    if left is None or left > FEWEST_SECONDS:
+        inside = solve(problem, solver, time_limit=left, **options)
+    else:
+        inside = solve(problem, "coordinate-ascent", seed=options.get("seed", 0))
     score = problem.score_units(inside.samples, inside.features)
     equal = score == whole.score_units(found.samples, found.features)
     return replace(

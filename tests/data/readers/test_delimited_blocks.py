@@ -60,7 +60,7 @@ def small(monkeypatch):
     """Blocks of a few rows, and types guessed from a few more."""
     monkeypatch.setattr(delimited, "BLOCK", 128)
     monkeypatch.setattr(delimited, "ROWS_OF_A_BLOCK", 2)
-    monkeypatch.setattr(delimited_blocks, "LARGEST_BLOCK", 512)
+    monkeypatch.setattr(delimited_blocks, "GUESSED_FROM", 512)
 
 
 def streamed(path, form=PLAIN, memory=1 << 20):

@@ -14,7 +14,7 @@ def tiny_memory(monkeypatch):
     monkeypatch.setattr(opening, "POOL_CELLS", 1000)
     monkeypatch.setattr(survey, "SAMPLE", 600)
     monkeypatch.setattr(gathering, "EXACT_CELLS", 100)
-    monkeypatch.setattr(gathering, "MOST_ROWS", 60)
+    monkeypatch.setattr(gathering, "LOOKED_UP", 60)
     monkeypatch.setattr(gathering, "KEPT_ROWS", 80)
     monkeypatch.setattr(gathering, "MOST_KEPT", 800)
     monkeypatch.setattr(collecting, "CHUNK", 512)

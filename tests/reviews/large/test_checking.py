@@ -36,7 +36,7 @@ def answered(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "POOL_CELLS", 1)
         patch.setattr(gathering, "KEPT_ROWS", 100)
-        patch.setattr(gathering, "MOST_ROWS", 40)
+        patch.setattr(gathering, "LOOKED_UP", 40)
         found = bs.review(
             str(folder / "pool"),
             str(folder / "reference.parquet"),

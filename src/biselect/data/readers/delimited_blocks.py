@@ -1,7 +1,7 @@
 """CSV in blocks: the very table that `read_delimited` gives, of a file that is too large to be held.
 
 All rows decide what a column holds, so the file is read twice: once to see that, once to convert. A column whose first
-64 MiB look like another type than the rest costs one more reading for each such surprise.
+8 MiB look like another type than the rest costs one more reading for each such surprise.
 """
 
 import io
@@ -16,7 +16,6 @@ import pyarrow as pa
 
 from biselect.data.readers.delimited import (
     BYTES,
-    LARGEST_BLOCK,
     NOTHING,
     TEXT,
     CsvForm,
@@ -59,6 +58,7 @@ TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower co
 )
 UNREAD = re.compile(r"In CSV column #(\d+): CSV conversion error to [^:]*: invalid value '(.*)'", re.DOTALL)
 LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
+GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
 BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date
 Convert = Callable[[pa.Array, int], pa.ChunkedArray]  # a column of text in a block, and the position of its first row
 
@@ -151,11 +151,15 @@ def _seen(
     """Read the file as often as it takes to know the narrowest type that every entry of each column has."""
     from pyarrow.csv import ReadOptions, open_csv
 
-    wide = ReadOptions(encoding=read_options.encoding, block_size=LARGEST_BLOCK, skip_rows=read_options.skip_rows)
+    guessed = {"encoding": read_options.encoding, "skip_rows": read_options.skip_rows}
     with open_csv(
-        str(path), read_options=wide, parse_options=parse_options, convert_options=convert_options
+        str(path),
+        read_options=ReadOptions(**guessed, block_size=max(GUESSED_FROM, read_options.block_size)),
+        parse_options=parse_options,
+        convert_options=convert_options,
     ) as beginning:
         schema = beginning.schema
+    del beginning  # it holds what it has read ahead
     refuse_repeated(schema.names, Source.of(path))
     kinds = dict(zip(schema.names, schema.types, strict=True))
     options = {"read_options": read_options, "parse_options": parse_options, "convert_options": convert_options}

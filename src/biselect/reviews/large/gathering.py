@@ -13,7 +13,6 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
-from biselect.calibrate.isolation import MOST_ROWS
 from biselect.calibrate.windows import Windows
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
@@ -32,6 +31,7 @@ from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
+LOOKED_UP = 1 << 15  # rows of the pool whose neighbours are looked up, about
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
 MOST_KEPT = 1 << 17  # the same where these do not settle a question
 MARGIN = 1e-12  # for machines that round otherwise
@@ -239,7 +239,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
         views=(view_of(every, m, W, pool.share, max(KEPT_ROWS, 4 * k)),),
-        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, MOST_ROWS).above, np.inf),  # ties would be too many
+        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, LOOKED_UP).above, np.inf),  # ties would be too many
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=ids,
