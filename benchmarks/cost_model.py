@@ -19,7 +19,7 @@ from biselect.core.files import write_file
 from biselect.engines.shares import MOST_ROWS as SHARE_ROWS
 from biselect.engines.shares import PER_WORKER
 from biselect.partitions.ids import MOST_COMPARED
-from biselect.reviews.large.gathering import KEPT_ROWS, LOOKED_UP
+from biselect.reviews.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
 from biselect.reviews.large.survey import sample_share
 
 RESULTS = Path(__file__).parent / "results" / "large.json"
@@ -90,7 +90,7 @@ def plan(rows: int, *, columns: int = COLUMNS, looks: int = 1, ids: bool = True)
         found.append(PassCost(kind, size, row * size, 0, sample_share(size) * size * row))
     found.append(PassCost("count", reference, row * reference, 8 * columns * EDGES, 0, counted))
     found.append(PassCost("collect", rows, row * rows, weighing, kept * row))
-    return found + [PassCost("closer look", rows, row * rows, weighing, kept * row)] * looks
+    return found + [PassCost("closer look", rows, row * rows, weighing, (kept + MOST_KEPT) * row)] * looks
 
 
 @dataclass(frozen=True)

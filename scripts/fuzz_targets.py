@@ -304,7 +304,7 @@ def calibration_seeds() -> list[bytes]:
     return [
         Weighing(
             features=FeatureColumns(names=names, kept=names),
-            calibrator=calibrator.fit_windows(windows).without_rows(),
+            calibrator=calibrator.fit_windows(windows).for_weights(),
             windows=windows,
             shifts=shifts,
         ).to_bytes()
