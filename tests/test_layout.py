@@ -28,7 +28,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
-    "engines/test_threads.py": "engines/choose engines/engine partitions/passes testing/tallies",
+    "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
     "gpu/test_gpu.py": "simulate/gpu",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
     "reviews/large/opening reviews/large/survey",

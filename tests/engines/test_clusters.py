@@ -13,10 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from biselect._version import __version__
-from biselect.engines import clusters, engine_for
+from biselect.engines import clusters
+from biselect.engines.choose import engine_for
 from biselect.engines.shares import PER_WORKER, Runs, shares_of
 from biselect.errors import InputError, MissingDependencyError
-from biselect.partitions.passes import over
+from biselect.partitions.table_pass import over
 from biselect.testing.tallies import Tally, cut
 
 RNG = np.random.default_rng(22)

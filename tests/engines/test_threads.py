@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from biselect.engines.choose import engine_for
-from biselect.engines.choose import bytes_of
+from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.threads import AHEAD, PER_THREAD, Threads
 from biselect.errors import InputError
-from biselect.partitions.passes import over
+from biselect.partitions.table_pass import over
 from biselect.testing.tallies import Tally, cut
 
 TABLE = pa.table({"x": np.random.default_rng(0).integers(0, 40, size=500).astype(float)})

@@ -7,7 +7,7 @@ from typing import Any
 from biselect.engines.clusters import cluster_package
 from biselect.engines.shares import AHEAD, Cluster, Share, named
 from biselect.errors import BiselectError
-from biselect.partitions.passes import Arrays, Pass, over
+from biselect.partitions.table_pass import Arrays, Pass, over
 
 
 class DaskCluster(Cluster):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.table_pass import Arrays, Pass
 from biselect.progress import Progress
 
 

@@ -23,7 +23,7 @@ from biselect.core.json_files import check_seal, refused_as, seal
 from biselect.engines.engine import Engine
 from biselect.errors import AlteredWarning, InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.table_pass import Arrays, Pass
 from biselect.progress import Progress
 
 FORMAT = "biselect-pass-1"

@@ -7,7 +7,7 @@ from typing import Any
 
 from biselect.engines.shares import AHEAD, RETRIES, Cluster, Share, named
 from biselect.errors import BiselectError
-from biselect.partitions.passes import Arrays, Pass, over
+from biselect.partitions.table_pass import Arrays, Pass, over
 
 
 class RayCluster(Cluster):

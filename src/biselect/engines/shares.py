@@ -8,7 +8,7 @@ from pickle import PickleBuffer
 
 from biselect.engines.engine import Counter, Traffic
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.table_pass import Arrays, Pass
 from biselect.progress import Progress
 
 PER_WORKER = 4  # shares, so that a slow worker does not hold up the others for long

@@ -11,7 +11,7 @@ import pyarrow as pa
 from biselect.engines.engine import Counter, Traffic
 from biselect.partitions.any_source import MEMORY
 from biselect.partitions.parts import Part, RowSource
-from biselect.partitions.passes import Arrays, Pass, folded
+from biselect.partitions.table_pass import Arrays, Pass, folded
 from biselect.progress import Progress
 
 PER_THREAD = 192 << 20  # what a thread may need: blocks as they are read and unpacked, and what is found in them

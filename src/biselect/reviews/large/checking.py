@@ -18,8 +18,8 @@ from biselect.engines.choose import bytes_of, engine_for
 from biselect.errors import BiselectError, InputError
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays
 from biselect.partitions.spool import Spool
+from biselect.partitions.table_pass import Arrays
 from biselect.progress import Steps, steps_of
 from biselect.reviews.large.blocks import joined, told_of
 from biselect.reviews.large.weighing import FILE, Weighing

@@ -16,7 +16,7 @@ from biselect.calibrate.isolation import SAMPLE
 from biselect.calibrate.windows import Windows, known_categories, windows_of
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays
+from biselect.partitions.table_pass import Arrays
 from biselect.reviews.large.blocks import FeatureColumns, told_of
 from biselect.reviews.large.survey import Surveyed, sample_matrix
 

@@ -20,7 +20,7 @@ from biselect.data.tables import require_columns
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.passes import Arrays, Pass
+from biselect.partitions.table_pass import Arrays, Pass
 from biselect.partitions.time_cut import ORIGIN
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, unpacked

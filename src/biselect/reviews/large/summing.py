@@ -22,7 +22,7 @@ from biselect.data.splits import as_times
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.passes import Arrays
+from biselect.partitions.table_pass import Arrays
 from biselect.progress import Steps
 from biselect.reviews.large.blocks import as_bytes, from_bytes, joined, told_of
 from biselect.reviews.large.survey import sample_share

@@ -16,7 +16,7 @@ from biselect.calibrate.windows import MOST_LABELS
 from biselect.data.labels import as_texts
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
-from biselect.partitions.passes import Arrays
+from biselect.partitions.table_pass import Arrays
 from biselect.reviews.large.blocks import (
     FeatureColumns,
     as_bytes,
