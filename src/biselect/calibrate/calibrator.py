@@ -352,9 +352,11 @@ class Calibrator:
         )
         if marginals == "isolation":
             rows, of = (looked_up(totals), len(W)) if whole is None else (whole.looked_up(totals), whole.rows)
-            scores, near = np.zeros(len(W)), self._neighbourhood
+            scores, around = np.zeros(len(W)), self._neighbourhood
             if rows.size:
-                scores[rows] = m * near.evidence(residuals[rows], near.near_weight(residuals[rows], k, of))
+                own = residuals[rows]
+                nearest = around.nearest(own)
+                scores[rows] = m * around.evidence(own, around.near_weight(nearest, k, of), nearest)
             return replace(problem, sample_scores=scores)
         return problem
 
@@ -378,7 +380,8 @@ class Calibrator:
         its own rows explain.
         """
         Z, rows = self.residuals(pool), looked_up(self.weights(pool).sum(axis=1))
-        return self._neighbourhood.near_weight(Z[rows], checks.whole("k", k), len(Z))
+        around = self._neighbourhood
+        return around.near_weight(around.nearest(Z[rows]), checks.whole("k", k), len(Z))
 
     @cached_property
     def _neighbourhood(self) -> Neighbourhood:

@@ -52,33 +52,39 @@ class Neighbourhood:
         self.near = exact_column(_distance(self._near, scores, 2))
         self.far = exact_column(_distance(self._far, few, min(self.position + 1, len(few))))
 
-    def near_weight(self, Z: NDArray[np.float64], k: int, rows: int) -> float:
+    def nearest(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+        """How far the nearest neighbour of each row is."""
+        return _distance(self._near, self._normal_scores(Z), 1)
+
+    def near_weight(self, nearest: NDArray[np.float64], k: int, rows: int) -> float:
         """How much the nearest neighbour counts against the far one, from 0 to 1.
 
         Twice the share of the k most isolated pool rows beyond what as many reference rows would give: 0 where the
         reference explains them, 1 where it leaves half of them unexplained.
 
         Args:
-            Z: residuals of the rows that are looked up.
+            nearest: of the rows that are looked up.
             k: how many rows will be chosen.
             rows: of the whole pool.
         """
-        distances = _distance(self._near, self._normal_scores(Z), 1)
-        k = min(k, distances.size)
-        threshold = np.partition(distances, -k)[-k]
+        k = min(k, nearest.size)
+        threshold = np.partition(nearest, -k)[-k]
         as_isolated = (1 + self.near.size - int(self.near.below(threshold))) / (1 + self.near.size)
         return float(np.clip(2 * (1 - as_isolated * rows / k), 0, 1))
 
-    def evidence(self, Z: NDArray[np.float64], near_weight: float) -> NDArray[np.float64]:
+    def evidence(
+        self, Z: NDArray[np.float64], near_weight: float, nearest: NDArray[np.float64] | None = None
+    ) -> NDArray[np.float64]:
         """How far each row stands apart: w · near + (1 - w) · far, each as -log of a share of the reference.
 
         Args:
             Z: residuals of the rows that are looked up.
             near_weight: w.
+            nearest: of these rows, where it is known.
         """
         found = np.zeros(len(Z))
         if near_weight > 0:
-            near = _distance(self._near, self._normal_scores(Z), 1)
+            near = self.nearest(Z) if nearest is None else nearest
             found += near_weight * upper_surprise(self.near, near)
         if near_weight < 1:
             far = _distance(self._far, self._log_scores(Z), self.position)

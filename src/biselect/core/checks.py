@@ -104,13 +104,17 @@ def whole(name: str, value: Any, least: int = 1) -> int:
     return int(value)
 
 
+class Names(tuple[str, ...]):
+    """Names that were looked at: a problem made from another one need not compare them all again."""
+
+
 def names(field: str, names: Iterable[Any] | None, length: int, what: str) -> tuple[str, ...] | None:
     """Unique names, one for each item, or None."""
-    if names is None:
-        return None
+    if names is None or (isinstance(names, Names) and len(names) == length):
+        return names
     if isinstance(names, str | bytes) or not isinstance(names, Iterable):
         raise InputError(f"{field} must be a list of names, got {names!r}")
-    result = tuple(str(name) for name in names)
+    result = Names(str(name) for name in names)
     if len(result) != length:
         raise InputError(f"{field} must name each of the {length} {what}, got {len(result)} names")
     if len(set(result)) != length:

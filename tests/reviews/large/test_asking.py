@@ -9,15 +9,16 @@ import pytest
 import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
+from biselect.reviews.large.weighing import FILE, Weighing
 from biselect.solvers.stand_ins import NAME
 
 ASKED = {"k": 8, "m": 2, "id_column": "id", "exclude": ["group", "when"], "neighbours": (0, 0), "progress": False}
 
 
-def whole_optimum(found, pool, m, coupling_weight=1.0):
+def whole_optimum(found, pool, m, folder, coupling_weight=1.0):
     """The optimum over all rows, weighed as the answer's were."""
-    weighing = found.weighing
-    W = weighing.weights(pool, 0)
+    (folder / FILE).write_bytes(found.calibration)
+    W = Weighing.load(folder / FILE).weights(pool, 0)
     place = {name: i for i, name in enumerate(pool["id"].to_pylist())}
     scores = np.zeros(len(W))
     kept = found.problem
@@ -32,11 +33,11 @@ def whole_optimum(found, pool, m, coupling_weight=1.0):
 @pytest.mark.parametrize("marginals", ["isolation", "none"])
 @pytest.mark.parametrize("planted", [12, 0])
 @pytest.mark.parametrize("mixed", [False, True])
-def test_the_answer_is_the_optimum_of_the_whole_table(tables, tiny_memory, marginals, planted, mixed):
+def test_the_answer_is_the_optimum_of_the_whole_table(tables, tiny_memory, tmp_path, marginals, planted, mixed):
     pool, reference = tables(planted=planted, mixed=mixed)
     found = bs.review(pool, reference, **ASKED, kinds=1, marginals=marginals)
     assert found.problem.n_samples < pool.num_rows / 2 and found.summary["budgets"]["samples"] == pool.num_rows
-    best = whole_optimum(found, pool, 2)
+    best = whole_optimum(found, pool, 2, tmp_path)
     assert found.selection.score <= best.score <= -found.selection.bound + 1e-9
     if found.selection.proven_optimal:
         assert found.selection.score == pytest.approx(best.score, rel=1e-12)

@@ -72,8 +72,8 @@ class LargeReview:
         ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
         settled: Settled = {}
+        problem = self._problem(gathered, library, self.marginals)
         for look in range(CLOSER_LOOKS + 1):
-            problem = self._problem(gathered, library)
             selection = self._solve(gathered, problem)
             kinds, doubts = self._kinds(gathered, problem, settled)
             if is_open(selection):
@@ -81,7 +81,12 @@ class LargeReview:
             if not doubts or look == CLOSER_LOOKS:
                 break
             lower = 1 - NEAR * 4**look
+            before = gathered.kept.positions, problem.sample_scores
             gathered = gathered.with_views([(columns, self.m, lower * _weakest(found)) for columns, found in doubts])
+            problem = self._problem(gathered, library, "none")
+            scores = np.zeros(problem.n_samples)  # rows that were added are not heavy enough to be looked up
+            scores[np.searchsorted(gathered.kept.positions, before[0])] = before[1]
+            problem = replace(problem, sample_scores=scores)
         return Question(
             problem=problem,
             title=title,
@@ -104,12 +109,12 @@ class LargeReview:
             calibration=gathered.weighing.to_bytes(),
         )
 
-    def _problem(self, gathered: Gathered, library: str | None) -> SelectionProblem:
+    def _problem(self, gathered: Gathered, library: str | None, marginals: str) -> SelectionProblem:
         plain = gathered.calibrator.problem(
             gathered.kept.weighed,
             self.k,
             self.m,
-            marginals=self.marginals,
+            marginals=marginals,
             coupling_weight=self.coupling_weight,
             sample_names=gathered.kept.pool.sample_names,
             whole=gathered.whole,
