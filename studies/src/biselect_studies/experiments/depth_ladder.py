@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
 from biselect.core.metrics import expected_lowest
 from biselect.data.synthetic import depth_problem, planted_block
@@ -135,9 +136,10 @@ def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
     """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
 
     The true split is by type: sample, feature and coupling terms. Beside N, D, k, m, signal and mode a cell has
-    `strength`, by which both marginals are multiplied.
+    `weight`, λ, and may have `marginals`, a kind of `marginal_scores` or `maxima` for the largest weight of a row and
+    of a column, the paper's unless said; and `absolute`, whether W = |Z| instead of Z.
     """
-    problem = _with_marginals(cell, seed)
+    problem = _control_problem(cell, seed)
     types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
     by_term = responses(problem, split_terms(problem, np.arange(len(types))))
     true = float(gains(by_term, types[None, :])[0])
@@ -175,9 +177,10 @@ def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np
     return np.sqrt(GROUPS) * np.linalg.norm(response, axis=1) - np.abs(response.sum(axis=1))
 
 
-def _with_marginals(cell: Cell, seed: int) -> SelectionProblem:
+def _control_problem(cell: Cell, seed: int) -> SelectionProblem:
     N, D, k, m = (cell[name] for name in "NDkm")
-    noise = own_noise(cell, seed)
-    W = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").weights
-    samples, features = (cell["strength"] * W.max(axis=axis) for axis in (1, 0))
-    return SelectionProblem(coupling=W, sample_scores=samples, feature_scores=features, k=k, m=m)
+    noise, kind = own_noise(cell, seed), cell.get("marginals", "paper")
+    Z = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").residuals
+    W = np.abs(Z) if cell.get("absolute") else Z
+    a, b = (W.max(axis=1), W.max(axis=0)) if kind == "maxima" else marginal_scores(W, Z, kind)
+    return SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m, coupling_weight=cell["weight"])

@@ -12,15 +12,11 @@ from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.data import synthetic
 from biselect.data.demo import demo_pool
-from biselect.data.synthetic import planted_block
 from biselect.hardware import hardware_mask, place, retained_mass
-from biselect.qaoa.cost_groups import split_terms
-from biselect.qaoa.small_angle import responses
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1
-from biselect_studies.experiments.depth_ladder import CONTROLS, gains, own_noise, random_splits
 from biselect_studies.task import Cell, Values
 
 MARKS = tuple(round(100 * 10 ** (step / 6)) for step in range(22))
@@ -88,31 +84,6 @@ def marginal_settings(cell: Cell, seeds: Iterable[int]) -> Values:
             chosen = solve(problem, method, seed=seed, **OPTIONS.get(method, {}))
             found.append(combined_f1(chosen.samples, chosen.features, planted))
     return values
-
-
-@by_seed
-def control_settings(cell: Cell, seed: int) -> dict[str, Any]:
-    """The split by type among random ones, as `grouping_control` has it, for λ (`weight`) and marginals of a kind.
-
-    `maxima`: a and b are both the largest weight. `absolute`: whether W = |Z| instead of Z.
-    """
-    n, d, k, m = (cell[name] for name in "NDkm")
-    block = planted_block(n, d, k, m, cell["signal"], seed=own_noise(cell, seed), mode=cell["mode"], place="first")
-    W = np.abs(block.residuals) if cell["absolute"] else block.weights
-    maxima = cell["marginals"] == "maxima"
-    a, b = (W.max(axis=1), W.max(axis=0)) if maxima else marginal_scores(W, block.residuals, cell["marginals"])
-    problem = SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m, coupling_weight=cell["weight"])
-    types = np.repeat(np.arange(3), (n, d, n * d))
-    by_term = responses(problem, split_terms(problem, np.arange(len(types))))
-    true = float(gains(by_term, types[None, :])[0])
-    rng = np.random.default_rng([seed, 1])
-    found: dict[str, Any] = {}
-    for control in CONTROLS:
-        random = gains(by_term, random_splits(control, types, rng))
-        found[f"{control} rank"] = float((random < true).mean() + 0.5 * (random == true).mean())
-        found[f"{control} above"] = int(true > np.quantile(random, 0.95))
-        found[f"{control} ratio"] = true / float(random.mean())
-    return found
 
 
 @by_seed
