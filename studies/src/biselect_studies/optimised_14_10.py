@@ -20,6 +20,7 @@ SIGNALS = (2.0, 2.75)
 MODES = ("residual", "mixed")
 UNIFORM, CLASSICAL, ASCENT = "uniform feasible", "classical, best of four", "coordinate ascent, one start"
 ALPHA, SEEN, BEST = "α", "P*(4096) %", "best α"
+LAST = "α at the last depth"
 
 KINDS = ("tied", "grouped")
 COLUMNS = {"alpha": ALPHA, "seen": SEEN, "best": BEST, "good": "P(α ≥ 0.9) %"}
@@ -72,6 +73,13 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
     for row, name in ((CLASSICAL, "classical"), (ASCENT, "ascent")):
         alphas = found(name)
         cells += [entry(row, ALPHA, alphas), share(row, "optimum found (%)", alphas > 1 - HIT)]
+    cells += [
+        entry(f"p = {place + 1}, grouped − tied", ALPHA, (grouped - tied)[:, place]) for place in range(tied.shape[1])
+    ]
+    for kind, curves in zip(KINDS, (tied, grouped), strict=True):
+        cells.append(share(kind, "grows at every depth (%)", (np.diff(curves, axis=1) > 0).all(axis=1)))
+        by_signal = np.array(np.split(curves[:, -1], len(SIGNALS)))  # the first axis of the cells
+        cells += [entry(f"{kind}, μ = {mu:g}", LAST, alphas) for mu, alphas in zip(SIGNALS, by_signal, strict=True)]
     steady = [int((np.diff(curves, axis=1) > 0).all(axis=1).sum()) for curves in (tied, grouped)]
     return Findings(
         seeds=LADDERS.seeds(quick),
