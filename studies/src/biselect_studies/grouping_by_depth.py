@@ -144,6 +144,8 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
     cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
+    medians = [cell.ours for cell in cells if cell.column == RECOVERY]
+    cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))
     lifted = lifts.reshape(len(SIZES), len(SIGNALS), -1)  # of the largest depth
     spread = ", ".join(f"{size} {min(each):.0f} to {max(each):.0f} %" for size, each in by_size.items())
     return Findings(

@@ -45,6 +45,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         for name, column in COLUMNS.items():
             if name in values:
                 found.append(entry(_row(width), column, values[name]))
+        found.append(entry(_row(width), "gap of the placement", values["gap"]))
     for column in (COLUMNS[name] for name in RANGED):
         means = [one.ours for one in found if one.column == column and one.row != _row(20)]
         found.append(entry(WIDE, column, means, statistic=np.median, ranged=True))
