@@ -6,7 +6,8 @@ import numpy as np
 
 from biselect_studies.experiments.depth_ladder import CONTROLS
 from biselect_studies.figures import COLOURS, GREY, Figure, line, panels
-from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.ledger import read_ledger
+from biselect_studies.results import Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.task import Grid, crossed
@@ -14,9 +15,9 @@ from biselect_studies.task import Grid, crossed
 SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))
 SIGNALS = (1.0, 2.0, 3.0)
 STRENGTHS = (0.25, 1.0, 2.0)  # factors on both marginals; the paper's table is held against 1
-PAPER = {"type-preserving": (97.0, 54.8, 2.94), "same-size": (30.5, 8.1, 0.724)}
 MEDIAN, ABOVE, RATIO = "median percentile (%)", "above the 95th (%)", "gain / random mean"
 BINS = 20
+NAME = "cgxy-grouping-randomization-control"
 
 CELLS = crossed(strength=STRENGTHS, size=SIZES, signal=SIGNALS, mode=("residual", "mixed"))
 GRID = Grid(experiment="grouping_control", cells=lambda quick: CELLS, quick=8, full=128, block=64)  # 3,072 in full
@@ -29,12 +30,11 @@ def summarise(records: Records, quick: bool) -> Findings:
     for strength, control in product(STRENGTHS, CONTROLS):
         names = ("gain", *(f"{control} {name}" for name in ("rank", "above", "mean")))
         gain, ranks, above, mean = (records.pooled(CELLS, name, strength=strength) for name in names)
-        median, share, ratio = PAPER[control] if strength == 1 else (None, None, None)
         row = _row(control, strength)
         cells += [
-            entry(row, MEDIAN, 100 * ranks, paper=median, decimals=1, statistic=np.median),
-            entry(row, ABOVE, 100 * above, paper=share, decimals=1),
-            entry(row, RATIO, gain / mean, paper=ratio, decimals=2, statistic=np.median),
+            entry(row, MEDIAN, 100 * ranks, statistic=np.median),
+            share(row, ABOVE, above),
+            entry(row, RATIO, gain / mean, statistic=np.median),
         ]
         if strength == 1:
             histograms[control] = (np.histogram(ranks, BINS, (0, 1))[0] / len(ranks)).tolist()
@@ -67,7 +67,8 @@ def draw(found: Findings) -> Figure:
     figure, ((left, right),) = panels(1, 2, width=3.6, height=2.8)
     edges = np.linspace(0, 100, BINS + 1)
     for position, control in enumerate(CONTROLS):
-        median, colour, style = PAPER[control][0], COLOURS[position], ("-", "--")[position]
+        colour, style = COLOURS[position], ("-", "--")[position]
+        median = read_ledger().of(NAME)[control, MEDIAN].value
         left.stairs(found.extra["histograms"][control], edges, label=control, linewidth=1.6, ls=style, color=colour)
         left.axvline(median, linestyle=":", linewidth=1, color=colour)
         points = [found.find(_row(control, strength), MEDIAN) for strength in STRENGTHS]
@@ -85,4 +86,4 @@ def _row(control: str, strength: float) -> str:
     return control if strength == 1 else f"{control}, marginals × {strength:g}"
 
 
-STUDY = described("cgxy-grouping-randomization-control", tasks=GRID.tasks, summarise=summarise, draw=draw)
+STUDY = described(NAME, tasks=GRID.tasks, summarise=summarise, draw=draw)

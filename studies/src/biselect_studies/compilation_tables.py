@@ -12,7 +12,6 @@ from itertools import product
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biselect.core import Sector
 from biselect.hardware.paths import (
@@ -26,6 +25,7 @@ from biselect.hardware.paths import (
     YFramePath,
 )
 from biselect_studies.figures import COLOURS, GREY, Figure, dots, line, look, panels
+from biselect_studies.ledger import read_ledger
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
@@ -56,12 +56,6 @@ CONTRASTS: dict[str, tuple[CompilationPath, CompilationPath]] = {
     "Y-frame / complete fractional": (Y_FRAME, COMPLETE_FRACTIONAL),
     "Y-frame / strongest Qiskit": (Y_FRAME, STRONGEST_QISKIT),
 }
-PAPER = {  # medians
-    "Opt-3 fractional / Opt-3 CZ": {"depth": 31.2, "two_qubit_depth": 0.0, "duration": 4.1},
-    "Complete CZ / Opt-3 CZ": {"depth": 25.9, "two_qubit_depth": 23.1, "duration": 15.3},
-    "Complete fractional / Opt-3 fractional": {"depth": 23.5, "two_qubit_depth": 23.1, "duration": 17.5},
-    "Complete fractional / Opt-3 CZ": {"depth": 47.4, "two_qubit_depth": 23.1, "duration": 20.0},
-}
 SCALED: dict[str, CompilationPath] = {
     "Opt-3 CZ": OPT3_CZ,
     "Opt-3 fractional": OPT3_FRACTIONAL,
@@ -82,35 +76,24 @@ def points(quick: bool) -> list[dict[str, Any]]:
 GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=3, block=1)
 
 
-def ranged(row: str, column: str, found: NDArray[np.float64], paper: float | None = None) -> Entry:
-    """Median with the observed range, as the paper gives it; a printed median inside our range is within noise."""
-    low, middle, high = (float(np.quantile(found, q)) for q in (0, 0.5, 1))
-    verdict = "-" if paper is None else "within noise" if low <= paper <= high else "differs"
-    if paper is not None and round(middle, 1) == paper:
-        verdict = "equal"
-    return Entry(row=row, column=column, ours=middle, low=low, high=high, paper=paper, verdict=verdict)
-
-
 def summarise_cuts(records: Records, quick: bool) -> Findings:
     """Cuts of every contrast and measure."""
     found = partial(records.pooled, points(quick))
     cells = []
     for registers, (row, pair), (measure, column) in product(REGISTERS, CONTRASTS.items(), CUTS.items()):
         ours, theirs = (found(f"{path.name}:{measure}", registers=registers) for path in pair)
-        paper = None if quick else PAPER.get(row, {}).get(measure)  # a single small point is none of the paper's
-        cells.append(ranged(f"{registers}: {row}", column, 100 * (1 - ours / theirs), paper))
+        cuts = 100 * (1 - ours / theirs)
+        cells.append(entry(f"{registers}: {row}", column, cuts, statistic=np.median, ranged=True))
     return Findings(
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
-        brackets="observed range",
         notes=(
-            f"Medians with the observed range, not an interval, over {len(points(quick)) // 2} width-depth points of "
+            f"Medians over {len(points(quick)) // 2} points of width and depth, with the lowest and highest cut, of "
             f"the devices {', '.join(dict.fromkeys(cell['device'] for cell in points(quick)))}; a seed fixes the "
             "recorded order, the random feasible start and the transpiler.",
             "Recorded and coloured order are different circuits, so rows of the same order say what compilation alone "
             "saves.",
-            "The paper's 2Q count cut of 1.4 to 3.6 % is that of exposing the fractional target. The Y-frame knows "
-            "the start: its count depends on where the ones lie.",
+            "The Y-frame knows the start: its 2Q count depends on where the ones lie.",
             "Duration includes 2200 ns of readout, which no path shortens.",
         ),
     )
@@ -125,14 +108,13 @@ def summarise_sizes(records: Records, quick: bool) -> Findings:
         only: dict[str, Any] = {"registers": registers, "depth": depth, "width": width}
         for (measure, (column, unit)), (name, path) in product(SIZES.items(), SCALED.items()):
             values = unit * found(f"{path.name}:{measure}", **only)
-            cells.append(ranged(_row(registers, depth, width), f"{column}, {name}", values))
+            cells.append(entry(_row(registers, depth, width), f"{column}, {name}", values, statistic=np.median))
     return Findings(
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
-        brackets="observed range",
         notes=(
-            "Medians with the observed range over devices and seeds. The paper prints no numbers beside this figure; "
-            "its cuts are in implementation-path-factorial.",
+            "Medians over devices and seeds. The cuts that the paper prints beside this figure are in "
+            "implementation-path-factorial.",
         ),
         extra={"widths": widths, "depths": depths},
     )
@@ -164,7 +146,6 @@ COSTS = {"dense": "--", "aligned": "-", "y-frame": ":"}  # with their lines
 DENSE_WIDTHS = (8, 12, 16, 20, 24)
 DENSE_DEPTHS = (1, 2, 3, 4)
 MEASURES = {"two_qubit_gates": "2Q count", "two_qubit_depth": "2Q depth"}
-PAPER_SAVED = {"two_qubit_gates": (42.3, 82.6), "two_qubit_depth": (54.5, 84.8)}  # smallest and largest cut of a cell
 
 
 def dense_cells(quick: bool) -> list[dict[str, Any]]:
@@ -177,7 +158,7 @@ DENSE = Grid(experiment="compile_dense", cells=dense_cells, quick=1, full=20, bl
 
 
 def summarise_lattices(records: Records, quick: bool) -> Findings:
-    """Medians with quartiles of each cost, and the cut of the medians: its smallest, median and largest."""
+    """Medians with quartiles of each cost, and the cut of the medians over all cells."""
     found: list[Entry] = []
     for measure, column in MEASURES.items():
         cuts: dict[str, list[float]] = {"aligned": [], "y-frame": []}
@@ -185,31 +166,24 @@ def summarise_lattices(records: Records, quick: bool) -> Findings:
             cost, values = cell["cost"], records.of(cell)[measure]
             low, middle, high = (float(np.quantile(values, q)) for q in (0.25, 0.5, 0.75))
             row = _dense_row(cell["device"], cell["width"], cell["depth"])
-            found.append(_entry(row, f"{column}, {cost}", low, middle, high, None))
+            found.append(Entry(row, f"{column}, {cost}", middle, low, high, units=len(values)))
             if cost == "dense":  # comes first of the three
                 dense = middle
             else:
                 cuts[cost].append(100 * (1 - middle / dense))
         for cost, each in cuts.items():
-            smallest, largest = PAPER_SAVED[measure] if cost == "aligned" and not quick else (None, None)
-            for name, share, paper in (("smallest", 0, smallest), ("median", 0.5, None), ("largest", 1, largest)):
-                cut = float(np.quantile(each, share))
-                found.append(_entry(f"{name} cut against dense, {cost}", f"{column}, %", cut, cut, cut, paper))
+            row = f"cut against dense, {cost}"
+            found.append(entry(row, f"{column}, %", each, statistic=np.median, ranged=True))
     return Findings(
         seeds=DENSE.seeds(quick),
         cells=tuple(found),
-        brackets="quartiles",
+        brackets="quartiles; of cuts a 95 % bootstrap interval of the median",
         notes=(
             "Medians with quartiles, not an interval, over transpiler seeds, each with its random feasible start. "
             "Dense and aligned go through the same Qiskit path, optimisation level 3 on the native basis; the y-frame "
             "is ours on the aligned cost.",
         ),
     )
-
-
-def _entry(row: str, column: str, low: float, middle: float, high: float, paper: float | None) -> Entry:
-    verdict = "-" if paper is None else "within noise" if low <= paper <= high else "differs"
-    return Entry(row=row, column=column, ours=middle, low=low, high=high, paper=paper, verdict=verdict)
 
 
 def _dense_row(device: str, width: int, depth: int) -> str:
@@ -239,7 +213,7 @@ def draw_lattices(found: Findings) -> Figure:
 
 ROUTED_SIZE = {"N": 7, "D": 5, "k": 3, "m": 2, "depth": 2}
 ROUTED_DEVICES = ("boston", "pittsburgh", "aachen")
-PAPER_MASS = {"physical": ("physical order, %", 41.0), "decoded": ("decoded, %", 100.0)}
+MASSES = {"physical": "physical order, %", "decoded": "decoded, %"}
 
 
 def routed_cells(quick: bool) -> list[dict[str, Any]]:
@@ -255,9 +229,8 @@ def summarise_routing(records: Records, quick: bool) -> Findings:
     found, masses = [], {}
     for cell in routed_cells(quick):
         device, values = cell["device"], records.of(cell)
-        masses[device] = {name: (100 * values[name]).tolist() for name in PAPER_MASS}
-        for name, (column, paper) in PAPER_MASS.items():
-            found.append(entry(device, column, 100 * values[name], paper=paper, decimals=0))
+        masses[device] = {name: (100 * values[name]).tolist() for name in MASSES}
+        found += [entry(device, column, 100 * values[name]) for name, column in MASSES.items()]
         found.append(entry(device, "SWAPs", values["swaps"]))
     return Findings(
         seeds=ROUTED.seeds(quick),
@@ -284,7 +257,8 @@ def draw_routing(found: Findings) -> Figure:
         for position, (name, label) in enumerate((("decoded", "decoded"), ("physical", "physical order"))):
             spots = [place + 0.3 * (step / max(1, len(masses[name]) - 1) - 0.5) for step in range(len(masses[name]))]
             panel.plot(spots, masses[name], label=label if place == 0 else None, linestyle="none", **look(position))
-    panel.axhline(41.0, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
+    printed = read_ledger().of("routing-check")["boston", MASSES["physical"]]
+    panel.axhline(printed.value, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
     panel.axhline(sector_chance(), color=GREY, linestyle=":", linewidth=1, label="chance")
     panel.set_xticks(range(len(devices)), list(devices))
     panel.set(ylabel="exact-budget mass, %", ylim=(0, 105))

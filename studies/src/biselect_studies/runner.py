@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -57,8 +58,8 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     done = len(unique) - len(pending)
     if progress is not None:
         progress(done, len(unique))
-    for task, values in perform_all(pending, on):
-        _write(task, values, folder)
+    for task, values, seconds in perform_all(pending, on):
+        _write(task, values, seconds, folder)
         done += 1
         if progress is not None:
             progress(done, len(unique))
@@ -120,18 +121,18 @@ def _read(task: Task, folder: Path) -> Values | None:
     return values
 
 
-def _write(task: Task, values: Values, folder: Path) -> None:
+def _write(task: Task, values: Values, seconds: float, folder: Path) -> None:
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        content = seal({"task": task.describe(), "values": values})
+        content = seal({"task": task.describe(), "values": values, "cpu_seconds": round(seconds, 3)})
     except ValueError as error:
         raise BiselectError(f"a cell of {task.experiment} holds other than finite numbers: {error}") from error
     write_file(path, json.dumps(content, separators=(",", ":")))
 
 
-def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]:
-    """Every task with its values, as they come; they travel back, so that the caller alone keeps them."""
+def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values, float]]:
+    """Every task with its values and the processor time it took, as they come; they travel back to be kept."""
     if on not in ("local", "alone", "ray") and not on.startswith(("dask://", "ray://")):
         raise InputError(f"cannot run on {on!r}; use local, alone, dask://HOST:PORT, ray or ray://HOST:PORT")
     if not tasks:
@@ -168,8 +169,9 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
-def _perform(task: Task) -> tuple[Task, Values]:
-    return task, task.perform()
+def _perform(task: Task) -> tuple[Task, Values, float]:
+    begin = time.process_time()
+    return task, task.perform(), time.process_time() - begin
 
 
 @contextmanager

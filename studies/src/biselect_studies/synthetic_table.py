@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import COLOURS, DIVERGING, GREY, Figure, line, panels
-from biselect_studies.inference import bootstrap_interval, paired_effect
-from biselect_studies.results import Entry, Findings, entry, judge, stated
+from biselect_studies.inference import paired_effect
+from biselect_studies.ledger import read_ledger
+from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.task import Grid
@@ -31,23 +32,6 @@ METHODS = {
 }
 JOINT = "coordinate-ascent"
 """Best of the paper's practical joint methods in every column (Swap-SA ties with it)."""
-
-PAPER = {  # mean combined F1 by noise fraction
-    "feature-first": (0.833, 0.854, 0.821, 0.791, 0.752),
-    "swap-sa": (0.833, 0.885, 0.955, 1.000, 0.944),
-    "greedy": (0.833, 0.885, 0.813, 0.535, 0.395),
-    "coordinate-ascent": (0.833, 0.885, 0.955, 1.000, 0.944),
-    "tabu": (0.833, 0.885, 0.946, 0.874, 0.735),
-    "kawasaki": (0.833, 0.884, 0.935, 0.946, 0.907),
-    "exact": (0.833, 0.885, 0.955, 1.000, 0.944),
-}
-PAPER_DELTA = {  # mean, low, high, d_z
-    0.0: (0.000, 0.000, 0.000, None),
-    0.2: (0.031, 0.023, 0.039, 0.52),
-    0.4: (0.134, 0.115, 0.153, 0.97),
-    0.5: (0.209, 0.186, 0.231, 1.27),
-    0.6: (0.192, 0.171, 0.212, 1.25),
-}
 
 
 def cell(noise: float) -> dict[str, Any]:
@@ -77,9 +61,9 @@ def summarise_methods(records: Records, quick: bool) -> Findings:
     return Findings(
         seeds=GRID.seeds(quick),
         cells=tuple(
-            entry(name, percent(noise), values(records, noise, method), paper=paper)
+            entry(name, percent(noise), values(records, noise, method))
             for method, name in METHODS.items()
-            for noise, paper in zip(NOISE, PAPER[method], strict=True)
+            for noise in NOISE
         ),
         notes=(
             "Feature F1 is the set F1: with m = 5 and (1 - ν)·10 informative features even a perfect answer stays "
@@ -106,28 +90,16 @@ def draw_methods(found: Findings) -> Figure:
 def summarise_differences(records: Records, quick: bool) -> Findings:
     """Mean difference, its interval and d_z at every noise fraction."""
     cells: list[Entry] = []
-    overlaps = []
-    for noise, (mean, low, high, effect) in PAPER_DELTA.items():
+    for noise in NOISE:
         row = percent(noise)
         differences = values(records, noise, JOINT) - values(records, noise, "feature-first")
-        delta = entry(row, "ΔF1", differences, paper=mean)
-        cells.append(delta)
-        if delta.low <= high and low <= delta.high:
-            overlaps.append(row)
+        cells.append(entry(row, "ΔF1", differences))
         if differences.min() < differences.max():
-            ours, ends = float(paired_effect(differences)), bootstrap_interval(differences, statistic=paired_effect)
-            verdict = judge(ours, *ends, effect, 2)
-            cells.append(
-                Entry(row=row, column="d_z", ours=ours, low=ends[0], high=ends[1], paper=effect, verdict=verdict)
-            )
+            cells.append(entry(row, "d_z", differences, statistic=paired_effect))
     return Findings(
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
-        notes=(
-            f"Our interval of ΔF1 overlaps the paper's at {', '.join(overlaps) or 'no noise fraction'}.",
-            "d_z is left out where differences do not vary.",
-        ),
-        extra={"paper": {percent(noise): list(row[:3]) for noise, row in PAPER_DELTA.items()}},
+        notes=("d_z is left out where differences do not vary.",),
     )
 
 
@@ -135,17 +107,18 @@ def draw_differences(found: Findings) -> Figure:
     """Our intervals beside the paper's."""
     figure, axes = panels(1, 1, width=4.4, height=2.8)
     panel = axes[0, 0]
-    for position, (row, printed) in enumerate(found.extra["paper"].items()):
+    printed = read_ledger().of("joint-vs-sequential-ci")
+    for position, row in enumerate(map(percent, NOISE)):
         ours = found.find(row, "ΔF1")
         for shift, colour, marker, label, (value, *ends) in (
             (-0.1, COLOURS[0], "o", "ours", (ours.ours, ours.low, ours.high)),
-            (0.1, COLOURS[1], "s", "paper", printed),
+            (0.1, COLOURS[1], "s", "paper", printed[row, "ΔF1"].numbers),
         ):
             place = position + shift
             panel.plot([place] * 2, ends, color=colour, linewidth=3, alpha=0.5)
             named = None if position else label
             panel.plot(place, value, marker=marker, color=colour, linestyle="none", label=named)
-    panel.set_xticks(range(len(PAPER_DELTA)), [percent(noise) for noise in PAPER_DELTA])
+    panel.set_xticks(range(len(NOISE)), list(map(percent, NOISE)))
     panel.axhline(0, color="black", linewidth=0.8)
     panel.set(xlabel="features without signal ν", ylabel="joint minus sequential, combined F1")
     panel.legend(loc="upper left")
@@ -178,8 +151,7 @@ def summarise_heatmaps(records: Records, quick: bool) -> Findings:
         for method in cell["methods"][1:]:
             differences = values[method] - values["feature-first"]
             row = _row(cell["N"], cell["D"], cell["noise"], ALONE.get(method, f"k = {cell['k']}"))
-            column = f"m = {cell['m']}"  # without noise "exactly zero across all tested settings"
-            found.append(entry(row, column, differences) if cell["noise"] else stated(row, column, differences, "=", 0))
+            found.append(entry(row, f"m = {cell['m']}", differences))
     higher = [e for e in found if "k = 1" not in e.row and "ν = 0%" not in e.row]
     alone = {title: [e.ours for e in found if e.row.endswith(title)] for title in ALONE.values()}
     worst = {title: min(values) for title, values in alone.items()}

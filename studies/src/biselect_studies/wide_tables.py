@@ -18,21 +18,7 @@ from biselect_studies.task import Task, tasks_for
 if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
-PAPER = {  # width, p, condition: retained %, exact-budget %, dense gap, band-1 gap, all of the device
-    (32, 3, "fixed"): (4.6, 56.3, 6.3, 0.2),
-    (36, 3, "fixed"): (3.6, 47.4, 19.9, 1.8),
-    (36, 3, "warm"): (3.6, 49.1, 1.3, 0.0),
-    (36, 3, "random"): (3.6, 50.9, 38.7, 8.6),
-    (52, 2, "fixed"): (2.3, 31.2, 103.8, 12.7),
-    (52, 2, "warm"): (2.3, 35.1, 18.0, 4.0),
-    (52, 2, "random"): (2.3, 32.2, 105.4, 9.1),
-    (56, 2, "fixed"): (2.6, 42.2, 113.4, 3.2),
-    (64, 2, "fixed"): (2.1, 25.5, 84.9, 15.2),
-    (64, 2, "warm"): (2.1, 33.5, 18.6, 13.4),
-    (64, 2, "random"): (2.1, 32.3, 117.9, 11.3),
-}
-PAPER_RATIO = {32: 161.0, 36: 218.0, 52: 876.0, 56: 5238.0, 64: 1875.0}
-PAPER_CLOSED = {36: 93.3, 52: 82.7, 64: 78.1}
+WIDTHS = {32: 3, 36: 3, 52: 2, 56: 2, 64: 2}  # with their depths
 CONDITIONS = {"fixed": "Fixed-angle", "warm": "Warm-start", "random": "Random-feasible"}
 SHOTS, NOISY_SHOTS = 8192, 64
 REPEATED = (36, 52, 64)  # three repeats each, the other widths one
@@ -57,7 +43,10 @@ Condition = tuple[int, int, str]
 
 def conditions(quick: bool) -> list[Condition]:
     """All of them, or the smallest."""
-    return [(32, 3, "fixed")] if quick else list(PAPER)
+    started = {width: CONDITIONS if width in REPEATED else ("fixed",) for width in WIDTHS}
+    return (
+        [(32, 3, "fixed")] if quick else [(width, WIDTHS[width], name) for width in WIDTHS for name in started[width]]
+    )
 
 
 def rows(table: tuple[str, ...], quick: bool) -> dict[str, Condition]:
@@ -72,13 +61,6 @@ def rows(table: tuple[str, ...], quick: bool) -> dict[str, Condition]:
 def both(condition: Condition) -> list[Condition]:
     """The condition, and the same width from a warm start."""
     return [condition, (*condition[:2], "warm")]
-
-
-def printed(condition: Condition) -> dict[str, float]:
-    """What the paper prints of a condition; the share of the gap that warm starts close is of three widths only."""
-    width = condition[0]
-    closed = {"warm gap closed %": PAPER_CLOSED[width]} if width in PAPER_CLOSED else {}
-    return {**dict(zip(DETAILS, PAPER[condition], strict=True)), "exact/chance": PAPER_RATIO[width], **closed}
 
 
 def cell(condition: Condition, quick: bool, *, noisy: bool) -> dict[str, Any]:
@@ -120,13 +102,13 @@ def summarise(table: tuple[str, ...], notes: tuple[str, ...], records: Records, 
     """Every row of a table, beside the device's figures."""
     cells: list[Entry] = []
     for row, condition in rows(table, quick).items():
-        found, paper = simulated(records, condition, quick), printed(condition)
-        if "warm gap closed %" in paper:
+        found = simulated(records, condition, quick)
+        if condition[0] in REPEATED and not quick:
             cold, warm = (simulated(records, each, quick)["dense gap"] for each in both(condition))
             share = closed_gap(cold, warm, 0.0)
             found |= {} if share is None else {"warm gap closed %": 100 * share}
         shown = [name for name in COLUMNS if name in table and name in found]
-        cells += [heron.beside(row, COLUMNS[name], found[name], paper[name]) for name in shown]
+        cells += [heron.beside(row, COLUMNS[name], found[name]) for name in shown]
     return Findings(seeds=1, cells=tuple(cells), brackets=heron.BY_REPEAT, notes=(*NOTES, *notes))
 
 
@@ -145,17 +127,16 @@ def circuit(condition: Condition, quick: bool) -> Circuit:
 def circuits(table: tuple[str, ...], quick: bool) -> list[Circuit]:
     """What a device runs for a table: its rows, and the warm starts that the summary holds against fixed angles."""
     wanted = [each for row in rows(table, quick).values() for each in ([row] if table == DETAILS else both(row))]
-    return [circuit(condition, quick) for condition in wanted if condition in PAPER]
+    return [circuit(condition, quick) for condition in wanted if condition in conditions(quick)]
 
 
 def device_entries(table: tuple[str, ...], device: Measured, records: Records, quick: bool) -> list[Entry]:
     """The same rows on a device, figures after repair among them."""
     made: list[Entry] = []
     for row, condition in rows(table, quick).items():
-        paper = printed(condition)
-        for name in (name for name in table if name in paper):
+        for name in (name for name in table if name != "warm gap closed %" or condition[0] in REPEATED):
             runs = [circuit(each, quick) for each in (both(condition) if name == "warm gap closed %" else [condition])]
-            made.append(heron.on_device(device, row, name, MEASURES[name], paper[name], *runs))
+            made.append(heron.on_device(device, row, name, MEASURES[name], *runs))
     return made
 
 
