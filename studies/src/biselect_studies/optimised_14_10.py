@@ -38,9 +38,10 @@ ANGLES = "angles"
 
 
 def ladders(quick: bool) -> list[dict[str, Any]]:
-    """Both kinds of angles depth by depth."""
+    """Both kinds of angles depth by depth, in the paper's box from its number of starts."""
     depth = (2 if quick else DEPTHS,)
-    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth)
+    means = {"mixer": ("continuous",), "search": ("paper",)}
+    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth, **means)
 
 
 LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=2, full=3, block=1)  # twelve in full, as in the paper
