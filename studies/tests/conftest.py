@@ -28,7 +28,7 @@ def forget():
     from biselect_studies.experiments import creditcard_pools
 
     for kept in (
-        *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
+        *(getattr(creditcard_fields, name) for name in ("split", "_weighed", "scores", "trigger")),
         creditcard_pools._fitted,
         aml_fields._scorer,
         aml_fields._detector,

@@ -9,14 +9,14 @@ import pytest
 from biselect.errors import InputError
 from biselect_studies import load, study_names
 from biselect_studies.readings import CAUSES, Reading, read
-from biselect_studies.results import entry
+from biselect_studies.results import Entry
 
 DIFFERENCES = json.loads((Path(__file__).parent / "differences.json").read_text(encoding="utf-8"))
 """Row and column of every number that differed in the last full run; made by studies/scripts/record_differences.py."""
 
 
 def differing(row, column):
-    return entry(row, column, [0.5, 0.5], paper=0.9)
+    return Entry(row, column, 0.5, 0.5, 0.5, paper=0.9, verdict="differs")
 
 
 @pytest.mark.parametrize("name", study_names())
@@ -46,7 +46,7 @@ def test_experiments_that_readings_quote_exist(monkeypatch):
     experiments = runpy.run_path(str(script))["EXPERIMENTS"]
     quoted = {shown for name in study_names() for reading in load(name).readings for shown in reading.shown_by}
     assert quoted == set(experiments)
-    commands = Reading(cause="chance", text="x", shown_by=("short", "family")).commands
+    commands = Reading(cause="chance", text="x", tex=(1,), shown_by=("short", "family")).commands
     assert commands == [
         "python studies/scripts/why_it_differs.py short",
         "python studies/scripts/why_it_differs.py family",
@@ -54,9 +54,9 @@ def test_experiments_that_readings_quote_exist(monkeypatch):
 
 
 def test_the_first_reading_that_covers_a_number_counts_and_the_rest_is_unexplained():
-    first = Reading(cause="chance", text="One.", rows=("a*",))
-    second = Reading(cause="left open", text="Two.", columns=("x", "y"))
-    cells = [differing("b", "z"), differing("ab", "x"), differing("b", "y"), entry("a", "x", [0.5], paper=0.5)]
+    first = Reading(cause="chance", text="One.", tex=(1,), rows=("a*",))
+    second = Reading(cause="left open", text="Two.", tex=(1,), columns=("x", "y"))
+    cells = [differing("b", "z"), differing("ab", "x"), differing("b", "y")]
     found = read(cells, (first, second))
     assert [(reading, [(e.row, e.column) for e in entries]) for reading, entries in found] == [
         (first, [("ab", "x")]),
@@ -65,11 +65,17 @@ def test_the_first_reading_that_covers_a_number_counts_and_the_rest_is_unexplain
     ]
 
 
+def test_a_reading_names_the_lines_that_it_rests_on():
+    with pytest.raises(InputError, match="lines of the paper"):
+        Reading(cause="chance", text="x", tex=())
+    assert all(reading.tex for name in study_names() for reading in load(name).readings)
+
+
 def test_a_cause_must_be_known():
     with pytest.raises(InputError, match=next(iter(CAUSES))):
-        Reading(cause="luck", text="x")
+        Reading(cause="luck", text="x", tex=(1,))
 
 
 def test_patterns_are_plain_names_with_stars():
-    reading = Reading(cause="chance", text="x", rows=("(4, 4, 2, 2), p = *",))
+    reading = Reading(cause="chance", text="x", tex=(1,), rows=("(4, 4, 2, 2), p = *",))
     assert reading.covers(differing("(4, 4, 2, 2), p = 1", "c")) and not reading.covers(differing("(5, 5, 2, 2)", "c"))

@@ -18,10 +18,10 @@ from biselect_studies.task import Grid
 
 SMALL, LARGE = (20, 50, 80), (500, 1000, 2000)
 POOLS = {"balanced": SMALL, "unbalanced": SMALL, "ranked": LARGE, "reservoir": LARGE}
-MAPS = ("ecdf", "conformal")
+MAPS = ("ecdf-paper", "conformal")
 BEST = "most-unusual"
 BASELINES = {**WEIGHING, **{f"detector:{name}:28": label for name, label in DETECTORS.items()}}
-NAME, RESERVOIR = "creditcard-neighbouring-budgets", "ecdf, reservoir"
+NAME, RESERVOIR = "creditcard-neighbouring-budgets", "ecdf-paper, reservoir"
 BEST_F1, BEST_SURPLUS, ALIGNED_F1 = "best rule: F1", "best rule: k − positives", "count-aligned rule: F1"
 
 

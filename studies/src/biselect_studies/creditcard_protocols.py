@@ -167,7 +167,7 @@ RIVALS = {  # where the figures of each stand: in the paper's form, the chosen o
 def form_cell(size: int, form: dict[str, Any], window: str, method: str) -> dict[str, Any]:
     """The cell that has a method's figures in a form; the exact optimum plays no part in any choice."""
     beside = BESIDE if window == "test" else (RULE, *IN_FORM)
-    return table.cell(size, METHODS if method in METHODS else beside, window=window, **form)
+    return table.cell(size, METHODS if method in METHODS else beside, window=window, marginals="none", **form)
 
 
 def mean_f1(records: Records, form: dict[str, Any], window: str, method: str) -> float:

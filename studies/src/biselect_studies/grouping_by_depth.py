@@ -23,7 +23,7 @@ GROWS = "grows at every depth (%)"
 
 SEEDS = {2: 4, 3: 2, 4: 1}  # by the largest depth of grouped angles; times 24 cells: 96, 48 and 24 cases
 SOURCE = {1: 2, 2: 2, 3: 3, 4: 4}  # at which largest depth the cases of a depth are trained
-WINS, TWICE, LIFT, RECOVERY = "≥ tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
+WINS, TWICE, LIFT, RECOVERY = "> tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
 ALL = "all depths"
 QUARTILES = {"Q1 (%)": 0.25, "Q3 (%)": 0.75}
 CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tied 2p"}
@@ -128,7 +128,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         lifts = found("range") * (grouped - tied)
         recovery = 100 * np.array([depth_efficiency(*three) for three in zip(tied, grouped, twice, strict=True)])
         cells += [
-            share(row, WINS, grouped >= tied - 1e-9),
+            share(row, WINS, grouped > tied),
             share(row, TWICE, grouped > twice),
             entry(row, LIFT, lifts),
             entry(row, RECOVERY, recovery, statistic=np.median),
@@ -138,12 +138,14 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         cells += [entry(row, column, alphas) for column, alphas in zip(CURVES, (tied, grouped, twice), strict=True)]
         cells.append(entry(row, "α coord. ascent", found("ascent")))
         recoveries[row] = np.sort(recovery).tolist()
-        wins, doubled = [*wins, *(grouped >= tied - 1e-9)], [*doubled, *(grouped > twice)]
+        wins, doubled = [*wins, *(grouped > tied)], [*doubled, *(grouped > twice)]
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
         strictly += int((grouped > tied + 1e-6).sum())
         for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
     cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
+    medians = [cell.ours for cell in cells if cell.column == RECOVERY]
+    cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))
     lifted = lifts.reshape(len(SIZES), len(SIGNALS), -1)  # of the largest depth
     spread = ", ".join(f"{size} {min(each):.0f} to {max(each):.0f} %" for size, each in by_size.items())
     return Findings(

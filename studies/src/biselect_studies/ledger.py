@@ -19,7 +19,7 @@ from biselect.errors import InputError
 PATH = Path(__file__).with_name("ledger.toml")
 INTERVAL, RANGE = "interval", "range"
 NUMBER = re.compile(r"(?<![\w.])[+-]?\d+(?:,\d{3})*(?:\.\d+)?")
-RELATION = re.compile(r"(rises|[<>=≤≥])\s*(?:(row|column)\s+(.+)|([+-]?[\d.]+))?")
+RELATION = re.compile(r"((?:not )?rises|[<>=≤≥])\s*(?:(row|column)\s+(.+)|([+-]?[\d.]+))?")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +134,7 @@ class Claim:
         study: whose numbers answer it; empty where none does.
         rows: patterns of the rows that it speaks of, `*` for anything.
         columns: the same for columns.
-        says: `> 0`, `= 0`, `≥ row NAME`, `> column NAME`, or `rises`.
+        says: `> 0`, `= 0`, `≥ row NAME`, `> column NAME`, `rises` or `not rises`.
         why: why it cannot be judged here; empty where it can.
     """
 
@@ -159,7 +159,7 @@ class Claim:
 
     @property
     def relation(self) -> str:
-        """What is said: `>`, `≥`, `<`, `≤`, `=` or `rises`."""
+        """What is said: `>`, `≥`, `<`, `≤`, `=`, `rises` or `not rises`."""
         return self._parts[0]
 
     @property

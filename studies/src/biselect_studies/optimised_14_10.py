@@ -20,6 +20,7 @@ SIGNALS = (2.0, 2.75)
 MODES = ("residual", "mixed")
 UNIFORM, CLASSICAL, ASCENT = "uniform feasible", "classical, best of four", "coordinate ascent, one start"
 ALPHA, SEEN, BEST = "α", "P*(4096) %", "best α"
+LAST = "α at the last depth"
 
 KINDS = ("tied", "grouped")
 COLUMNS = {"alpha": ALPHA, "seen": SEEN, "best": BEST, "good": "P(α ≥ 0.9) %"}
@@ -37,9 +38,10 @@ ANGLES = "angles"
 
 
 def ladders(quick: bool) -> list[dict[str, Any]]:
-    """Both kinds of angles depth by depth."""
+    """Both kinds of angles depth by depth, in the paper's box from its number of starts."""
     depth = (2 if quick else DEPTHS,)
-    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth)
+    means = {"mixer": ("continuous",), "search": ("paper",)}
+    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth, **means)
 
 
 LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=2, full=3, block=1)  # twelve in full, as in the paper
@@ -72,6 +74,13 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
     for row, name in ((CLASSICAL, "classical"), (ASCENT, "ascent")):
         alphas = found(name)
         cells += [entry(row, ALPHA, alphas), share(row, "optimum found (%)", alphas > 1 - HIT)]
+    cells += [
+        entry(f"p = {place + 1}, grouped − tied", ALPHA, (grouped - tied)[:, place]) for place in range(tied.shape[1])
+    ]
+    for kind, curves in zip(KINDS, (tied, grouped), strict=True):
+        cells.append(share(kind, "grows at every depth (%)", (np.diff(curves, axis=1) > 0).all(axis=1)))
+        by_signal = np.array(np.split(curves[:, -1], len(SIGNALS)))  # the first axis of the cells
+        cells += [entry(f"{kind}, μ = {mu:g}", LAST, alphas) for mu, alphas in zip(SIGNALS, by_signal, strict=True)]
     steady = [int((np.diff(curves, axis=1) > 0).all(axis=1).sum()) for curves in (tied, grouped)]
     return Findings(
         seeds=LADDERS.seeds(quick),

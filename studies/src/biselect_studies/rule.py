@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import hypot, isnan, sqrt
 
 from biselect_studies.ledger import INTERVAL, RANGE, Claim, Ledger, Printed, read_ledger
@@ -247,30 +248,34 @@ def judge_claim(claim: Claim, cells: Sequence[Entry], why: str = "") -> JudgedCl
         why = MISSING
     if why:
         return JudgedClaim(claim=claim, verdict=NOT_JUDGED, about=about, why=why)
+    if claim.relation.endswith("rises"):  # the means of the same instances, one after the other: their noise is shared
+        rises = all(one.ours < other.ours for one, other in pairwise(about))
+        verdict = MATCHES if rises == (claim.relation == "rises") else DIFFERS
+        return JudgedClaim(claim=claim, verdict=verdict, about=about)
     known = {(cell.row, cell.column): cell for cell in cells}
     words = set()
-    for place, cell in enumerate(about):
-        if claim.relation == "rises":
-            other: Entry | None = about[place - 1] if place else None
-        elif claim.than_row or claim.than_column:
+    for cell in about:
+        other: Entry | None = Entry("", "", claim.bound, claim.bound, claim.bound)
+        if claim.than_row or claim.than_column:
             other = known.get((claim.than_row or cell.row, claim.than_column or cell.column))
-            if other is None:
-                return JudgedClaim(claim=claim, verdict=NOT_JUDGED, about=about, why=MISSING)
-        else:
-            other = Entry("", "", claim.bound, claim.bound, claim.bound)
-        if other is not None:
-            words.add(_relation(">" if claim.relation == "rises" else claim.relation, cell, other))
+        if other is None:
+            return JudgedClaim(claim=claim, verdict=NOT_JUDGED, about=about, why=MISSING)
+        words.add(_relation(claim.relation, cell, other))
     verdict = next(word for word in (DIFFERS, CANNOT_TELL, MATCHES) if word in words)
     return JudgedClaim(claim=claim, verdict=verdict, about=about)
 
 
 def _relation(relation: str, cell: Entry, other: Entry) -> str:
-    """Whether intervals as a whole stand as claimed, the other way round, or overlap."""
+    """Whether intervals as a whole stand as claimed, the other way round, or overlap; equal are the same numbers."""
     if relation in ("<", "≤"):
         return _relation({"<": ">", "≤": "≥"}[relation], other, cell)
     holds, fails = {
         ">": (cell.low > other.high, cell.high <= other.low),
         "≥": (cell.low >= other.high, cell.high < other.low),
-        "=": (cell.low == cell.high == other.ours, not cell.low <= other.ours <= cell.high),
+        "=": (_ends(cell) == _ends(other), cell.high < other.low or cell.low > other.high),
     }[relation]
     return MATCHES if holds else DIFFERS if fails else CANNOT_TELL
+
+
+def _ends(cell: Entry) -> tuple[float, ...]:
+    return tuple(round(value, 9) for value in (cell.ours, cell.low, cell.high))

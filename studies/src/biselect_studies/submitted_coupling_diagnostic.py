@@ -61,6 +61,7 @@ def summarise(records: Records, quick: bool) -> Findings:
         for name, column in COLUMNS.items():
             if name in values:
                 found.append(entry(_row(width), column, values[name]))
+        found.append(entry(_row(width), "gap of the placement", values["gap"]))
     wide = [width for width in _widths(quick) if width > 20]
     for name in RANGED:
         values = np.array([records.of(_cell(width))[name] for width in wide])  # the paper's are one problem a width
@@ -75,8 +76,8 @@ def summarise(records: Records, quick: bool) -> Findings:
             f"The largest gap of a placement is {max(gaps):.1g}: placement is the exact program that the paper has too "
             "(lines 4536 to 4550), with a gap of nought on either side.",
             f"w_max is left open (line 563). Rows by w_max show what it does, on {SWEEP.seeds(quick)} problems each: "
-            f"the share that is kept grows with it, and {CAP:g} is nearest to the five printed shares. It was chosen by "
-            "them alone; the gains were not looked at.",
+            f"the share that is kept grows with it, and {CAP:g} is nearest to the five printed shares. It was chosen "
+            "by them alone; the gains were not looked at.",
             "Mean field: what the mask drops stays in the fields on average, at the temperature whose low-energy "
             "states are lowest in the dense objective. That takes no more gates, but puts part of a classical "
             "mean-field answer into the circuit: the column without couplings shows what the fields do alone.",

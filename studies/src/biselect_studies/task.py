@@ -20,6 +20,7 @@ SHARED = {
     "compile_case": ("compile_paths", "transpiler_seeds", "compile_dense", "routing", "layer_gates", "staged_depth"),
     "creditcard_pools": ("creditcard_slices", "creditcard_budgets", "creditcard_reference"),
     "depth_ladder": ("parameterizations", "grouping_control"),
+    "open_settings": ("walk_settings", "marginal_settings", "cap_settings", "pool_settings"),
 }
 """Modules of several experiments; any other experiment is in the module of its name."""
 
