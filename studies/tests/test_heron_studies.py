@@ -35,20 +35,21 @@ REPLAY = {
     "ours": [0.8],
     "paper": [0.7],
 }
-WIDE = {
-    "mass": [0.5],
+IDEAL = {
     "retained": [0.03] * 3,
-    "classical": [-100.0] * 3,
-    "sparse_classical": [-50.0] * 3,
     "chance": [0.001] * 3,
-    "best": [-80.0, -90.0, -70.0],
-    "sparse_best": [-45.0, -48.0, -40.0],
+    "spread": [20.0] * 3,
+    "gap": [20.0, 10.0, 30.0],
+    "sparse_gap": [5.0, 2.0, 10.0],
+    "mean": [-60.0] * 3,
 }
+NOISY = {"mass": [0.5], "gap": [12.0], "band_1": [3.0], "alone_mean": [-59.0]}
+WIDE = {**NOISY, **IDEAL}
 
 
 @pytest.mark.parametrize(
     "study, values, rows",
-    [(replay_tables.STUDY, REPLAY, 6), (wide_tables.BY_CONDITION, WIDE, 11), (wide_tables.BY_WIDTH, WIDE, 5)],
+    [(replay_tables.STUDY, REPLAY, 8), (wide_tables.BY_CONDITION, WIDE, 11), (wide_tables.BY_WIDTH, WIDE, 6)],
     ids=["20", "wide", "summary"],
 )
 @pytest.mark.parametrize("quick", [True, False])
@@ -60,20 +61,38 @@ def test_tables_say_that_they_are_not_hardware(study, values, rows, quick):
     assert len({entry.row for entry in found.cells}) == (1 if quick else rows)
     held = hold(study.name, found.cells)
     assert {entry.verdict for entry in held} <= {"-", "not judged"}
-    assert all("ideal" in e.column or "noise model" in e.column for e in held if e.paper)
+    assert all(
+        "ideal" in e.column or "noise model" in e.column or e.column == replay_tables.TIMES for e in held if e.paper
+    )
 
 
-def test_gaps_are_of_the_best_repeat():
-    made = records(wide_tables.tasks(False), WIDE)
+def test_gaps_are_of_the_best_repeat_by_either_path():
+    made = Records(
+        {
+            task.cell: {
+                name: np.array(value) for name, value in (IDEAL if dict(task.cell)["path"] is None else NOISY).items()
+            }
+            for task in wide_tables.tasks(False)
+        }
+    )
     figures = wide_tables.simulated(made, (64, 2, "warm"), False)
-    assert figures["dense gap"] == pytest.approx(10.0)
-    assert figures["band-1 gap"] == pytest.approx(2.0)
+    assert figures["dense gap, ideal"] == pytest.approx(10.0)
+    assert figures["sparse gap, ideal"] == pytest.approx(2.0)
+    assert figures["band-1 gap, noise model"] == figures["band-1 gap, noise model, our path"] == pytest.approx(3.0)
     found = wide_tables.BY_WIDTH.summarise(made, False)
     closed, ratio = (
-        found.find("64 qubits, p = 2", wide_tables.COLUMNS[name]) for name in ("warm gap closed %", "exact/chance")
+        found.find("64 qubits, p = 2", f"{name}, noise model") for name in ("warm gap closed %", "exact/chance")
     )
     assert closed.ours == pytest.approx(0.0)  # warm is no better here
     assert ratio.ours == pytest.approx(500.0)
+    assert any("by 0.05 spreads" in note for note in found.notes)
+
+
+def test_hits_are_pooled_and_shown_by_repeat():
+    pooled, rate, by_repeat = replay_tables.noisy_entries("r", "noise model", np.array([4, 8, 0, 4]), 4096)
+    assert pooled.ours == pytest.approx(40_960 * 16 / (4 * 4096))
+    assert rate.ours == pytest.approx(100 * 16 / (4 * 4096))
+    assert by_repeat.ours == pytest.approx(100 * 4 / 4096) and by_repeat.range == (0.0, 100 * 8 / 4096)
 
 
 def test_the_chips_rows_are_ordered_by_the_ideal_rate():

@@ -84,7 +84,7 @@ GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=3, block=1)
 SEEDED = Grid(
     experiment="transpiler_seeds",
     cells=lambda quick: [
-        {**cell, "qiskit": qiskit}
+        {**cell, "qiskit": qiskit, "drawn": "transpiler"}
         for cell in crossed(registers=("trees",), device=DEVICES[:1], width=(8,) if quick else (16, 40, 64), depth=(2,))
         for qiskit in qiskits()
     ],
@@ -121,8 +121,8 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
             "saves.",
             "The Y-frame knows the start: its 2Q count depends on where the ones lie.",
             "Duration includes 2200 ns of readout, which no path shortens.",
-            f"'{SAME}': conditions of path and width in which all {SEEDED.seeds(quick)} transpiler seeds give one circuit "
-            "the same depths, 2Q count and duration.",
+            f"'{SAME}': conditions of path and width in which all {SEEDED.seeds(quick)} transpiler seeds give one "
+            "circuit the same depths, 2Q count and duration.",
         ),
     )
 

@@ -16,6 +16,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from math import pi
 from pathlib import Path
@@ -61,11 +62,14 @@ def whose_qiskit() -> str:
 
 def perform(experiment: str, cell: Mapping[str, Any], seeds: Iterable[int]) -> dict[str, list[Any]]:
     """An experiment of `compile_case`, done by the paper's Python."""
-    child = _child()
-    assert child.stdin is not None and child.stdout is not None
-    child.stdin.write(json.dumps({"experiment": experiment, "cell": dict(cell), "seeds": list(seeds)}) + "\n")
-    child.stdin.flush()
-    answer = child.stdout.readline()
+    asked = {"experiment": experiment, "cell": dict(cell), "seeds": list(seeds)}
+    answer = ""
+    with suppress(BrokenPipeError):
+        child = _child()
+        assert child.stdin is not None and child.stdout is not None
+        child.stdin.write(json.dumps(asked) + "\n")
+        child.stdin.flush()
+        answer = child.stdout.readline()
     if not answer:
         raise BiselectError(f"the Python of Qiskit {VERSION} has ended; its own words are above. Try make paper-env")
     found: dict[str, list[Any]] = json.loads(answer)
@@ -104,8 +108,9 @@ def _introduce(child: subprocess.Popen[str]) -> None:
 
 
 def _end(child: subprocess.Popen[str]) -> None:
-    if child.stdin is not None:
-        child.stdin.close()
+    with suppress(BrokenPipeError):  # it has ended already
+        if child.stdin is not None:
+            child.stdin.close()
     child.wait()
 
 

@@ -24,7 +24,7 @@ def coupling(cell: Cell, seeds: Iterable[int]) -> Values:
     values: dict[str, list[Any]] = {}
     for seed in seeds:
         size = (cell["N"], cell["D"], cell["k"], cell["m"])
-        problem = credit_card(size, seed, cap=cell["cap"], marginals=cell["marginals"])
+        problem = credit_card(size, seed, **{name: cell[name] for name in ("cap", "marginals", "center")})
         found = _measure(problem, patch, plain=cell["plain"])
         for name, value in found.items():
             values.setdefault(name, []).append(value)
@@ -59,7 +59,9 @@ def _measure(problem: SelectionProblem, patch: Patch, *, plain: bool) -> dict[st
     return found
 
 
-def credit_card(size: tuple[int, int, int, int], seed: int, *, cap: float, marginals: str) -> SelectionProblem:
+def credit_card(
+    size: tuple[int, int, int, int], seed: int, *, cap: float, marginals: str, center: str = "median"
+) -> SelectionProblem:
     """A problem of k frauds and N - k other transactions of the excerpt, on D of its columns, drawn by the seed."""
     n, d, k, m = size
     pool = demo_pool()
@@ -69,7 +71,7 @@ def credit_card(size: tuple[int, int, int, int], seed: int, *, cap: float, margi
     others = rng.choice(np.flatnonzero(~pool.labels), n - k, replace=False)
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
-    calibrator = Calibrator("ecdf", cap=cap).fit(pool.reference.select(names))
+    calibrator = Calibrator("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
     return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=marginals)
 
 
