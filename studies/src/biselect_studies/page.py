@@ -212,6 +212,8 @@ def _claim(one: JudgedClaim, notes: Mapping[int, tuple[str, Reading | None]]) ->
         "section": one.claim.section,
         "line": one.claim.line,
         "words": one.claim.words,
+        "rows": list(one.claim.rows),
+        "columns": list(one.claim.columns),
         "says": one.claim.says,
         "about": len(one.about),
         "verdict": one.verdict,
