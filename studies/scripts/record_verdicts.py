@@ -2,8 +2,8 @@
 
     python studies/scripts/record_verdicts.py reproduction studies/tests/verdicts.json
 
-Studies of the folder that are quick, were skipped or not run keep what the record said of them before. The tests hold the
-readings to the record, and the counts in the README.
+Studies of the folder that are quick, were skipped or not run keep what the record said of them before. The tests hold
+the readings to the record, and the counts in the README.
 """
 
 import json
@@ -63,9 +63,9 @@ def in_words(record: Mapping[str, Any]) -> str:
     holding, failing, unclear, unjudged = (claims[name] for name in VERDICTS)
     return (
         f"Of {numbers.total()} printed numbers {match} match, {differ} differ ({kinds[SHOWN]} with a cause that an "
-        f"experiment shows, {kinds[SAID]} with one that is said, {without} with none), {unsure} leave too little to tell "
-        f"and {aside} cannot be judged here; of {claims.total()} claims in words {holding} hold, {failing} do not, "
-        f"{unclear} cannot be told and {unjudged} are not judged."
+        f"experiment shows, {kinds[SAID]} with one that is said, {without} with none), {unsure} leave too little to "
+        f"tell and {aside} cannot be judged here; of {claims.total()} claims in words {holding} hold, {failing} do "
+        f"not, {unclear} cannot be told and {unjudged} are not judged."
     )
 
 
