@@ -120,4 +120,4 @@ def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
     from biselect.hardware.noise import trajectories
 
-    monkeypatch.setattr(trajectories, "_draw_errors", lambda noisy, shots, rng: {(): shots})
+    monkeypatch.setattr(trajectories, "draw_errors", lambda noisy, shots, rng: {(): shots})

@@ -146,12 +146,11 @@ def patch_objections(patch: Patch, before: Target, now: Target) -> list[str]:
     expected to err at most `WORSE` times as often as when the patch was chosen.
     """
     then, device = calibration(before), calibration(now)
-    edges = [
-        tuple(sorted((patch.layout[here], patch.layout[there])))
-        for side, pairs in ((0, patch.sample_edges), (patch.n_samples, patch.feature_edges))
-        for here, there in ((side + i, side + j) for i, j in pairs)
-    ]
-    edges += [tuple(sorted((patch.samples[i], patch.features[j]))) for i, j in patch.cross_edges]
+    n = patch.n_samples
+    pairs = [*patch.sample_edges, *((n + i, n + j) for i, j in patch.feature_edges)]
+    pairs += [(i, n + j) for i, j in patch.cross_edges]
+    ends = [(patch.layout[i], patch.layout[j]) for i, j in pairs]
+    edges = [(min(pair), max(pair)) for pair in ends]
     lost = sorted(set(patch.layout) - set(device.usable))
     gone = sorted(edge for edge in edges if edge not in device.edge_costs)
     found = [f"qubits {lost} are no longer usable"] * bool(lost) + [f"edges {gone} are no longer usable"] * bool(gone)
