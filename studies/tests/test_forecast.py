@@ -39,6 +39,7 @@ def test_a_forecast_says_where_its_times_are_from():
     assert "in this folder." in Forecast(tasks=10, seconds=60.0, here=10, unknown={}).told(2)
     mixed = Forecast(tasks=10, seconds=60.0, here=4, unknown={"x": 2}).told(2)
     assert "about 30 s" in mixed and "for 4 of them" in mixed and "never measured: 2 of x" in mixed
+    assert "the time is not known" in Forecast(tasks=2, seconds=0.0, here=0, unknown={"x": 2}).told(2)
     assert "Nothing is left" in Forecast(tasks=0, seconds=0.0, here=0, unknown={}).told(2)
 
 

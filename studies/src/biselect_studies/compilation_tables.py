@@ -121,8 +121,8 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
             "saves.",
             "The Y-frame knows the start: its 2Q count depends on where the ones lie.",
             "Duration includes 2200 ns of readout, which no path shortens.",
-            f"'{SAME}': conditions of path and width in which all {SEEDED.seeds(quick)} transpiler seeds give one circuit "
-            "the same depths, 2Q count and duration.",
+            f"'{SAME}': conditions of path and width in which all {SEEDED.seeds(quick)} transpiler seeds give one "
+            "circuit the same depths, 2Q count and duration.",
         ),
     )
 

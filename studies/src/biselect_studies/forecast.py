@@ -39,6 +39,8 @@ class Forecast:
         """In a sentence or two, for so many cores."""
         if not self.tasks:
             return "Nothing is left to compute: all of it is in the folder."
+        if sum(self.unknown.values()) == self.tasks:
+            return f"{self.tasks:,} tasks are left; none like them was ever measured, so the time is not known."
         minutes = self.seconds / cores / 60
         about = f"about {minutes:.0f} min" if minutes >= 1.5 else f"about {self.seconds / cores:.0f} s"
         where = "measured in this folder" if self.here == self.tasks else "measured on another machine"
