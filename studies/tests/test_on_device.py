@@ -488,7 +488,7 @@ def test_what_has_no_hardware_columns_or_is_no_device_is_refused(tmp_path):
 def fill_cells(study, folder):
     for task in load(study).tasks(True):
         values = VALUES[task.experiment]
-        _write(task, {name: [value] * (task.stop - task.first) for name, value in values.items()}, 0.1, folder / CELLS)
+        _write(task, {name: [value] * (task.stop - task.first) for name, value in values.items()}, folder / CELLS)
 
 
 def test_the_command_submits_resumes_and_says_what_is_pending(run, service, tmp_path):

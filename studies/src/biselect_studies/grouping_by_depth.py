@@ -21,7 +21,10 @@ MODES = ("residual", "mixed")
 KINDS = ("tied", "grouped")
 GROWS = "grows at every depth (%)"
 
-SEEDS = {2: 4, 3: 2, 4: 1}  # by the largest depth of grouped angles; times 24 cells: 96, 48 and 24 cases
+WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # λ
+SMALLEST = {2: 4, 3: 2, 4: 1}  # how many sizes by the largest depth of grouped angles: 96, 48 and 24 cases
+MIXER = ("continuous",)
+DETAILED = 2  # the depth whose lifts are told by signal, size and λ
 SOURCE = {1: 2, 2: 2, 3: 3, 4: 4}  # at which largest depth the cases of a depth are trained
 WINS, TWICE, LIFT, RECOVERY = "> tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
 ALL = "all depths"
@@ -32,7 +35,8 @@ CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tie
 def trajectories(quick: bool) -> list[dict[str, Any]]:
     """The figure's cells."""
     depth, sizes = (3 if quick else 8,), [size for size in SIZES if size != (8, 8, 2, 2)]
-    return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth)
+    means = {"mixer": MIXER, "search": ("paper",)}
+    return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth, **means)
 
 
 GRID = Grid(experiment="depth_ladder", cells=trajectories, quick=1, full=3, block=3)  # 54 in full, as in the paper
@@ -99,15 +103,18 @@ def _row(mode: str, signal: float) -> str:
 
 
 def ladders(top: int, quick: bool) -> list[dict[str, Any]]:
-    """The table's cells whose grouped angles go to a depth, tied ones to twice that; the quick form goes to 2 only."""
+    """The table's cells whose grouped angles go to a depth, tied ones to twice that.
+
+    The quick form goes to depth 2 with one λ only.
+    """
     if quick and top > 2:
         return []
-    return crossed(size=SIZES, signal=SIGNALS, mode=MODES, tied=(2 * top,), grouped=(top,))
+    weights, depths = WEIGHTS[2:3] if quick else WEIGHTS, {"tied": (2 * top,), "grouped": (top,)}
+    return crossed(size=SIZES[: SMALLEST[top]], signal=SIGNALS, mode=MODES, weight=weights, mixer=MIXER, **depths)
 
 
 LADDERS = {
-    top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=seeds, block=2)
-    for top, seeds in SEEDS.items()
+    top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=1, block=1) for top in SMALLEST
 }
 
 
@@ -124,7 +131,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             break
         row, found = f"p = {p}", partial(records.pooled, ladders(top, quick))
         curves, grouped = found("tied alpha"), found("grouped alpha")[:, p - 1]
-        tied, twice, depth = curves[:, p - 1], curves[:, 2 * p - 1], p
+        tied, twice = curves[:, p - 1], curves[:, 2 * p - 1]
         lifts = found("range") * (grouped - tied)
         recovery = 100 * np.array([depth_efficiency(*three) for three in zip(tied, grouped, twice, strict=True)])
         cells += [
@@ -141,12 +148,14 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         wins, doubled = [*wins, *(grouped > tied)], [*doubled, *(grouped > twice)]
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
         strictly += int((grouped > tied + 1e-6).sum())
-        for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
+        sizes = SIZES[: SMALLEST[top]]
+        for size, values in zip(sizes, np.split(recovery, len(sizes)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
+        if p == DETAILED:
+            lifted = lifts.reshape(len(sizes), len(SIGNALS), len(MODES), -1)
     cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
     medians = [cell.ours for cell in cells if cell.column == RECOVERY]
     cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))
-    lifted = lifts.reshape(len(SIZES), len(SIGNALS), -1)  # of the largest depth
     spread = ", ".join(f"{size} {min(each):.0f} to {max(each):.0f} %" for size, each in by_size.items())
     return Findings(
         seeds=LADDERS[2].seeds(quick),
@@ -159,8 +168,9 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             "the paper's own table for (14, 10, 3, 3) implies 10 to 19 %.",
             "Uniform feasible sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start "
             "the α shown.",
-            f"Mean lift at p = {depth}: {_listed(SIGNALS, lifted.mean(axis=(0, 2)))} by μ, "
-            f"{_listed(SIZES, lifted.mean(axis=(1, 2)))} by size.",
+            f"Mean lift at p = {DETAILED}: {_listed(SIGNALS, lifted.mean(axis=(0, 2, 3)))} by μ, "
+            f"{_listed(SIZES, lifted.mean(axis=(1, 2, 3)))} by size, "
+            f"{_listed(WEIGHTS[2:3] if quick else WEIGHTS, lifted.mean(axis=(0, 1, 2)))} by λ.",
         ),
         extra={"recoveries": recoveries},
     )

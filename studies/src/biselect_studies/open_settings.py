@@ -275,7 +275,7 @@ PARTS = (
             for sizes, weights, field, mixer, search in product(SIZE_SETS, WEIGHT_SETS, FIELDS, MIXERS, SEARCHES)
         ),
         measure=measure_noiseless,
-        choosing=lambda place: place[1] == "p = 1" or place[2] in ("median percentile (%)", "α"),
+        choosing=lambda place: place[1].startswith(("p = 1", "p = 3", CONTROLS[0])),
         usual={
             "sizes": "larger",
             "λ": (1.0,),

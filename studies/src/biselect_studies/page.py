@@ -150,10 +150,10 @@ def _study(study: Study, folder: Path, ledger: Ledger) -> dict[str, Any]:
 def _held(study: Study, ledger: Ledger, cells: Sequence[Entry], why: str) -> dict[str, Any]:
     """What the paper prints and claims that this study answers, each with its verdict, and why they differ."""
     known = {(cell.row, cell.column): cell for cell in cells}
-    repeats: dict[tuple[str, str], list[int]] = {}
+    repeats: dict[tuple[str, str], list[Printed]] = {}
     for one in ledger.numbers:
         if one.study == study.name and one.again:
-            repeats.setdefault((one.row, one.column), []).append(one.line)
+            repeats.setdefault((one.row, one.column), []).append(one)
     numbers = [(one, judged(one, known.get((one.row, one.column)), why)) for one in ledger.of(study.name).values()]
     claims = [judge_claim(one, cells, why) for one in ledger.claims if one.study == study.name]
     differing: list[Judged | JudgedClaim] = [part for _, parts in numbers for part in parts if part.verdict == DIFFERS]
@@ -168,13 +168,13 @@ def _held(study: Study, ledger: Ledger, cells: Sequence[Entry], why: str) -> dic
 
 
 def _number(
-    one: Printed, parts: Iterable[Judged], again: list[int], notes: Mapping[int, tuple[str, Reading | None]]
+    one: Printed, parts: Iterable[Judged], again: list[Printed], notes: Mapping[int, tuple[str, Reading | None]]
 ) -> dict[str, Any]:
     return {
         "place": one.place,
-        "section": one.section,
+        "sections": list(dict.fromkeys(each.section for each in (one, *again))),
         "line": one.line,
-        "again": again,
+        "again": [each.line for each in again],
         "row": one.row,
         "column": one.column,
         "of": one.of,
@@ -209,9 +209,11 @@ def _share(part: Judged) -> str | None:
 def _claim(one: JudgedClaim, notes: Mapping[int, tuple[str, Reading | None]]) -> dict[str, Any]:
     return {
         "place": one.claim.place,
-        "section": one.claim.section,
+        "sections": [one.claim.section],
         "line": one.claim.line,
         "words": one.claim.words,
+        "rows": list(one.claim.rows),
+        "columns": list(one.claim.columns),
         "says": one.claim.says,
         "about": len(one.about),
         "verdict": one.verdict,
