@@ -71,27 +71,21 @@ def eight() -> None:
         print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
 
 
-def placement() -> None:
-    """Retained cross mass by who sits where (figure submitted_coupling_diagnostic)."""
-    from biselect.hardware import hardware_mask, place, retained_mass
-    from biselect_studies.experiments.coupling import _patch, credit_card
-    from biselect_studies.submitted_coupling_diagnostic import SHARES, SIZES
+def caps() -> None:
+    """Retained cross mass and dense gain by w_max and marginals (figure submitted_coupling_diagnostic)."""
+    from biselect_studies.experiments.coupling import coupling
+    from biselect_studies.submitted_coupling_diagnostic import CAPS, MARGINALS, SIZES, _swept
 
-    print("qubits, cross edges, exact placement %, placement by the row and column sums %, random %, paper %")
-    for width, printed in SHARES.items():
-        patch = _patch("boston", *SIZES[width][:2])
-        mask, rows = hardware_mask(patch), []
-        for seed in range(5):
-            problem, rng = credit_card(*SIZES[width], seed), np.random.default_rng(seed)
-            weights = np.abs(problem.coupling)
-            heavy = [np.argsort(-weights.sum(axis=1 - side), kind="stable") for side in (0, 1)]
-            spots = [np.argsort(np.argsort(-mask.sum(axis=1 - side), kind="stable")) for side in (0, 1)]
-            greedy = weights[np.ix_(heavy[0][spots[0]], heavy[1][spots[1]])]
-            mixed = [weights[np.ix_(*map(rng.permutation, weights.shape))] for _ in range(20)]
-            shares = [(w * mask).sum() / weights.sum() for w in (greedy, *mixed)]
-            exact = retained_mass(place(problem, patch).placed(problem), mask)[1]
-            rows.append((exact, shares[0], np.mean(shares[1:])))
-        print(width, int(mask.sum()), *(100 * np.mean(rows, axis=0)).round(2), printed)
+    print("marginals, w_max, kept % by width, dense gain kept % by width, gain over the diagonal at 20 qubits")
+    print("paper: 4.6 3.6 2.3 2.6 2.1 % from 32 to 64 qubits; dense gains 47.1 to 67.7 %; gain at 20 qubits 0")
+    for kind, title in MARGINALS.items():
+        for cap in CAPS:
+            found = {}
+            for width in SIZES:
+                values = coupling(_swept(width, cap, *kind), range(5))
+                found[width] = {name: np.mean(each) for name, each in values.items()}
+            kept, gains = ([round(each[name], 1) for each in found.values()] for name in ("share", "dense_gain"))
+            print(title, cap, kept, gains, round(found[20]["over_diagonal"], 2), flush=True)
 
 
 def ring() -> None:
@@ -124,43 +118,41 @@ def ring() -> None:
                     print(name, width, depth, kind, *(100 * (1 - medians[1] / medians[0])).round(1), flush=True)
 
 
-def fractional() -> None:
-    """What becomes of single-qubit gates after folding (table implementation_path_factorial)."""
+def recorded() -> None:
+    """The cut of the complete paths by the order in which edges were recorded (table implementation_path_factorial)."""
     from biselect.hardware import compile_circuit
-    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
-    from biselect_studies.experiments.compile_case import (
-        angles,
-        dense_problem,
-        device,
-        patch,
-        recorded_program,
-        retained,
-    )
+    from biselect.hardware.paths import COMPLETE_CZ, COMPLETE_FRACTIONAL, OPT3_CZ
+    from biselect.qaoa import AnsatzSpec
+    from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
 
-    print("registers, Opt-3 fractional, cuts against Opt-3 CZ of depth, 2Q depth, duration %; paper: 31.2, 0.0, 4.1")
-    paths = {
-        "as it is": OPT3_FRACTIONAL,
-        "single-qubit gates merged at the end": replace(OPT3_FRACTIONAL, clean=True),
-        "angles bound late": replace(OPT3_FRACTIONAL, late=True),
-        "mixer in coloured order, both": replace(OPT3_FRACTIONAL, coloured=True),
-    }
-    for registers in ("trees", "paths"):
-        for name, path in paths.items():
-            cuts = []
-            for width in (16, 32, 64):
-                spot = patch("boston", width, registers)
-                problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
-                for depth in (2, 3):
-                    program = recorded_program(problem, spot, depth, 0)
-                    against = replace(OPT3_CZ, coloured=path.coloured)
-                    options = {"angles": angles(depth), "seed": 0}
-                    ours, theirs = (
-                        compile_circuit(program, device("boston"), spot.layout, one, **options).resources
-                        for one in (path, against)
-                    )
-                    both = [np.array([r.depth, r.two_qubit_depth, r.duration]) for r in (ours, theirs)]
-                    cuts.append(100 * (1 - both[0] / both[1]))
-            print(registers, name, *np.median(cuts, axis=0).round(1), flush=True)
+    print("order, cuts of complete CZ against Opt-3 CZ in depth, 2Q depth, duration %, and of complete fractional")
+    print("paper: 25.9 23.1 15.3 and 47.4 23.1 20.0")
+    found: dict[str, list[list[float]]] = {}
+    for width in (16, 40, 64):
+        spot = patch("boston", width, "paths")
+        problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
+        for shuffled in (1.0, 0.75, 0.5, 0.0):
+            for seed in range(2):
+                rng = np.random.default_rng([seed, width])
+                orders = tuple(_shuffled(edges, shuffled, rng) for edges in (spot.sample_edges, spot.feature_edges))
+                program = AnsatzSpec(problem, 2, "bilinear", orders, "random", seed=seed).program()
+                made = [
+                    compile_circuit(program, device("boston"), spot.layout, path, angles=angles(2)).resources
+                    for path in (OPT3_CZ, COMPLETE_CZ, COMPLETE_FRACTIONAL)
+                ]
+                cz, *ours = (np.array([each.depth, each.two_qubit_depth, each.duration]) for each in made)
+                name = f"{100 * shuffled:.0f} % of the edges shuffled, the rest along the register"
+                found.setdefault(name, []).append(np.concatenate([100 * (1 - each / cz) for each in ours]).tolist())
+    for name, cuts in found.items():
+        print(name, *np.median(cuts, axis=0).round(1), flush=True)
+
+
+def _shuffled(edges, share, rng) -> list[tuple[tuple[int, int]]]:
+    """Edges in the order of the register, a share of them in places drawn at random."""
+    order = np.arange(len(edges))
+    moved = rng.permutation(len(edges))[: round(share * len(edges))]
+    order[np.sort(moved)] = moved
+    return [(tuple(sorted(edges)[place]),) for place in order]
 
 
 def control() -> None:
@@ -245,9 +237,9 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
         strength,
         bilinear,
         eight,
-        placement,
+        caps,
         ring,
-        fractional,
+        recorded,
         slices,
     )
 }

@@ -74,6 +74,12 @@ def shared_stand_in(stand_in_folder):
         yield folder
 
 
+@pytest.fixture(autouse=True)
+def without_the_papers_python(monkeypatch, tmp_path):
+    """Whether or not somebody ran make paper-env here, tests do without."""
+    monkeypatch.setenv("BISELECT_PAPER_PYTHON", str(tmp_path / "none"))
+
+
 @pytest.fixture
 def few_resamples(monkeypatch):
     """Intervals and p-values from a tenth of the resamples."""
@@ -118,6 +124,7 @@ def short_searches(monkeypatch):
 @pytest.fixture
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
-    from biselect.hardware.noise import trajectories
+    from biselect.hardware.noise import register_trees, trajectories
 
-    monkeypatch.setattr(trajectories, "_draw_errors", lambda noisy, shots, rng: {(): shots})
+    for module in (register_trees, trajectories):
+        monkeypatch.setattr(module, "draw_errors", lambda noisy, shots, rng: {(): shots})

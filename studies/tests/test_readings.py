@@ -8,11 +8,15 @@ import pytest
 
 from biselect.errors import InputError
 from biselect_studies import load, study_names
+from biselect_studies.ledger import read_ledger
 from biselect_studies.readings import CAUSES, Reading, read
 from biselect_studies.results import Entry
+from biselect_studies.rule import MISSING
 
-DIFFERENCES = json.loads((Path(__file__).parent / "differences.json").read_text(encoding="utf-8"))
-"""Row and column of every number that differed in the last full run; made by studies/scripts/record_differences.py."""
+RECORD = json.loads((Path(__file__).parent / "verdicts.json").read_text(encoding="utf-8"))
+"""The verdicts of the last full runs; made by studies/scripts/record_verdicts.py."""
+
+README = Path(__file__).parents[2] / "README.md"
 
 
 def differing(row, column):
@@ -21,15 +25,33 @@ def differing(row, column):
 
 @pytest.mark.parametrize("name", study_names())
 def test_every_known_difference_has_a_reading_and_every_reading_a_difference(name):
-    if name not in DIFFERENCES:
+    if name not in RECORD:
         pytest.skip("no full run is on record")
-    study = load(name)
-    found = read([differing(row, column) for row, column in DIFFERENCES[name]], study.readings)
-    assert [reading for reading, _ in found] == list(study.readings)
+    study, found = load(name), RECORD[name]
+    apart = [differing(row, column) for row, column, *_, verdict, _, _ in found["numbers"] if verdict == "differs"]
+    apart += [
+        differing(rows[0], columns[0]) for _, rows, columns, verdict, *_ in found["claims"] if verdict == "differs"
+    ]
+    assert [reading for reading, _ in read(apart, study.readings)] == list(study.readings)
+
+
+@pytest.mark.parametrize("name", study_names())
+def test_every_number_that_the_ledger_names_is_one_of_ours(name):
+    if name not in RECORD:
+        pytest.skip("no full run is on record")
+    found = RECORD[name]
+    assert {(row, column) for row, column, *_ in found["numbers"]} == set(read_ledger().of(name))
+    assert not [one for one in found["numbers"] if one[5] == MISSING]
+    assert not [one for one in found["claims"] if one[4] == MISSING]
 
 
 def test_the_record_names_studies_only():
-    assert set(DIFFERENCES) <= set(study_names()) and sum(map(len, DIFFERENCES.values())) > 20
+    assert set(RECORD) <= set(study_names()) and len(RECORD) > 20
+
+
+def test_the_readme_gives_the_counts():
+    script = runpy.run_path(str(Path(__file__).parents[1] / "scripts" / "record_verdicts.py"))
+    assert " ".join(script["in_words"](RECORD).split()) in " ".join(README.read_text(encoding="utf-8").split())
 
 
 @pytest.mark.parametrize("name", study_names())

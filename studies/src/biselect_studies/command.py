@@ -73,7 +73,10 @@ def reproduce(
     A run that is interrupted, however roughly, continues where it was when started again with the same --out. So do
     measurements on a --device: jobs that were handed in are taken up, not paid for again.
     """
+    from joblib import cpu_count
+
     from biselect_studies import OnDevice, load, study_names
+    from biselect_studies.forecast import forecast
     from biselect_studies.page import write_reproduction
 
     if list_all:
@@ -96,6 +99,8 @@ def reproduce(
     if dry_run:
         return _forecast(measuring, as_json)
     advise("finished work is kept, the same command goes on from there")
+    if everything:
+        steps.say(forecast(studies, folder, quick).told(cpu_count()))
     for name in wanted:
         results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
         if as_json:

@@ -25,6 +25,11 @@ NOT_HARDWARE = (
 RANGES = "Each entry is the mean over repeats with its lowest and highest; a single run has no range."
 BY_REPEAT = "lowest and highest repeat"
 TWIRLED = "Under the noise model gate errors are twirled to Paulis, waiting qubits do not relax, and readout errs."
+BY_PATH = {"paper": "noise model", "ours": "noise model, our path"}
+TWO_PATHS = (
+    "'Noise model' alone is by the paper's path, complete fractional: XXPlusYY fused, edges in coloured order, angles "
+    "bound late, RZZ folded. 'Our path' is the Y-frame, which knows the start."
+)
 Measure = Callable[..., Range | float | None]
 """A number from outcomes of runs; None where the shots do not give it, such as a gap without a feasible shot."""
 
@@ -32,7 +37,7 @@ Measure = Callable[..., Range | float | None]
 def beside(row: str, column: str, values: ArrayLike) -> Entry:
     """The mean over repeats with its range, beside a device's figure."""
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    return _ranged(row, column, Range(float(found.mean()), float(found.min()), float(found.max())), found.size)
+    return ranged(row, column, Range(float(found.mean()), float(found.min()), float(found.max())), found.size)
 
 
 def on_device(device: Measured, row: str, name: str, measure: Measure, *circuits: Circuit) -> Entry:
@@ -44,10 +49,11 @@ def on_device(device: Measured, row: str, name: str, measure: Measure, *circuits
     if found is None:
         why = device.lacking(*circuits) if missing else "none"
         return Entry(row=row, column=column, ours=nan, low=nan, high=nan, verdict=why)
-    return _ranged(row, column, found if isinstance(found, Range) else Range(found, found, found))
+    return ranged(row, column, found if isinstance(found, Range) else Range(found, found, found))
 
 
-def _ranged(row: str, column: str, found: Range, units: int = 0) -> Entry:
+def ranged(row: str, column: str, found: Range, units: int = 0) -> Entry:
+    """A figure with its range, beside a device's."""
     ours, low, high = found
     return Entry(row, column, ours, low, high, units=units, range=(low, high), aside=BESIDE)
 

@@ -9,15 +9,15 @@ from biselect.core.files import write_folder
 from biselect.errors import MissingDataError
 from biselect.progress import progress_of
 from biselect.report.style import house_style
+from biselect_studies.forecast import keep_times
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
 from biselect_studies.readings import UNEXPLAINED, Reading, read
 from biselect_studies.results import Entry, Findings, Results
 from biselect_studies.rule import CANNOT_TELL, DIFFERS
+from biselect_studies.runner import CELLS as CELLS
 from biselect_studies.runner import Progress, collect, run
 from biselect_studies.study import Study, load
-
-CELLS = "cells"
 
 
 def reproduce(
@@ -49,7 +49,8 @@ def reproduce(
     with progress_of(None if progress in (None, True) else False, name) as told:
         shown = None if told is None else lambda done, total: told(done / max(total, 1), nan)
         count = progress if callable(progress) else shown
-        run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
+        spent = run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
+    keep_times(folder, quick, spent)
     if device is not None:
         device.collect()
     results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))

@@ -21,6 +21,7 @@ from biselect_studies.task import Cell, Task, Values
 Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and of all."""
 
+CELLS = "cells"  # in an output folder, where results of tasks are kept
 ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back only when all of them are done
 PATIENCE = 10.0  # seconds to wait for a cluster to answer
 
@@ -37,8 +38,10 @@ class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
         return np.concatenate([self.of(cell)[name] for cell in cells if only.items() <= cell.items()])
 
 
-def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None) -> None:
-    """Do all tasks whose results are not in the folder yet.
+def run(
+    tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None
+) -> dict[str, list[float]]:
+    """Do all tasks whose results are not in the folder yet; gives the processor time of each, by experiment.
 
     A run may be killed at any point: what is finished stays, what is not is done again by the next run. Results do
     not depend on where the work is done. They are kept under a digest of the code that makes them: after a change of
@@ -54,15 +57,18 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     check_folder(folder)
     for experiment in {task.experiment for task in unique}:
         tidy(folder / experiment)
-    pending = _pending(unique, folder)
+    pending = pending_of(unique, folder)
     done = len(unique) - len(pending)
     if progress is not None:
         progress(done, len(unique))
+    spent: dict[str, list[float]] = {}
     for task, values, seconds in perform_all(pending, on):
-        _write(task, values, seconds, folder)
+        _write(task, values, folder)
+        spent.setdefault(task.experiment, []).append(seconds)
         done += 1
         if progress is not None:
             progress(done, len(unique))
+    return spent
 
 
 def collect(tasks: Iterable[Task], folder: Path) -> Records:
@@ -84,7 +90,7 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
     return joined
 
 
-def _pending(tasks: Iterable[Task], folder: Path) -> list[Task]:
+def pending_of(tasks: Iterable[Task], folder: Path) -> list[Task]:
     """Tasks without a result that can be used; it is said where there was one."""
     missing, refused = [], []
     for task in tasks:
@@ -121,11 +127,11 @@ def _read(task: Task, folder: Path) -> Values | None:
     return values
 
 
-def _write(task: Task, values: Values, seconds: float, folder: Path) -> None:
+def _write(task: Task, values: Values, folder: Path) -> None:
     path = _path(task, folder)
     path.parent.mkdir(parents=True, exist_ok=True)
     try:
-        content = seal({"task": task.describe(), "values": values, "cpu_seconds": round(seconds, 3)})
+        content = seal({"task": task.describe(), "values": values})
     except ValueError as error:
         raise BiselectError(f"a cell of {task.experiment} holds other than finite numbers: {error}") from error
     write_file(path, json.dumps(content, separators=(",", ":")))
