@@ -327,7 +327,7 @@ def draw_routing(found: Findings) -> Figure:
         for position, (name, label) in enumerate((("decoded", "decoded"), ("physical", "physical order"))):
             spots = [place + 0.3 * (step / max(1, len(masses[name]) - 1) - 0.5) for step in range(len(masses[name]))]
             panel.plot(spots, masses[name], label=label if place == 0 else None, linestyle="none", **look(position))
-    printed = read_ledger().of("routing-check")["boston", MASSES["physical"]]
+    printed = read_ledger().of("routing-check")["boston", column_of(MASSES["physical"], VERSION)]
     panel.axhline(printed.value, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
     panel.axhline(sector_chance(), color=GREY, linestyle=":", linewidth=1, label="chance")
     panel.set_xticks(range(len(devices)), list(devices))
