@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
+from why_selections_differ import decoys, slices, temperature
 
 
 def bilinear() -> None:
@@ -155,128 +155,42 @@ def _shuffled(edges, share, rng) -> list[tuple[tuple[int, int]]]:
     return [(tuple(sorted(edges)[place]),) for place in order]
 
 
-def readout() -> None:
-    """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
-    from biselect.data.synthetic import planted_problem
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.training import train
-    from biselect.simulate.layers import energy_table
+def control() -> None:
+    """Shares above the 95th percentile by size, signal and λ (table cgxy_grouping_randomization_control)."""
+    from biselect_studies.cgxy_grouping_randomization_control import SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.experiments.depth_ladder import CONTROLS, grouping_control
+    from biselect_studies.task import crossed
 
-    print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
-    print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
-    for absolute in (False, True):
-        for place in ("first", "random"):
-            ours = (absolute, place) == (False, "first")
-            found = []
-            for number in range(12):
-                signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
-                rng = np.random.default_rng([number, 5])
-                problem = planted_problem((14, 10, 3, 3), signal, seed=rng, mode=mode, place=place, absolute=absolute)
-                energies = energy_table(problem)
-                alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
-                row = []
-                ladder = train(Ansatz(problem, 8 if ours else 3, "layerwise", backend="compiled"), strategy="ladder")
-                for stage in ladder.stages:
-                    state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
-                    seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
-                    row.append(((alphas * state).sum(), 100 * seen))
-                found.append(row)
-            for depth, (alpha, seen) in enumerate(np.mean(found, axis=0), start=1):
-                print("|Z|" if absolute else "Z", place, depth, round(alpha, 3), round(seen, 1), flush=True)
+    cells = crossed(size=SIZES, signal=SIGNALS, weight=WEIGHTS, mode=("residual", "mixed"))
+    found = [grouping_control(cell, range(16)) for cell in cells]
+    print("which, type-preserving %, same-size %; paper: 54.8 and 8.1")
+    for name, values in (("N", {size[0] for size in SIZES}), ("signal", SIGNALS), ("weight", WEIGHTS)):
+        for value in sorted(values):
+            picked = [one for cell, one in zip(cells, found, strict=True) if cell[name] == value]
+            shares = [100 * np.mean([one[f"{kind} above"] for one in picked]) for kind in CONTROLS]
+            print(name, value, *np.round(shares, 1), flush=True)
 
 
-def box() -> None:
-    """Fully grouped angles held to the paper's box [-1, 1], depth by depth (table qaoa_sparse_exact_14_10_readout)."""
-    from scipy.optimize import minimize
-
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect_studies.experiments.depth_ladder import SHOTS, instance
-    from biselect_studies.optimised_14_10 import ladders
-
-    found = []
-    for cell in ladders(False):
-        for seed in range(3):
-            problem = instance(cell, seed)
-            before, row = np.zeros((0, 4)), []
-            for depth in range(1, 9):
-                ansatz = Ansatz(problem, depth, backend="compiled")
-                rng = np.random.default_rng([seed, depth])
-                layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
-                starts = [np.vstack([before, layer]).ravel() for layer in layers]
-                ends = [
-                    minimize(
-                        ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
-                    )
-                    for start in starts
-                ]
-                best = min(ends, key=lambda end: end.fun)
-                before = ansatz.schedule.expand(best.x)
-                seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
-                row.append((ansatz.approximation(best.x), 100 * seen))
-            found.append(row)
-    alpha, seen = np.mean(found, axis=0).T
-    print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
-    print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
-
-
-def short() -> None:
-    """Recovery after a short search without gradients (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.qaoa.ansatz import Ansatz
+def recovery() -> None:
+    """Recovery and lift by size and mixer at p = 1 and 2 (table qaoa_calibration_grouped_multiangle)."""
     from biselect.qaoa.small_angle import depth_efficiency
-    from biselect.qaoa.training import train
-    from biselect_studies.experiments.depth_ladder import instance
-    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
+    from biselect_studies.experiments.depth_ladder import depth_ladder
+    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.task import crossed
 
-    print("p, search, quartiles of recovery %; paper: 17.7, 30.3, 46.2 at p = 1 and 19.3, 36.4, 61.4 at p = 2")
-    for depth in (1, 2):
-        for search in ("converged", "short"):
-            found = []
-            for size in SIZES:
-                for signal in SIGNALS:
-                    for mode in MODES:
-                        problem = instance({**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}, 0)
-                        alphas = []
-                        for schedule, layers in (
-                            ("layerwise", depth),
-                            ("fully-grouped", depth),
-                            ("layerwise", 2 * depth),
-                        ):
-                            ansatz = Ansatz(problem, layers, schedule, backend="compiled")
-                            how = {"strategy": "ladder"} if search == "converged" else {"strategy": "threshold"}
-                            if search == "converged" and schedule != "layerwise":
-                                how["through"] = ("layerwise",)
-                            alphas.append(-train(ansatz, **how).value)
-                        found.append(depth_efficiency(*alphas))
-            print(depth, search, *(100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1), flush=True)
-
-
-def family() -> None:
-    """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.data.synthetic import planted_problem
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.small_angle import depth_efficiency
-    from biselect.qaoa.training import train
-    from biselect_studies.experiments.depth_ladder import own_noise
-    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
-
-    print("W, size, quartiles of recovery at p = 1 %, mean lift in energy; paper: 17.7, 30.3, 46.2 and 0.374")
-    for absolute in (False, True):
-        for size in SIZES:
-            found, lifts = [], []
-            for signal in SIGNALS:
-                for mode in MODES:
-                    cell = {**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}
-                    rng = own_noise(cell, 0)
-                    problem = planted_problem(size, signal, seed=rng, mode=mode, place="first", absolute=absolute)
-                    values = []
-                    for schedule, layers in (("layerwise", 1), ("fully-grouped", 1), ("layerwise", 2)):
-                        ansatz = Ansatz(problem, layers, schedule, backend="compiled")
-                        through = {} if schedule == "layerwise" else {"through": ("layerwise",)}
-                        values.append(-train(ansatz, strategy="ladder", **through).value)
-                    found.append(depth_efficiency(*values))
-                    lifts.append(values[1] - values[0])
-            quartiles = (100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1)
-            print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
+    print("mixer, size, p, quartiles of recovery %, mean lift; paper: 17.7 30.3 46.2, 0.374 and 19.3 36.4 61.4, 0.487")
+    for mixer in ("product", "continuous"):
+        for size in ((4, 4, 2, 2), (5, 4, 2, 2), *SIZES):
+            axes = {"size": [size], "signal": SIGNALS, "mode": MODES, "weight": WEIGHTS}
+            cells = crossed(**axes, tied=(4,), grouped=(2,), mixer=(mixer,))
+            found = [depth_ladder(cell, range(1)) for cell in cells]
+            for p in (1, 2):
+                three = [(o["tied alpha"][0], o["grouped alpha"][0], o["range"][0]) for o in found]
+                shares = [depth_efficiency(a[p - 1], g[p - 1], a[2 * p - 1]) for a, g, _ in three]
+                lift = np.mean([span * (g[p - 1] - a[p - 1]) for a, g, span in three])
+                print(
+                    mixer, size, p, *(100 * np.quantile(shares, [0.25, 0.5, 0.75])).round(1), lift.round(3), flush=True
+                )
 
 
 def strength() -> None:
@@ -316,21 +230,17 @@ def strength() -> None:
 EXPERIMENTS: dict[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
-        kawasaki,
         temperature,
         decoys,
-        proxies,
+        control,
+        recovery,
         strength,
         bilinear,
         eight,
         caps,
         ring,
         recorded,
-        readout,
-        box,
         slices,
-        short,
-        family,
     )
 }
 

@@ -174,6 +174,12 @@ def test_every_figure_stands_beside_its_command_and_its_seeds(name, quick, tmp_p
     assert drawn and drawn == said  # no seed is left out, none is claimed that was not drawn
 
 
+def test_a_number_that_cannot_be_had_here_says_why(tmp_path):
+    put(tmp_path, replace(results(MATCHED, exact("row", "time", 1.0)), lacking="Another library is not installed."))
+    part = by_name(summarise_reproduction(tmp_path, SMALL))[MATCHED]["numbers"][0]["parts"][0]
+    assert (part["verdict"], part["why"]) == ("not judged", "Another library is not installed.")
+
+
 def test_a_quick_form_is_not_held_against_the_paper(tmp_path):
     put(tmp_path, results(MATCHED, exact("row", "F1", 0.9), quick=True))
     summary = summarise_reproduction(tmp_path, SMALL)

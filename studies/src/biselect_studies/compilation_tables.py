@@ -27,7 +27,7 @@ from biselect.hardware.paths import (
 )
 from biselect_studies.figures import COLOURS, GREY, Figure, dots, line, look, panels
 from biselect_studies.ledger import read_ledger
-from biselect_studies.paper_environment import TODAY, VERSION, column_of, python, qiskits, whose_qiskit
+from biselect_studies.paper_environment import TODAY, VERSION, column_of, lacking, python, qiskits, whose_qiskit
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
@@ -109,6 +109,7 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
         cells.append(replace(found, range=_of_one_run(chosen, cuts)))
     cells += seeds_entries(records, quick)
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
         notes=(
@@ -164,6 +165,7 @@ def summarise_sizes(records: Records, quick: bool) -> Findings:
                 title = column_of(f"{column}, {name}", qiskit)
                 cells.append(entry(_row(registers, depth, width), title, values, statistic=np.median))
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
         notes=(
@@ -240,6 +242,7 @@ def summarise_lattices(records: Records, quick: bool) -> Findings:
         for (row, qiskit), each in cuts.items():
             found.append(entry(row, column_of(f"{column}, %", qiskit), each, statistic=np.median, ranged=True))
     return Findings(
+        lacking=lacking(),
         seeds=DENSE.seeds(quick),
         cells=tuple(found),
         brackets="quartiles; of cuts a 95 % bootstrap interval of the median",
@@ -301,6 +304,7 @@ def summarise_routing(records: Records, quick: bool) -> Findings:
         found += [entry(device, add(column), 100 * values[name]) for name, column in MASSES.items()]
         found.append(entry(device, add("SWAPs"), values["swaps"]))
     return Findings(
+        lacking=lacking(),
         seeds=ROUTED.seeds(quick),
         cells=tuple(found),
         notes=(

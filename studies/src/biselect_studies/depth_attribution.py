@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import dots
-from biselect_studies.paper_environment import TODAY, column_of, qiskits, whose_qiskit
+from biselect_studies.paper_environment import TODAY, column_of, lacking, qiskits, whose_qiskit
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
@@ -42,6 +42,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             values = records.of(cell)[name]
             found.append(entry(row, column_of(column, cell["qiskit"]), values, statistic=np.median))
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(found),
         notes=(

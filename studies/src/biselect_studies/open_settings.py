@@ -84,9 +84,9 @@ def measure_walks(records: Records, setting: Setting, quick: bool) -> dict[Place
     return found
 
 
-# --- simulations without noise: sizes, λ, marginals and weights of the small instances; mixer, box and starts ---
+# --- simulations without noise: sizes, λ and W of the small instances, and the mixer of all ---
 
-MIXERS, SEARCHES = ("product", "continuous"), ("paper", "ladder")
+MIXERS = ("product", "continuous")
 
 SMALLER = ((5, 4, 2, 2), (6, 5, 2, 2), (8, 5, 2, 2), (8, 6, 3, 3))
 LARGER = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))
@@ -94,21 +94,15 @@ SIZE_SETS = {"smaller": SMALLER, "larger": LARGER}
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)
 WEIGHT_SETS = tuple(chosen for count in (1, 2, 3, 4) for chosen in combinations(WEIGHTS, count))
 SIGNALS, MODES = (1.0, 2.0, 3.0), ("residual", "mixed")
-FIELDS = {  # marginals and W of the control
-    "a = max W, b = Var|Z|; W = Z": ("paper", False),
-    "a = max W, b = Var|Z|; W = |Z|": ("paper", True),
-    "a = max W, b = std W; W = Z": ("bounded", False),
-    "a and b = max W; W = Z": ("maxima", False),
-}
+WEIGHINGS = {"Z": False, "|Z|": True}  # W, and whether it is absolute
 GROUPING, CONTROL = "qaoa-calibration-grouped-multiangle", "cgxy-grouping-randomization-control"
 ALL_SIZES = tuple(dict.fromkeys((*SMALLER, *LARGER)))
 
 
 def control_cells(quick: bool) -> list[dict[str, Any]]:
-    """Every field, size and λ."""
-    fields = [{"marginals": marginals, "absolute": absolute} for marginals, absolute in FIELDS.values()]
-    axes = crossed(size=ALL_SIZES, weight=WEIGHTS, signal=SIGNALS[1:2] if quick else SIGNALS, mode=MODES)
-    return [{**field, **cell} for field in fields for cell in axes]
+    """Every W, size and λ."""
+    signals = SIGNALS[1:2] if quick else SIGNALS
+    return crossed(absolute=WEIGHINGS.values(), size=ALL_SIZES, weight=WEIGHTS, signal=signals, mode=MODES)
 
 
 def ladder_cells(quick: bool) -> list[dict[str, Any]]:
@@ -126,7 +120,6 @@ def measure_noiseless(records: Records, setting: Setting, quick: bool) -> dict[P
 def measure_groups(records: Records, setting: Setting, quick: bool) -> dict[Place, Measured]:
     """Both rows of the depth table that four layers suffice for, and the control."""
     sizes, weights = SIZE_SETS[setting["sizes"]], setting["λ"]
-    marginals, absolute = FIELDS[setting["marginals and W"]]
 
     def picked(cells: list[dict[str, Any]], **only: Any) -> list[dict[str, Any]]:
         return [
@@ -149,7 +142,7 @@ def measure_groups(records: Records, setting: Setting, quick: bool) -> dict[Plac
         for column, q in (("Q1 (%)", 0.25), ("median recovery (%)", 0.5), ("Q3 (%)", 0.75)):
             found[GROUPING, f"p = {p}", column] = quantile(recovery, q)
         found[GROUPING, f"p = {p}", "mean lift"] = mean(span * (grouped[:, p - 1] - tied[:, p - 1]))
-    cells = picked(control_cells(quick), marginals=marginals, absolute=absolute)
+    cells = picked(control_cells(quick), absolute=WEIGHINGS[setting["W"]])
     for control in CONTROLS:
         names = ("gain", *(f"{control} {name}" for name in ("rank", "above", "mean")))
         gain, rank, above, random = (np.concatenate([records.of(cell)[name] for cell in cells]) for name in names)
@@ -163,8 +156,8 @@ def measure_groups(records: Records, setting: Setting, quick: bool) -> dict[Plac
 READOUT = "qaoa-sparse-exact-14-10-readout"
 
 
-def readout_cells(quick: bool, mixer: str | None = None, search: str | None = None) -> list[dict[str, Any]]:
-    """The first depths of the series under every mixer and search, or under one."""
+def readout_cells(quick: bool, mixer: str | None = None) -> list[dict[str, Any]]:
+    """The first depths of the series under both mixers, or under one, in the paper's box."""
     depth = (1,) if quick else (3,)
     return crossed(
         size=[(14, 10, 3, 3)],
@@ -173,13 +166,13 @@ def readout_cells(quick: bool, mixer: str | None = None, search: str | None = No
         tied=depth,
         grouped=depth,
         mixer=MIXERS if mixer is None else (mixer,),
-        search=SEARCHES if search is None else (search,),
+        search=("paper",),
     )
 
 
 def measure_readout(records: Records, setting: Setting, quick: bool) -> dict[Place, Measured]:
     """α, P* and the best α at every depth, tied and grouped."""
-    cells = readout_cells(quick, setting["mixer"], setting["search"])
+    cells = readout_cells(quick, setting["mixer"])
     found: dict[Place, Measured] = {}
     for kind in ("tied", "grouped"):
         alpha, optimum, best = (
@@ -271,18 +264,12 @@ PARTS = (
     Part(
         name="simulations",
         settings=tuple(
-            {"sizes": sizes, "λ": weights, "marginals and W": field, "mixer": mixer, "search": search}
-            for sizes, weights, field, mixer, search in product(SIZE_SETS, WEIGHT_SETS, FIELDS, MIXERS, SEARCHES)
+            {"sizes": sizes, "λ": weights, "W": weighing, "mixer": mixer}
+            for sizes, weights, weighing, mixer in product(SIZE_SETS, WEIGHT_SETS, WEIGHINGS, MIXERS)
         ),
         measure=measure_noiseless,
-        choosing=lambda place: place[1].startswith(("p = 1", "p = 3", CONTROLS[0])),
-        usual={
-            "sizes": "larger",
-            "λ": (1.0,),
-            "marginals and W": "a and b = max W; W = Z",
-            "mixer": "product",
-            "search": "ladder",
-        },
+        choosing=lambda place: not place[1].startswith("p = 3"),
+        usual={"sizes": "larger", "λ": (1.0,), "W": "Z", "mixer": "product"},
     ),
     Part(
         name="synthetic table",

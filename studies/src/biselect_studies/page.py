@@ -4,6 +4,7 @@ import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from math import isnan
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from biselect_studies.ledger import Ledger, Printed, read_ledger
 from biselect_studies.readings import CAUSES, UNEXPLAINED, Reading, read
 from biselect_studies.render import axes, digits
 from biselect_studies.results import Entry
-from biselect_studies.rule import DIFFERS, NOT_JUDGED, VERDICTS, Judged, JudgedClaim, judge_claim, judged
+from biselect_studies.rule import DIFFERS, MISSING, NOT_JUDGED, VERDICTS, Judged, JudgedClaim, judge_claim, judged
 
 FORMAT = "biselect-reproduction-4"
 PAGE, LEDGER = "index.html", "ledger.json"
@@ -127,7 +128,7 @@ def _study(study: Study, folder: Path, ledger: Ledger) -> dict[str, Any]:
         why = " ".join(results.notes)
         return {**known, "state": "skipped", "verdict": why, **_held(study, ledger, (), why)}
     again = command + (" --quick" if results.quick else "")
-    held = _held(study, ledger, results.cells, QUICK if results.quick else "")
+    held = _held(study, ledger, results.cells, QUICK if results.quick else "", results.lacking)
     return {
         **known,
         **held,
@@ -147,15 +148,22 @@ def _study(study: Study, folder: Path, ledger: Ledger) -> dict[str, Any]:
     }
 
 
-def _held(study: Study, ledger: Ledger, cells: Sequence[Entry], why: str) -> dict[str, Any]:
-    """What the paper prints and claims that this study answers, each with its verdict, and why they differ."""
+def _held(study: Study, ledger: Ledger, cells: Sequence[Entry], why: str, lacking: str = "") -> dict[str, Any]:
+    """What the paper prints and claims that this study answers, each with its verdict, and why they differ.
+
+    `why` none of it is judged, if so; or why numbers that are not among the cells are `lacking`.
+    """
     known = {(cell.row, cell.column): cell for cell in cells}
     repeats: dict[tuple[str, str], list[Printed]] = {}
     for one in ledger.numbers:
         if one.study == study.name and one.again:
             repeats.setdefault((one.row, one.column), []).append(one)
-    numbers = [(one, judged(one, known.get((one.row, one.column)), why)) for one in ledger.of(study.name).values()]
+    numbers = []
+    for one in ledger.of(study.name).values():
+        cell = known.get((one.row, one.column))
+        numbers.append((one, judged(one, cell, why or ("" if cell is not None else lacking))))
     claims = [judge_claim(one, cells, why) for one in ledger.claims if one.study == study.name]
+    claims = [replace(one, why=lacking) if lacking and one.why == MISSING else one for one in claims]
     differing: list[Judged | JudgedClaim] = [part for _, parts in numbers for part in parts if part.verdict == DIFFERS]
     differing += [one for one in claims if one.verdict == DIFFERS]
     lettered = list(zip(LETTERS, read(differing, study.readings), strict=False))

@@ -49,6 +49,11 @@ def column_of(name: str, qiskit: str) -> str:
     return name if qiskit == TODAY else f"{name}, Qiskit {qiskit}"
 
 
+def lacking() -> str:
+    """Why the paper's version fills no column here; empty where it does."""
+    return whose_qiskit() if python() is None else ""
+
+
 def whose_qiskit() -> str:
     """What a reader must know of the columns of the two."""
     if python() is None:

@@ -6,7 +6,7 @@ from typing import Any
 from biselect.core import Sector
 from biselect.qaoa.penalty import CANDIDATES
 from biselect_studies.figures import dots
-from biselect_studies.paper_environment import column_of, qiskits, whose_qiskit
+from biselect_studies.paper_environment import column_of, lacking, qiskits, whose_qiskit
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
@@ -63,6 +63,7 @@ def summarise(records: Records, quick: bool) -> Findings:
             above[kind] += int(values[f"{kind} trained"].mean() > uniform)
         missed.append(float(((1 - values["penalty searched"]) ** FINAL_SHOTS).max()))
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
         notes=(

@@ -59,6 +59,7 @@ class Findings:
         notes: what a reader must know to read them.
         extra: further data that the figure needs.
         brackets: what `low` and `high` of its numbers are.
+        lacking: why numbers that the ledger names are not among the cells here, such as an environment that is absent.
     """
 
     seeds: int
@@ -66,6 +67,7 @@ class Findings:
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     brackets: str = BOOTSTRAP
+    lacking: str = ""
 
     def find(self, row: str, column: str) -> Entry:
         """The number of that row and column."""
@@ -96,7 +98,7 @@ class Results(Findings):
 
     def to_json(self) -> str:
         """`results.json`."""
-        heading = ("study", "title", "label", "quick", "version", "made_from", "code", "seeds", "brackets")
+        heading = ("study", "title", "label", "quick", "version", "made_from", "code", "seeds", "brackets", "lacking")
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
             cell.update({name: None for name in NUMBERS if isnan(cell[name])})

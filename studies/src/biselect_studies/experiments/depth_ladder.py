@@ -58,7 +58,7 @@ def depth_ladder(cell: Cell, seed: int) -> dict[str, Any]:
         "ascent": (mean - ascent) / (mean - best),
     }
     for kind, schedule in (("tied", "layerwise"), ("grouped", "fully-grouped")):
-        ansatz = _ansatz(problem, cell[kind], schedule, cell.get("mixer", "product"))
+        ansatz = _ansatz(problem, cell[kind], schedule, cell)
         stages = _trained(ansatz, cell, seed)
         ansatz = ansatz.exact() if isinstance(ansatz, IdealRing) else ansatz
         states = [ansatz.at_depth(stage.depth).probabilities(stage.angles) for stage in stages]
@@ -82,10 +82,12 @@ def own_noise(cell: Cell, seed: int) -> np.random.Generator:
     )
 
 
-def _ansatz(problem: SelectionProblem, depth: int, schedule: str, mixer: str) -> Ansatz:
-    if mixer == "continuous":
+def _ansatz(problem: SelectionProblem, depth: int, schedule: str, cell: Cell) -> Ansatz:
+    if cell.get("mixer") != "continuous":
+        return Ansatz(problem, depth, schedule, backend="compiled")
+    if cell.get("search") == "paper":  # |β| ≤ 1, where few slices suffice
         return IdealRing(problem, depth, schedule)
-    return Ansatz(problem, depth, schedule, backend="compiled")
+    return Ansatz(problem, depth, schedule, backend="continuous")
 
 
 def _trained(ansatz: Ansatz, cell: Cell, seed: int) -> list[Stage]:
