@@ -46,7 +46,7 @@ def test_every_number_that_the_ledger_names_is_one_of_ours(name):
 
 
 def test_the_record_names_studies_only():
-    assert set(RECORD) <= set(study_names()) and len(RECORD) > 20
+    assert RECORD and set(RECORD) <= set(study_names())
 
 
 def test_the_readme_gives_the_counts():
