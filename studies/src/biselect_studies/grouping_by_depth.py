@@ -22,7 +22,7 @@ KINDS = ("tied", "grouped")
 GROWS = "grows at every depth (%)"
 
 WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # λ
-SMALLEST = {2: 4, 3: 2, 4: 1}  # how many sizes by the largest depth of grouped angles: 96, 48 and 24 cases
+FEWER = {2: WEIGHTS, 3: (0.5, 1.0), 4: (0.5,)}  # λ by the largest depth of grouped angles: 96, 48 and 24 cases
 MIXER = ("continuous",)
 DETAILED = 2  # the depth whose lifts are told by signal, size and λ
 SOURCE = {1: 2, 2: 2, 3: 3, 4: 4}  # at which largest depth the cases of a depth are trained
@@ -109,13 +109,11 @@ def ladders(top: int, quick: bool) -> list[dict[str, Any]]:
     """
     if quick and top > 2:
         return []
-    weights, depths = WEIGHTS[2:3] if quick else WEIGHTS, {"tied": (2 * top,), "grouped": (top,)}
-    return crossed(size=SIZES[: SMALLEST[top]], signal=SIGNALS, mode=MODES, weight=weights, mixer=MIXER, **depths)
+    weights, depths = WEIGHTS[2:3] if quick else FEWER[top], {"tied": (2 * top,), "grouped": (top,)}
+    return crossed(size=SIZES, signal=SIGNALS, mode=MODES, weight=weights, mixer=MIXER, **depths)
 
 
-LADDERS = {
-    top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=1, block=1) for top in SMALLEST
-}
+LADDERS = {top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=1, block=1) for top in FEWER}
 
 
 def summarise_recovery(records: Records, quick: bool) -> Findings:
@@ -148,11 +146,10 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         wins, doubled = [*wins, *(grouped > tied)], [*doubled, *(grouped > twice)]
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
         strictly += int((grouped > tied + 1e-6).sum())
-        sizes = SIZES[: SMALLEST[top]]
-        for size, values in zip(sizes, np.split(recovery, len(sizes)), strict=True):
+        for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
         if p == DETAILED:
-            lifted = lifts.reshape(len(sizes), len(SIGNALS), len(MODES), -1)
+            lifted = lifts.reshape(len(SIZES), len(SIGNALS), len(MODES), -1)
     cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
     medians = [cell.ours for cell in cells if cell.column == RECOVERY]
     cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from math import hypot
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect_studies.ledger import read_ledger
+from biselect_studies.ledger import Printed, read_ledger
 from biselect_studies.runner import Records
 
 CHOSEN_ON, JUDGED_ON = "misfit, chosen on", "misfit, judged on"
@@ -46,12 +47,17 @@ class Part:
 def apart(found: Measured, place: Place) -> float:
     """How far ours is from the printed number, in half-widths of the 95 % interval of their difference."""
     study, row, column = place
-    printed = read_ledger().of(study)[row, column]
+    printed = _printed(study)[row, column]
     ours, half, units = found
     theirs = printed.half
     if theirs is None:  # as noisy as ours would be with as many units
         theirs = half * np.sqrt(units / printed.units) if printed.units else half
     return max(0.0, abs(ours - printed.value) - printed.rounding) / max(hypot(half, theirs), printed.rounding)
+
+
+@cache
+def _printed(study: str) -> dict[tuple[str, str], Printed]:
+    return read_ledger().of(study)
 
 
 def misfit(distances: Iterable[float]) -> float:
