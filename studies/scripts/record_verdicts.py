@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from biselect.core.files import write_file
+from biselect_studies import study_names
 from biselect_studies.page import SAID, SHOWN, summarise_reproduction
 from biselect_studies.readings import UNEXPLAINED
 from biselect_studies.rule import DIFFERS, VERDICTS
@@ -62,8 +63,9 @@ def in_words(record: Mapping[str, Any]) -> str:
     match, differ, unsure, aside = (numbers[name] for name in VERDICTS)
     holding, failing, unclear, unjudged = (claims[name] for name in VERDICTS)
     return (
-        f"Of {numbers.total()} printed numbers {match} match, {differ} differ ({kinds[SHOWN]} with a cause that an "
-        f"experiment shows, {kinds[SAID]} with one that is said, {without} with none), {unsure} leave too little to "
+        f"Full runs of {len(record)} of {len(study_names())} studies answer {numbers.total()} printed numbers: "
+        f"{match} match, {differ} differ ({kinds[SHOWN]} with a cause that an experiment shows, {kinds[SAID]} with "
+        f"one that is said, {without} with none), {unsure} leave too little to "
         f"tell and {aside} cannot be judged here; of {claims.total()} claims in words {holding} hold, {failing} do "
         f"not, {unclear} cannot be told and {unjudged} are not judged."
     )
