@@ -39,11 +39,13 @@ VALUES = {
     "heron_wide": {
         "mass": 0.5,
         "retained": 0.03,
-        "classical": -100.0,
-        "sparse_classical": -50.0,
         "chance": 0.001,
-        "best": -80.0,
-        "sparse_best": -45.0,
+        "spread": 20.0,
+        "gap": 20.0,
+        "sparse_gap": 5.0,
+        "band_1": 3.0,
+        "mean": -60.0,
+        "alone_mean": -59.0,
     },
 }
 

@@ -80,7 +80,7 @@ def points(quick: bool) -> list[dict[str, Any]]:
     return crossed(qiskit=qiskits(), registers=REGISTERS, device=devices, width=widths, depth=depths)
 
 
-GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=3, block=1)
+GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=2, block=1)
 SEEDED = Grid(
     experiment="transpiler_seeds",
     cells=lambda quick: [
@@ -291,7 +291,7 @@ def routed_cells(quick: bool) -> list[dict[str, Any]]:
     return [{**ROUTED_SIZE, "device": device, "qiskit": qiskit} for qiskit in qiskits() for device in devices]
 
 
-ROUTED = Grid(experiment="routing", cells=routed_cells, quick=2, full=20, block=5)
+ROUTED = Grid(experiment="routing", cells=routed_cells, quick=2, full=10, block=5)
 
 
 def summarise_routing(records: Records, quick: bool) -> Findings:

@@ -20,8 +20,8 @@ from biselect_studies.study import DeviceColumns, described
 from biselect_studies.task import Task, tasks_for
 
 PAPER_RUN = (10, 4096)  # repeats and shots of the paper's device, and ours under the noise model
-REPEATS = {"creditcard": (10, 2), "planted": (10, 1)}  # in full, and in the quick form
-COURSES = 24  # of errors that a repeat runs
+REPEATS = {"creditcard": (10, 2), "planted": (4, 1)}  # in full, and in the quick form
+COURSES = 16  # of errors that a repeat runs
 BLOCK = 5  # repeats of one task: each trains the circuit's angles first
 MODEL_RUNS = {"creditcard": (10, 512), "planted": (4, 512)}  # repeats and shots where a model stands in for a device
 POOLED = "of a device's pooled hit rates the exact 95 % interval"
@@ -41,8 +41,8 @@ PLANTED_COLUMNS = (
 PLANTED_NOTES = (
     "The last rows are the same blocks as a chip runs them: dense couplings placed on FakeBoston's best patch, of "
     "which its cross edges carry a few, tree mixers, angles by the paper's search. Rows are ordered by the ideal hit "
-    f"rate on either side. {PAPER_RUN[0]} × {PAPER_RUN[1]:,} shots under the noise model, by the paper's path. "
-    + heron.NOT_HARDWARE,
+    f"rate on either side. {REPEATS['planted'][0]} × {PAPER_RUN[1]:,} shots of the noise model, by the paper's path; "
+    f"hits are scaled to the paper's {ALL_SHOTS:,}. " + heron.NOT_HARDWARE,
     heron.TWIRLED,
 )
 

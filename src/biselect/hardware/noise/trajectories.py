@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -106,19 +107,27 @@ def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.ra
 
 def draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> Mapping[Errors, int]:
     """How many shots take each course of errors."""
-    channels: dict[Any, NDArray[np.float64]] = {}  # of the places that the circuit uses: a twirl takes milliseconds
+    channels = _channels(noisy)
     found: list[list[tuple[int, int]]] = [[] for _ in range(shots)]
     for number, step in enumerate(noisy.circuit.data):
         place = step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
-        if place not in noisy.errors:
-            continue
         if place not in channels:
-            channels[place] = twirled(noisy.errors[place])
+            continue
         none, *rest = channels[place]
         wrong = np.flatnonzero(rng.random(shots) >= none)
         for shot, pauli in zip(wrong, 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest)), strict=True):
             found[shot].append((number, int(pauli)))
     return Counter(sorted(map(tuple, found)))
+
+
+@lru_cache(maxsize=2)  # repeats of a circuit come one after the other, and a twirl takes milliseconds
+def _channels(noisy: NoisyCircuit) -> dict[tuple[str, tuple[int, ...]], NDArray[np.float64]]:
+    """The probability of each Pauli at each place that the circuit uses and that errs."""
+    places = {
+        (step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits))
+        for step in noisy.circuit.data
+    }
+    return {place: twirled(error) for place, error in noisy.errors.items() if place in places}
 
 
 def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:

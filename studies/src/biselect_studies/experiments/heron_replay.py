@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.hardware.bundle import Bundle
-from biselect.hardware.noise import noisy_shots, register_mass
+from biselect.hardware.decode import decode_bits
+from biselect.hardware.noise import cut_noise, register_mass
+from biselect.hardware.noise.trajectories import noisy_table
 from biselect.qaoa import AnsatzSpec, Program
 from biselect.qaoa.angle_selection import FIXED_ANGLE
 from biselect.qaoa.ansatz import Ansatz
@@ -54,17 +56,17 @@ def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
         options: dict[str, Any] = {"layout": made.case.patch.layout, "angles": made.angles.tolist()}
         return {name: [register_mass(made.program, target, path=path, **options).mass] for name, path in PATHS.items()}
     compiled = made.case.compiled(made.program, made.angles, cell["path"])
-    repeats = [
-        noisy_shots(compiled, target, placed, cell["shots"], courses=cell["courses"], seed=seed) for seed in seeds
-    ]
+    noisy = cut_noise(compiled, target)
+    tables = [noisy_table(noisy, cell["shots"], seed, cell["courses"]) for seed in seeds]
+    repeats = [decode_bits(table, placed, compiled.clbits) for table, _ in tables]
     goal = made.threshold.value + 1e-9 * abs(made.threshold.value)
-    inside = [noisy.shots.samples(placed) for noisy in repeats]
+    inside = [shots.samples(placed) for shots in repeats]
     return {
         "ideal": [made.hit_rate] * len(repeats),
         "uniform": [made.uniform] * len(repeats),
         "hits": [int(each.counts[each.energies <= goal].sum()) for each in inside],
-        "mass": [noisy.shots.exact_budget_mass(placed) for noisy in repeats],
-        "flawless": [noisy.flawless for noisy in repeats],
+        "mass": [shots.exact_budget_mass(placed) for shots in repeats],
+        "flawless": [flawless for _, flawless in tables],
     }
 
 
