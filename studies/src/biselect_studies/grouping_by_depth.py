@@ -124,6 +124,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
     wins: list[bool] = []
     doubled: list[bool] = []
     by_size: dict[str, list[float]] = {}
+    weights = WEIGHTS[2:3] if quick else WEIGHTS  # at depths 1 and 2
     for p, top in SOURCE.items():
         if not ladders(top, quick):
             break
@@ -149,7 +150,7 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
         for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
         if p == DETAILED:
-            lifted = lifts.reshape(len(SIZES), len(SIGNALS), len(MODES), -1)
+            lifted = lifts.reshape(len(SIZES), len(SIGNALS), len(MODES), len(weights), -1)
     cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
     medians = [cell.ours for cell in cells if cell.column == RECOVERY]
     cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))
@@ -165,9 +166,9 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             "the paper's own table for (14, 10, 3, 3) implies 10 to 19 %.",
             "Uniform feasible sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start "
             "the α shown.",
-            f"Mean lift at p = {DETAILED}: {_listed(SIGNALS, lifted.mean(axis=(0, 2, 3)))} by μ, "
-            f"{_listed(SIZES, lifted.mean(axis=(1, 2, 3)))} by size, "
-            f"{_listed(WEIGHTS[2:3] if quick else WEIGHTS, lifted.mean(axis=(0, 1, 2)))} by λ.",
+            f"Mean lift at p = {DETAILED}: {_listed(SIGNALS, lifted.mean(axis=(0, 2, 3, 4)))} by μ, "
+            f"{_listed(SIZES, lifted.mean(axis=(1, 2, 3, 4)))} by size, "
+            f"{_listed(weights, lifted.mean(axis=(0, 1, 2, 4)))} by λ.",
         ),
         extra={"recoveries": recoveries},
     )

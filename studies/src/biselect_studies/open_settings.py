@@ -62,7 +62,8 @@ def walk_cell(temperature: float, **more: Any) -> dict[str, Any]:
 def walk_cells(quick: bool) -> list[Cell]:
     """Every temperature on every table; Credit Card pools where the table is at hand."""
     pools = [] if creditcard.absent() else [{"N": size} for size in creditcard.SIZES]
-    return [walk_cell(t, **where) for t in TEMPERATURES for where in (*({"noise": n} for n in NOISE), *pools)]
+    places: list[dict[str, Any]] = [*({"noise": noise} for noise in NOISE), *pools]
+    return [walk_cell(temperature, **place) for temperature in TEMPERATURES for place in places]
 
 
 def measure_walks(records: Records, setting: Setting, quick: bool) -> dict[Place, Measured]:
@@ -71,16 +72,15 @@ def measure_walks(records: Records, setting: Setting, quick: bool) -> dict[Place
     found: dict[Place, Measured] = {}
     values = records.of(walk_cell(temperature, noise=0.5))
     first = MARKS.index(clocked)
-    for cap, place in ((10, first), (100, first + TENFOLD)):
+    for cap, mark in ((10, first), (100, first + TENFOLD)):
         for name, column in (("f1", "combined F1"), ("hit", "optimum hit"), ("gap", "mean gap")):
-            found[SOLVER, f"{cap} ms, {WALKS}", column] = mean(values[name][:, place])
+            found[SOLVER, f"{cap} ms, {WALKS}", column] = mean(values[name][:, mark])
     for noise in NOISE:
         values = records.of(walk_cell(temperature, noise=noise))
         found[PRACTICAL, WALKS, percent(noise)] = mean(values["f1"][:, MARKS.index(free)])
-    for size in creditcard.SIZES:
-        if (values := records.get(tuple(sorted(walk_cell(temperature, N=size).items())))) is not None:
-            place = (CREDIT_CARD, WALKS, creditcard.heading(size))
-            found[place] = mean(values["f1"][:, MARKS.index(free)])
+    for size in creditcard.SIZES if not creditcard.absent() else ():
+        values = records.of(walk_cell(temperature, N=size))
+        found[CREDIT_CARD, WALKS, creditcard.heading(size)] = mean(values["f1"][:, MARKS.index(free)])
     return found
 
 

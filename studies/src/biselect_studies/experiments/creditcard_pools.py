@@ -166,8 +166,9 @@ def creditcard_reference(cell: Cell, seeds: Iterable[int]) -> Values:
         number = cell["draw"] + PARTS * seed if shrink else seed
         for size in cell["sizes"]:
             pool = fields.draw("balanced", SPLIT, "test", size, SIZES[size], number)
-            rows, newer = test[pool.rows], clean.weights(test[pool.rows])
-            problems = [fit.problem(rows, SIZES[size], M, marginals=fields.PAPER_MARGINALS) for fit in fits]
+            scored = test[pool.rows]
+            newer = clean.weights(scored)
+            problems = [fit.problem(scored, SIZES[size], M, marginals=fields.PAPER_MARGINALS) for fit in fits]
             found = [_measure(problem, newer, pool.positive) for problem in problems]
             for name in found[0]:
                 values.setdefault(f"{size} {name}", []).append(np.mean([one[name] for one in found], axis=0).tolist())
