@@ -2,8 +2,9 @@
 
     python studies/scripts/record_verdicts.py reproduction studies/tests/verdicts.json
 
-Studies of the folder that are quick, were skipped or not run keep what the record said of them before. The tests hold
-the readings to the record, and the counts in the README.
+Record every study that ran in full, whatever came out; one that looks at the clock only from a machine that is idle
+otherwise. Studies of the folder that are quick, were skipped or not run keep what the record said of them before. The
+tests hold the readings to the record, and the counts in the README.
 """
 
 import json
