@@ -42,7 +42,7 @@ def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(
     table_.write_csv(tmp_path / "HI-Small_Trans.csv", datetime_format="%Y/%m/%d %H:%M")
     monkeypatch.setenv("BISELECT_DATA", str(tmp_path))
     assert aml_fields.where_from(True).startswith("NOT THE PUBLISHED FILE: HI-Small_Trans.csv")
-    assert "generated" in aml_fields.beside(entry("r", "c", [1.0, 2.0])).aside
+    assert "another file" in aml_fields.beside(entry("r", "c", [1.0, 2.0])).aside
     aml_fields._published.cache_clear()
     monkeypatch.setitem(aml_fields.PUBLISHED, "HI-Small", (2_000, 2))
     assert aml_fields.where_from(True).startswith("Computed from HI-Small_Trans.csv")
@@ -102,7 +102,7 @@ def test_menus_that_keep_the_same_windows_are_one_family_member():
     assert len(findings(6).extra["holm"]) == 12
     none = findings(0)
     assert len(none.extra["holm"]) == 6 and "high, k = 20: none of 9" in " ".join(none.notes)
-    assert not [cell for cell in none.cells if cell.row.startswith("high") and "windows kept" not in cell.row]
+    assert not [cell for cell in none.cells if cell.row.startswith("high") and "windows kept" not in cell.column]
 
 
 def test_behind_a_trigger_chance_stands_beside_every_method_and_few_windows_say_that_they_are_few():
