@@ -154,7 +154,16 @@ def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
 
 @pytest.mark.slow
 def test_noisy_repeats_are_fixed_by_their_seeds():
-    cell = {"kind": "creditcard", "width": SMALL, "instance": 0, "p": 2, "schedule": "bilinear", "shots": 20}
+    cell = {
+        "kind": "creditcard",
+        "width": SMALL,
+        "instance": 0,
+        "p": 2,
+        "schedule": "bilinear",
+        "path": "ours",
+        "courses": 4,
+        "shots": 20,
+    }
     both = heron_replay.heron_replay(cell, [0, 1])
     assert heron_replay.heron_replay(cell, [1])["mass"] == both["mass"][1:]
     assert 0.5 < min(both["mass"]) <= max(both["mass"]) <= 1
@@ -165,6 +174,6 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
 @pytest.mark.slow
 def test_warm_starts_at_36_qubits_beat_random_ones():
     """The three conditions of one width, ideally: a warm start's best is the lowest."""
-    base = {"width": 36, "p": 3, "noisy": False, "shots": 1024}
+    base = {"width": 36, "p": 3, "path": None, "shots": 1024}
     best = {name: heron_wide.heron_wide({**base, "condition": name}, [0])["best"][0] for name in wide_tables.CONDITIONS}
     assert best["warm"] <= min(best["fixed"], best["random"])
