@@ -8,7 +8,10 @@ ifneq ($(wildcard ../shared/data),)
 export BISELECT_DATA ?= $(abspath ../shared/data)
 endif
 
-.PHONY: demo test crash mutants fuzz coverage test-slow test-gpu lint docs linkcheck lock bench bench-gpu clean
+PAPER := .venv-paper
+PAPER_READY := $(PAPER)/.ready
+
+.PHONY: demo paper-env test crash mutants fuzz coverage test-slow test-gpu lint docs linkcheck lock bench bench-gpu clean
 
 demo: $(READY)
 	$(VENV)/bin/biselect demo --out demo-report
@@ -97,5 +100,14 @@ $(BENCH_READY): pyproject.toml constraints.txt
 		ffsim pennylane pennylane-lightning qiskit-aer quimb
 	touch $(BENCH_READY)
 
+# The paper's Qiskit beside today's: `biselect reproduce` then compiles with both, and shows a column for each.
+paper-env: $(PAPER_READY)
+
+$(PAPER_READY): studies/paper-versions.txt
+	$(PYTHON) -m venv $(PAPER)
+	$(PAPER)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -r studies/paper-versions.txt
+	$(PAPER)/bin/python -m pip check --disable-pip-version-check
+	touch $(PAPER_READY)
+
 clean:
-	rm -rf $(VENV) $(BENCH) demo-report docs/_build
+	rm -rf $(VENV) $(BENCH) $(PAPER) demo-report docs/_build

@@ -55,13 +55,18 @@ def planted(n: int, d: int, k: int, m: int, seed: int) -> SelectionProblem:
     return benchmark(n, d, k, 0.3, seed=seed).problem(k, m)
 
 
+def transactions(n: int, d: int, k: int, m: int, seed: int) -> SelectionProblem:
+    """Frauds and others of the Credit Card excerpt."""
+    return credit_card((n, d, k, m), seed, cap=10.0, marginals="bounded")
+
+
 FAMILIES: dict[str, Callable[..., SelectionProblem]] = {
     "normal": normal,
     "with marginals": with_marginals,
     "heavy-tailed": heavy,
     "marginals only": marginals_only,
     "planted": planted,
-    "credit card": credit_card,
+    "credit card": transactions,
 }
 
 

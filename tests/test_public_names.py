@@ -26,12 +26,13 @@ NAMES = {
     "biselect.solvers.linear_text": "to_lp to_mps",
     "biselect.theory": (
         "Bernstein Burden Certificate Estimate SubGaussian certify classwise_threshold clipped "
-        "covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
+        "biclique_problem covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
         "sparsification_bound"
     ),
     "biselect.qaoa": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
-        "components grouping_gain load_thresholds responses save_thresholds split_terms surrogate train"
+        "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
+        "split_terms surrogate train"
     ),
     "biselect.qaoa.training": "backend_for load_angles",
     "biselect.qaoa.starts": "start_choice",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from why_selections_differ import decoys, kawasaki, proxies, slices, temperature
+from why_selections_differ import decoys, slices, temperature
 
 
 def bilinear() -> None:
@@ -71,27 +71,21 @@ def eight() -> None:
         print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
 
 
-def placement() -> None:
-    """Retained cross mass by who sits where (figure submitted_coupling_diagnostic)."""
-    from biselect.hardware import hardware_mask, place, retained_mass
-    from biselect_studies.experiments.coupling import _patch, credit_card
-    from biselect_studies.submitted_coupling_diagnostic import SHARES, SIZES
+def caps() -> None:
+    """Retained cross mass and dense gain by w_max and marginals (figure submitted_coupling_diagnostic)."""
+    from biselect_studies.experiments.coupling import coupling
+    from biselect_studies.submitted_coupling_diagnostic import CAPS, MARGINALS, SIZES, _swept
 
-    print("qubits, cross edges, exact placement %, placement by the row and column sums %, random %, paper %")
-    for width, printed in SHARES.items():
-        patch = _patch("boston", *SIZES[width][:2])
-        mask, rows = hardware_mask(patch), []
-        for seed in range(5):
-            problem, rng = credit_card(*SIZES[width], seed), np.random.default_rng(seed)
-            weights = np.abs(problem.coupling)
-            heavy = [np.argsort(-weights.sum(axis=1 - side), kind="stable") for side in (0, 1)]
-            spots = [np.argsort(np.argsort(-mask.sum(axis=1 - side), kind="stable")) for side in (0, 1)]
-            greedy = weights[np.ix_(heavy[0][spots[0]], heavy[1][spots[1]])]
-            mixed = [weights[np.ix_(*map(rng.permutation, weights.shape))] for _ in range(20)]
-            shares = [(w * mask).sum() / weights.sum() for w in (greedy, *mixed)]
-            exact = retained_mass(place(problem, patch).placed(problem), mask)[1]
-            rows.append((exact, shares[0], np.mean(shares[1:])))
-        print(width, int(mask.sum()), *(100 * np.mean(rows, axis=0)).round(2), printed)
+    print("marginals, w_max, kept % by width, dense gain kept % by width, gain over the diagonal at 20 qubits")
+    print("paper: 4.6 3.6 2.3 2.6 2.1 % from 32 to 64 qubits; dense gains 47.1 to 67.7 %; gain at 20 qubits 0")
+    for kind, title in MARGINALS.items():
+        for cap in CAPS:
+            found = {}
+            for width in SIZES:
+                values = coupling(_swept(width, cap, *kind), range(5))
+                found[width] = {name: np.mean(each) for name, each in values.items()}
+            kept, gains = ([round(each[name], 1) for each in found.values()] for name in ("share", "dense_gain"))
+            print(title, cap, kept, gains, round(found[20]["over_diagonal"], 2), flush=True)
 
 
 def ring() -> None:
@@ -124,167 +118,79 @@ def ring() -> None:
                     print(name, width, depth, kind, *(100 * (1 - medians[1] / medians[0])).round(1), flush=True)
 
 
-def fractional() -> None:
-    """What becomes of single-qubit gates after folding (table implementation_path_factorial)."""
+def recorded() -> None:
+    """The cut of the complete paths by the order in which edges were recorded (table implementation_path_factorial)."""
     from biselect.hardware import compile_circuit
-    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
-    from biselect_studies.experiments.compile_case import (
-        angles,
-        dense_problem,
-        device,
-        patch,
-        recorded_program,
-        retained,
-    )
+    from biselect.hardware.paths import COMPLETE_CZ, COMPLETE_FRACTIONAL, OPT3_CZ
+    from biselect.qaoa import AnsatzSpec
+    from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
 
-    print("registers, Opt-3 fractional, cuts against Opt-3 CZ of depth, 2Q depth, duration %; paper: 31.2, 0.0, 4.1")
-    paths = {
-        "as it is": OPT3_FRACTIONAL,
-        "single-qubit gates merged at the end": replace(OPT3_FRACTIONAL, clean=True),
-        "angles bound late": replace(OPT3_FRACTIONAL, late=True),
-        "mixer in coloured order, both": replace(OPT3_FRACTIONAL, coloured=True),
-    }
-    for registers in ("trees", "paths"):
-        for name, path in paths.items():
-            cuts = []
-            for width in (16, 32, 64):
-                spot = patch("boston", width, registers)
-                problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
-                for depth in (2, 3):
-                    program = recorded_program(problem, spot, depth, 0)
-                    against = replace(OPT3_CZ, coloured=path.coloured)
-                    options = {"angles": angles(depth), "seed": 0}
-                    ours, theirs = (
-                        compile_circuit(program, device("boston"), spot.layout, one, **options).resources
-                        for one in (path, against)
-                    )
-                    both = [np.array([r.depth, r.two_qubit_depth, r.duration]) for r in (ours, theirs)]
-                    cuts.append(100 * (1 - both[0] / both[1]))
-            print(registers, name, *np.median(cuts, axis=0).round(1), flush=True)
-
-
-def readout() -> None:
-    """α and P* by what the paper leaves open of its instances (table qaoa_sparse_exact_14_10_readout)."""
-    from biselect.data.synthetic import planted_problem
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.training import train
-    from biselect.simulate.layers import energy_table
-
-    print("W, block, p, α, P*(4096) %, layerwise; paper: α 0.183 at p = 1, 0.305 at p = 3, 0.448 at p = 8")
-    print("P* of the paper by depth: 28.1 56.3 53.9 53.0 31.0 12.3 16.4 23.8")
-    for absolute in (False, True):
-        for place in ("first", "random"):
-            ours = (absolute, place) == (False, "first")
-            found = []
-            for number in range(12):
-                signal, mode = (2.0, 2.75)[number % 2], ("residual", "mixed")[number // 2 % 2]
-                rng = np.random.default_rng([number, 5])
-                problem = planted_problem((14, 10, 3, 3), signal, seed=rng, mode=mode, place=place, absolute=absolute)
-                energies = energy_table(problem)
-                alphas = (energies.mean() - energies) / (energies.mean() - energies.min())
-                row = []
-                ladder = train(Ansatz(problem, 8 if ours else 3, "layerwise", backend="compiled"), strategy="ladder")
-                for stage in ladder.stages:
-                    state = Ansatz(problem, stage.depth, "layerwise", backend="compiled").probabilities(stage.angles)
-                    seen = 1 - (1 - state[alphas > 1 - 1e-9].sum()) ** 4096
-                    row.append(((alphas * state).sum(), 100 * seen))
-                found.append(row)
-            for depth, (alpha, seen) in enumerate(np.mean(found, axis=0), start=1):
-                print("|Z|" if absolute else "Z", place, depth, round(alpha, 3), round(seen, 1), flush=True)
-
-
-def box() -> None:
-    """Fully grouped angles held to the paper's box [-1, 1], depth by depth (table qaoa_sparse_exact_14_10_readout)."""
-    from scipy.optimize import minimize
-
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect_studies.experiments.depth_ladder import SHOTS, instance
-    from biselect_studies.optimised_14_10 import ladders
-
-    found = []
-    for cell in ladders(False):
-        for seed in range(3):
-            problem = instance(cell, seed)
-            before, row = np.zeros((0, 4)), []
-            for depth in range(1, 9):
-                ansatz = Ansatz(problem, depth, backend="compiled")
-                rng = np.random.default_rng([seed, depth])
-                layers = [before[-1:], np.zeros((1, 4))] if depth > 1 else rng.uniform(-1, 1, (8, 1, 4))
-                starts = [np.vstack([before, layer]).ravel() for layer in layers]
-                ends = [
-                    minimize(
-                        ansatz.value_and_gradient, start, jac=True, method="L-BFGS-B", bounds=[(-1, 1)] * 4 * depth
-                    )
-                    for start in starts
+    print("order, cuts of complete CZ against Opt-3 CZ in depth, 2Q depth, duration %, and of complete fractional")
+    print("paper: 25.9 23.1 15.3 and 47.4 23.1 20.0")
+    found: dict[str, list[list[float]]] = {}
+    for width in (16, 40, 64):
+        spot = patch("boston", width, "paths")
+        problem = retained(dense_problem(spot.n_samples, spot.n_features), spot)
+        for shuffled in (1.0, 0.75, 0.5, 0.0):
+            for seed in range(2):
+                rng = np.random.default_rng([seed, width])
+                orders = tuple(_shuffled(edges, shuffled, rng) for edges in (spot.sample_edges, spot.feature_edges))
+                program = AnsatzSpec(problem, 2, "bilinear", orders, "random", seed=seed).program()
+                made = [
+                    compile_circuit(program, device("boston"), spot.layout, path, angles=angles(2)).resources
+                    for path in (OPT3_CZ, COMPLETE_CZ, COMPLETE_FRACTIONAL)
                 ]
-                best = min(ends, key=lambda end: end.fun)
-                before = ansatz.schedule.expand(best.x)
-                seen = 1 - (1 - ansatz.optimum_mass(best.x)) ** SHOTS
-                row.append((ansatz.approximation(best.x), 100 * seen))
-            found.append(row)
-    alpha, seen = np.mean(found, axis=0).T
-    print("α by depth:", *alpha.round(3), "paper: 0.190 0.267 0.324 0.364 0.397 0.427 0.452 0.473")
-    print("P* by depth:", *seen.round(1), "paper: 34.0 45.9 27.1 17.7 21.4 30.1 33.6 34.8")
+                cz, *ours = (np.array([each.depth, each.two_qubit_depth, each.duration]) for each in made)
+                name = f"{100 * shuffled:.0f} % of the edges shuffled, the rest along the register"
+                found.setdefault(name, []).append(np.concatenate([100 * (1 - each / cz) for each in ours]).tolist())
+    for name, cuts in found.items():
+        print(name, *np.median(cuts, axis=0).round(1), flush=True)
 
 
-def short() -> None:
-    """Recovery after a short search without gradients (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.qaoa.ansatz import Ansatz
+def _shuffled(edges, share, rng) -> list[tuple[tuple[int, int]]]:
+    """Edges in the order of the register, a share of them in places drawn at random."""
+    order = np.arange(len(edges))
+    moved = rng.permutation(len(edges))[: round(share * len(edges))]
+    order[np.sort(moved)] = moved
+    return [(tuple(sorted(edges)[place]),) for place in order]
+
+
+def control() -> None:
+    """Shares above the 95th percentile by size, signal and λ (table cgxy_grouping_randomization_control)."""
+    from biselect_studies.cgxy_grouping_randomization_control import SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.experiments.depth_ladder import CONTROLS, grouping_control
+    from biselect_studies.task import crossed
+
+    cells = crossed(size=SIZES, signal=SIGNALS, weight=WEIGHTS, mode=("residual", "mixed"))
+    found = [grouping_control(cell, range(16)) for cell in cells]
+    print("which, type-preserving %, same-size %; paper: 54.8 and 8.1")
+    for name, values in (("N", {size[0] for size in SIZES}), ("signal", SIGNALS), ("weight", WEIGHTS)):
+        for value in sorted(values):
+            picked = [one for cell, one in zip(cells, found, strict=True) if cell[name] == value]
+            shares = [100 * np.mean([one[f"{kind} above"] for one in picked]) for kind in CONTROLS]
+            print(name, value, *np.round(shares, 1), flush=True)
+
+
+def recovery() -> None:
+    """Recovery and lift by size and mixer at p = 1 and 2 (table qaoa_calibration_grouped_multiangle)."""
     from biselect.qaoa.small_angle import depth_efficiency
-    from biselect.qaoa.training import train
-    from biselect_studies.experiments.depth_ladder import instance
-    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
+    from biselect_studies.experiments.depth_ladder import depth_ladder
+    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.task import crossed
 
-    print("p, search, quartiles of recovery %; paper: 17.7, 30.3, 46.2 at p = 1 and 19.3, 36.4, 61.4 at p = 2")
-    for depth in (1, 2):
-        for search in ("converged", "short"):
-            found = []
-            for size in SIZES:
-                for signal in SIGNALS:
-                    for mode in MODES:
-                        problem = instance({**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}, 0)
-                        alphas = []
-                        for schedule, layers in (
-                            ("layerwise", depth),
-                            ("fully-grouped", depth),
-                            ("layerwise", 2 * depth),
-                        ):
-                            ansatz = Ansatz(problem, layers, schedule, backend="compiled")
-                            how = {"strategy": "ladder"} if search == "converged" else {"strategy": "threshold"}
-                            if search == "converged" and schedule != "layerwise":
-                                how["through"] = ("layerwise",)
-                            alphas.append(-train(ansatz, **how).value)
-                        found.append(depth_efficiency(*alphas))
-            print(depth, search, *(100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1), flush=True)
-
-
-def family() -> None:
-    """Recovery by the family of instances (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.data.synthetic import planted_problem
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.small_angle import depth_efficiency
-    from biselect.qaoa.training import train
-    from biselect_studies.experiments.depth_ladder import own_noise
-    from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES
-
-    print("W, size, quartiles of recovery at p = 1 %, mean lift in energy; paper: 17.7, 30.3, 46.2 and 0.374")
-    for absolute in (False, True):
-        for size in SIZES:
-            found, lifts = [], []
-            for signal in SIGNALS:
-                for mode in MODES:
-                    cell = {**dict(zip("NDkm", size, strict=True)), "signal": signal, "mode": mode}
-                    rng = own_noise(cell, 0)
-                    problem = planted_problem(size, signal, seed=rng, mode=mode, place="first", absolute=absolute)
-                    values = []
-                    for schedule, layers in (("layerwise", 1), ("fully-grouped", 1), ("layerwise", 2)):
-                        ansatz = Ansatz(problem, layers, schedule, backend="compiled")
-                        through = {} if schedule == "layerwise" else {"through": ("layerwise",)}
-                        values.append(-train(ansatz, strategy="ladder", **through).value)
-                    found.append(depth_efficiency(*values))
-                    lifts.append(values[1] - values[0])
-            quartiles = (100 * np.quantile(found, [0.25, 0.5, 0.75])).round(1)
-            print("|Z|" if absolute else "Z", size, *quartiles, round(float(np.mean(lifts)), 3), flush=True)
+    print("mixer, size, p, quartiles of recovery %, mean lift; paper: 17.7 30.3 46.2, 0.374 and 19.3 36.4 61.4, 0.487")
+    for mixer in ("product", "continuous"):
+        for size in ((4, 4, 2, 2), (5, 4, 2, 2), *SIZES):
+            axes = {"size": [size], "signal": SIGNALS, "mode": MODES, "weight": WEIGHTS}
+            cells = crossed(**axes, tied=(4,), grouped=(2,), mixer=(mixer,))
+            found = [depth_ladder(cell, range(1)) for cell in cells]
+            for p in (1, 2):
+                three = [(o["tied alpha"][0], o["grouped alpha"][0], o["range"][0]) for o in found]
+                shares = [depth_efficiency(a[p - 1], g[p - 1], a[2 * p - 1]) for a, g, _ in three]
+                lift = np.mean([span * (g[p - 1] - a[p - 1]) for a, g, span in three])
+                print(
+                    mixer, size, p, *(100 * np.quantile(shares, [0.25, 0.5, 0.75])).round(1), lift.round(3), flush=True
+                )
 
 
 def strength() -> None:
@@ -324,21 +230,17 @@ def strength() -> None:
 EXPERIMENTS: dict[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
-        kawasaki,
         temperature,
         decoys,
-        proxies,
+        control,
+        recovery,
         strength,
         bilinear,
         eight,
-        placement,
+        caps,
         ring,
-        fractional,
-        readout,
-        box,
+        recorded,
         slices,
-        short,
-        family,
     )
 }
 

@@ -28,7 +28,7 @@ def forget():
     from biselect_studies.experiments import creditcard_pools
 
     for kept in (
-        *(getattr(creditcard_fields, name) for name in ("split", "weights", "scores", "trigger")),
+        *(getattr(creditcard_fields, name) for name in ("split", "_weighed", "scores", "trigger")),
         creditcard_pools._fitted,
         aml_fields._scorer,
         aml_fields._detector,
@@ -72,6 +72,12 @@ def shared_stand_in(stand_in_folder):
     """The stand-in for all tests of a class: what is fit to it once serves them all."""
     with standing_in(stand_in_folder) as folder:
         yield folder
+
+
+@pytest.fixture(autouse=True)
+def without_the_papers_python(monkeypatch, tmp_path):
+    """Whether or not somebody ran make paper-env here, tests do without."""
+    monkeypatch.setenv("BISELECT_PAPER_PYTHON", str(tmp_path / "none"))
 
 
 @pytest.fixture
@@ -118,6 +124,7 @@ def short_searches(monkeypatch):
 @pytest.fixture
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
-    from biselect.hardware.noise import trajectories
+    from biselect.hardware.noise import register_trees, trajectories
 
-    monkeypatch.setattr(trajectories, "_draw_errors", lambda noisy, shots, rng: {(): shots})
+    for module in (register_trees, trajectories):
+        monkeypatch.setattr(module, "draw_errors", lambda noisy, shots, rng: {(): shots})

@@ -14,7 +14,7 @@ def test_list_names_every_study(run):
 def test_a_quick_study_prints_the_papers_figures_beside_ours_and_resumes(run, tmp_path):
     first = run("reproduce", "solver-matched-compute", "--quick", "--out", tmp_path)
     assert first.code == 0
-    assert "Solvers under equal wall-clock caps (10 seeds)" in first.out and "figures agree with the paper" in first.out
+    assert "Solvers under equal wall-clock caps (10 seeds)" in first.out and "Held against the paper" not in first.out
     assert "index.html" in first.err
     page = (tmp_path / "index.html").read_text()
     assert 'id="solver-matched-compute"' in page and "data:image/png;base64," in page and "quick form" in page

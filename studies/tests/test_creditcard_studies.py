@@ -123,7 +123,7 @@ def test_the_improvement_is_chosen_on_the_buffer_alone():
 
 
 def test_sweeps_tell_which_frauds_were_chosen(stand_in):
-    tasks = sweeps.tasks(True, ("ecdf",))
+    tasks = sweeps.tasks(True, ("ecdf-paper",))
 
     for task in (tasks[-1], [task for task in tasks if dict(task.cell)["kind"] == "shrink"][-1]):
         cell = dict(task.cell)
@@ -160,9 +160,9 @@ def test_sweeps_say_where_a_plain_rule_is_ahead(stand_in, few_resamples):
     assert claim.count("does not hold here") == 3
     records |= {task.cell: values(dict(task.cell), task.stop - task.first) for task in sweeps.MECHANISM.tasks(False)}
     results = sweeps.summarise_mechanism(records, False)
-    assert results.find("ecdf, stale weight-sum F1@k", "(50,12,5,4)").ours == 1
+    assert results.find("ecdf-paper, stale weight-sum F1@k", "(50,12,5,4)").ours == 1
     assert any(
-        "higher mean F1@k than the exact joint optimum: ecdf, N = 20: sum of all weights 1.000" in n
+        "higher mean F1@k than the exact joint optimum: ecdf-paper, N = 20: sum of all weights 1.000" in n
         for n in results.notes
     )
 
@@ -189,7 +189,7 @@ def test_recommended_budgets_have_the_exact_optimum_and_plain_baselines_beside_t
         for method in ("f1", "exact", *cell["methods"]):
             assert len(values[f"{rule} {method}"]) == 2 and max(values[f"{rule} {method}"]) <= 1
     assert len(budgets.cells(False)) * budgets.GRID.full == 960
-    assert set(budgets.BASELINES) == set(budgets.cell("ranked", 500, "ecdf")["methods"])
+    assert set(budgets.BASELINES) == set(budgets.cell("ranked", 500, "ecdf-paper")["methods"])
 
 
 @pytest.mark.slow

@@ -9,9 +9,17 @@ from html.parser import HTMLParser
 import pytest
 
 from biselect_studies import Results, load, study_names
-from biselect_studies.page import NO_RESULT, render_reproduction, standing, summarise_reproduction, write_reproduction
+from biselect_studies.ledger import Claim, Ledger, Printed, read_ledger
+from biselect_studies.page import (
+    LEDGER,
+    NO_RESULT,
+    ledger_of,
+    render_reproduction,
+    summarise_reproduction,
+    write_reproduction,
+)
 from biselect_studies.render import write
-from biselect_studies.results import Findings, entry, stated
+from biselect_studies.results import Entry, Findings
 
 MATCHED, DIFFERING, PLAIN = "solver-matched-compute", "joint-vs-sequential-practical", "theory-gaussian"
 
@@ -52,6 +60,31 @@ LABELS = (
 """Every labelled table, figure and algorithm of the paper, in its order, so that none is passed over in silence."""
 
 
+def printed(study, text, row="row", column="c", **more):
+    return Printed(place="tab:x", section="S1", line=7, text=text, study=study, row=row, column=column, **more)
+
+
+def claimed(study, says, **more):
+    return Claim(place="fig:y", section="S2", line=8, words="It is <so>.", study=study, says=says, **more)
+
+
+SMALL = Ledger(
+    numbers=(
+        printed(MATCHED, "0.500", column="F1"),
+        printed(MATCHED, "7.0", column="time", why="Time of another machine."),
+        printed(DIFFERING, "0.75 [0.70, 0.80]", row="row <b>", column="20%", units=200),
+        printed(DIFFERING, "0.75", row="row <b>", column="20%", again=True),
+    ),
+    claims=(claimed(PLAIN, "≥ 0.9"), claimed(PLAIN, "< 0", rows=("row 0",))),
+    settings={3: "20 30"},
+    unprinted={4: "Gone"},
+)
+
+
+def exact(row, column, value, **more):
+    return Entry(row, column, value, value, value, **more)
+
+
 def results(name, *cells, notes=(), quick=False):
     study = load(name)
     return Results(
@@ -72,13 +105,11 @@ def put(folder, found):
 
 @pytest.fixture
 def folder(tmp_path):
-    beside = replace(entry("row", "time", [3.0, 5.0], paper=7.0), verdict="not compared")
-    cells = entry("row", "F1", [0.5, 0.5], paper=0.5), beside, entry("row", "own", [0.1])
-    put(tmp_path, results(MATCHED, *cells, notes=["Mind."]))
-    different = entry("row <b>", "20%", [0.25, 0.25], paper=0.75)
-    put(tmp_path, results(DIFFERING, different, notes=["<script>alert(1)</script> & more"], quick=True))
-    promised = [stated(f"row {place}", "joint", [1.0, 1.0], "≥", 0.9) for place in range(2)]
-    put(tmp_path, results(PLAIN, *promised))
+    put(tmp_path, results(MATCHED, exact("row", "F1", 0.5), exact("row", "time", 4.0), notes=["Mind."]))
+    put(
+        tmp_path, results(DIFFERING, exact("row <b>", "20%", 0.25, units=2), notes=["<script>alert(1)</script> & more"])
+    )
+    put(tmp_path, results(PLAIN, exact("row 0", "joint", 1.0), exact("row 1", "joint", 1.0)))
     return tmp_path
 
 
@@ -86,94 +117,75 @@ def by_name(summary):
     return {study["name"]: study for study in summary["studies"]}
 
 
-def test_every_number_is_counted_once(folder):
-    summary = summarise_reproduction(folder)
-    expected = {"matches": 1, "differs": 1, "as stated": 2, "not compared": 1, "ours alone": 1}
-    assert {name: count for name, count in summary["totals"].items() if count} == expected
-    assert (summary["holding"], summary["statements"]) == (1, 1)  # of two numbers, but made once
-    assert summary["states"] == {"done": 3, "not run": len(study_names()) - 3} and summary["quick"] == 1
+def test_every_printed_number_is_counted_once(folder):
+    summary = summarise_reproduction(folder, SMALL)
+    assert summary["counts"] == {"matches": 1, "differs": 3, "cannot tell": 0, "not judged": 1}  # a value, an interval
+    assert summary["claim_counts"] == {"matches": 1, "differs": 1, "cannot tell": 0, "not judged": 0}
+    assert (summary["again"], summary["settings"], summary["unprinted"]) == (1, 2, [{"line": 4, "names": ["Gone"]}])
+    assert summary["states"] == {"done": 3, "not run": len(study_names()) - 3}
     studies = by_name(summary)
-    assert studies[MATCHED]["verdict"] == "the one printed number matches"
-    assert studies[DIFFERING]["verdict"] == "1 of 1 differ"
-    assert studies[PLAIN]["verdict"] == "the stated “≥ 0.9” holds (2 numbers)"
-    (found,) = studies[DIFFERING]["differences"]
-    assert found["cause"] == "not explained yet" and "see whether the full one" in found["text"]  # a quick form
-    (difference,) = found["cells"]
-    assert (difference["ours"], difference["paper"], difference["apart"]) == ("0.250", "0.750", "-0.500")
+    assert studies[MATCHED]["verdict"] == "1 matches; 1 not judged here"
+    assert studies[DIFFERING]["verdict"] == "3 differs"
+    assert studies[PLAIN]["verdict"] == "1 claims hold; 1 claims do not hold"
+    (number,) = studies[DIFFERING]["numbers"]
+    assert number["again"] == [7] and [part["theirs"] for part in number["parts"]] == ["0.75", "[0.70, 0.80]"]
+    assert (number["parts"][0]["ours"], number["parts"][0]["seen"]) == ("0.250", "0.055")
     assert json.loads(json.dumps(summary)) == summary
 
 
+def test_a_change_of_the_ledger_changes_the_verdict(folder):
+    other = replace(SMALL, numbers=(replace(SMALL.numbers[0], text="0.600"), *SMALL.numbers[1:]))
+    assert by_name(summarise_reproduction(folder, SMALL))[MATCHED]["numbers"][0]["parts"][0]["verdict"] == "matches"
+    assert by_name(summarise_reproduction(folder, other))[MATCHED]["numbers"][0]["parts"][0]["verdict"] == "differs"
+
+
 def test_a_difference_leads_to_its_reading_and_one_without_is_counted(tmp_path):
-    """A study's own readings: one covers two cells and is shown once, a third cell has none."""
+    """A study's own readings: one covers two numbers and is shown once, a third number has none."""
     name = "penalty-x-vs-strict-feasible-qaoa"
-    cells = [
-        entry("(4, 4, 2, 2), p = 1", "λ/c_Q", [0.5, 0.5], paper=0.9),
-        entry("(4, 4, 2, 2), p = 2", "λ/c_Q", [0.5, 0.5], paper=0.9),
-        entry("(4, 4, 2, 2), p = 1", "another <column>", [0.5, 0.5], paper=0.9),
-        entry("(4, 4, 2, 2), p = 1", "same", [0.5, 0.5], paper=0.5),
-    ]
-    put(tmp_path, results(name, *cells, notes=["Mind."]))
-    summary = summarise_reproduction(tmp_path)
+    places = [("(4, 4, 2, 2), p = 1", "λ/c_Q"), ("(4, 4, 2, 2), p = 2", "λ/c_Q"), ("(4, 4, 2, 2), p = 1", "<column>")]
+    put(tmp_path, results(name, *(exact(*place, 0.5) for place in places)))
+    ledger = replace(SMALL, numbers=tuple(printed(name, "0.9", *place) for place in places), claims=())
+    summary = summarise_reproduction(tmp_path, ledger)
     study = by_name(summary)[name]
-    read, unread = study["differences"]
-    assert [len(one["cells"]) for one in (read, unread)] == [2, 1]
-    assert read["text"] == load(name).readings[0].text
+    read, unread = study["readings"]
+    assert [one["count"] for one in (read, unread)] == [2, 1]
+    reading = load(name).readings[0]
+    assert (read["text"], read["tex"], read["commands"]) == (reading.text, list(reading.tex), reading.commands)
     assert (unread["cause"], unread["text"]) == (summary["unexplained"], "")
-    counts = {one["cause"]: one["count"] for one in summary["causes"]}
-    assert counts["left open"] == 2 and counts["not explained yet"] == 1 and sum(counts.values()) == 3
+    assert {one["cause"]: one["count"] for one in summary["causes"] if one["count"]} == {
+        reading.cause: 2,
+        "not explained yet": 1,
+    }
+    assert sum(summary["differences"].values()) == 3 and summary["differences"]["not explained yet"] == 1
     page = html.unescape(render_reproduction(summary))
     assert page.count(read["text"]) == 1 and page.count(f'href="#{name}-a"') == 2
     assert f'id="{name}-b"' in page and study["choices"][0] in page
-    table = {cell["note"] for row in study["table"]["rows"] for cell in row["cells"] if cell}
-    assert table == {"a", "b", None}
-
-
-@pytest.mark.parametrize(
-    ("cell", "expected"),
-    [
-        (entry("r", "c", [0.5], paper=0.5), "matches"),
-        (entry("r", "c", [0.5], paper=0.9), "differs"),
-        (entry("r", "c", [0.5]), "ours alone"),
-        (stated("r", "c", [1.0], "≥", 0.9), "as stated"),
-        (stated("r", "c", [-1.0, 1.0], ">", 0), "not sure"),
-        (stated("r", "c", [-1.0], ">", 0), "not as stated"),
-        (stated("r", "c", [1.0], "≥", 0.9, by_paper=False), "ours alone"),
-        (stated("r", "c", [0.0], "≥", 0.9, by_paper=False), "differs"),
-        (replace(entry("r", "c", [0.5], paper=0.5), verdict="of another kind"), "not compared"),
-        (replace(stated("r", "c", [1.0], ">", 0), verdict="of another kind"), "not compared"),
-        (replace(entry("r", "c", [0.5], paper=0.5), verdict="not compared"), "not compared"),
-    ],
-)
-def test_how_a_number_stands_to_the_paper(cell, expected):
-    assert standing(cell) == expected
+    assert "of the tex file" in page and str(reading.tex[0]) in page
 
 
 @pytest.mark.parametrize("quick", [False, True])
 @pytest.mark.parametrize("name", study_names())
 def test_every_figure_stands_beside_its_command_and_its_seeds(name, quick, tmp_path):
-    put(tmp_path, results(name, entry("row", "c", [0.5]), quick=quick))
-    (study,) = (one for one in summarise_reproduction(tmp_path)["studies"] if one["state"] == "done")
+    put(tmp_path, results(name, exact("row", "c", 0.5), quick=quick))
+    (study,) = (one for one in summarise_reproduction(tmp_path, SMALL)["studies"] if one["state"] == "done")
     assert study["figure"] is not None and study["command"] == f"biselect reproduce {name}" + " --quick" * quick
     drawn = {(task.experiment, seed) for task in load(name).tasks(quick) for seed in range(task.first, task.stop)}
     said = {(one["experiment"], seed) for one in study["seeds"] for seed in range(one["first"], one["last"] + 1)}
     assert drawn and drawn == said  # no seed is left out, none is claimed that was not drawn
 
 
-def test_each_study_names_its_command_and_its_seeds(folder):
-    studies = by_name(summarise_reproduction(folder))
-    assert studies[DIFFERING]["command"] == f"biselect reproduce {DIFFERING} --quick"
-    assert studies[PLAIN]["command"] == f"biselect reproduce {PLAIN}"
-    for name, quick in ((DIFFERING, True), (PLAIN, False)):
-        tasks = load(name).tasks(quick)
-        (seeds,) = studies[name]["seeds"]
-        assert (seeds["first"], seeds["last"] + 1) == (min(t.first for t in tasks), max(t.stop for t in tasks))
+def test_a_number_that_cannot_be_had_here_says_why(tmp_path):
+    put(tmp_path, replace(results(MATCHED, exact("row", "time", 1.0)), lacking="Another library is not installed."))
+    part = by_name(summarise_reproduction(tmp_path, SMALL))[MATCHED]["numbers"][0]["parts"][0]
+    assert (part["verdict"], part["why"]) == ("not judged", "Another library is not installed.")
 
 
-def test_long_tables_fold_what_the_paper_does_not_print(tmp_path):
-    own = [entry(f"own {place}", "c", [0.1]) for place in range(100)]
-    put(tmp_path, results(PLAIN, entry("printed", "c", [0.5], paper=0.5), *own))
-    study = by_name(summarise_reproduction(tmp_path))[PLAIN]
-    assert [row["name"] for row in study["table"]["rows"]] == ["printed"] and study["folded"]["numbers"] == 100
+def test_a_quick_form_is_not_held_against_the_paper(tmp_path):
+    put(tmp_path, results(MATCHED, exact("row", "F1", 0.9), quick=True))
+    summary = summarise_reproduction(tmp_path, SMALL)
+    part = by_name(summary)[MATCHED]["numbers"][0]["parts"][0]
+    assert part["verdict"] == "not judged" and "--quick" in part["why"] and summary["quick"] == 1
+    assert "not held against the paper in the quick form" in render_reproduction(summary)
 
 
 def test_skipped_damaged_and_missing_studies_say_so(tmp_path):
@@ -186,44 +198,47 @@ def test_skipped_damaged_and_missing_studies_say_so(tmp_path):
     of_another = skipped.to_json()
     for damage in ("", "[]", "{}", '{"cells": [{"row": 1}]}', broken, deep, of_another):
         (tmp_path / PLAIN / "results.json").write_text(damage)
-        studies = by_name(summarise_reproduction(tmp_path))
+        studies = by_name(summarise_reproduction(tmp_path, SMALL))
         assert studies[PLAIN]["state"] == "damaged" and "run it again" in studies[PLAIN]["verdict"]
     assert studies[MATCHED]["state"] == "skipped" and "not at hand" in studies[MATCHED]["verdict"]
     assert studies[DIFFERING]["state"] == "not run"
-    page = render_reproduction(summarise_reproduction(tmp_path))
+    page = render_reproduction(summarise_reproduction(tmp_path, SMALL))
     assert "the table is not at hand" in page and "can't be run here" in html.unescape(page)
 
 
-def test_a_statement_that_fails_for_one_number_does_not_hold(tmp_path):
-    cells = stated("a", "c", [1.0, 1.0], ">", 0), stated("b", "c", [-1.0, 1.0], ">", 0)
-    put(tmp_path, results(PLAIN, *cells))
-    summary = summarise_reproduction(tmp_path)
-    assert (summary["holding"], summary["statements"]) == (0, 1) and summary["totals"]["not sure"] == 1
-    assert "does not surely hold" in by_name(summary)[PLAIN]["verdict"]
-    assert "? > 0" in html.unescape(render_reproduction(summary))
-
-
 def test_results_of_other_code_are_marked(tmp_path):
-    code = load(PLAIN).code(False)
+    modules = tuple(sorted({task.module for task in load(PLAIN).tasks(False)}))
+    code = load(PLAIN).code(modules)
     for made, stale in ((code, False), ("0" * 64, True), ("", True)):
-        put(tmp_path, replace(results(PLAIN, entry("row", "c", [0.5])), code=made))
-        summary = summarise_reproduction(tmp_path)
+        put(tmp_path, replace(results(PLAIN, exact("row", "c", 0.5)), made_from=modules, code=made))
+        summary = summarise_reproduction(tmp_path, SMALL)
         assert by_name(summary)[PLAIN]["stale"] is stale and summary["stale"] == stale
         assert ("run the command again" in render_reproduction(summary)) is stale
 
 
-@pytest.mark.parametrize("change", [{"ours": 0.25}, {"ours": float("nan")}, {"verdict": "equal"}])
+def test_a_table_that_is_no_longer_at_hand_makes_no_other_code(tmp_path, monkeypatch):
+    """Which experiments a study runs may depend on the tables at hand; what it was made from is what counts."""
+    name = "formulation-evidence-summary"
+    both = ("biselect_studies.experiments.aml_pools", "biselect_studies.experiments.creditcard_pools")
+    made = replace(results(name, exact("row", "c", 0.5)), made_from=both, code=load(name).code(both))
+    put(tmp_path, made)
+    monkeypatch.delenv("BISELECT_DATA", raising=False)
+    assert {task.module for task in load(name).tasks(False)} != set(both)
+    assert by_name(summarise_reproduction(tmp_path, SMALL))[name]["stale"] is False
+
+
+@pytest.mark.parametrize("change", [{"ours": 0.25}, {"ours": float("nan")}, {"aside": "not so"}])
 def test_results_that_were_changed_are_not_shown(tmp_path, change):
-    put(tmp_path, results(PLAIN, entry("row", "c", [0.5])))
+    put(tmp_path, results(PLAIN, exact("row", "c", 0.5)))
     kept = json.loads((tmp_path / PLAIN / "results.json").read_text())
     kept["cells"][0].update(change)
     (tmp_path / PLAIN / "results.json").write_text(json.dumps(kept))
-    study = by_name(summarise_reproduction(tmp_path))[PLAIN]
+    study = by_name(summarise_reproduction(tmp_path, SMALL))[PLAIN]
     assert study["state"] == "damaged" and "was changed after it was written" in study["verdict"]
 
 
 def test_no_label_of_the_paper_is_passed_over(tmp_path):
-    summary = summarise_reproduction(tmp_path)
+    summary = summarise_reproduction(tmp_path, SMALL)
     shown = [study["label"] for study in summary["studies"]] + [one["label"] for one in summary["without"]]
     assert set(LABELS) <= set(shown) and len(shown) == len(set(shown))
     assert all(one["why"] for one in summary["without"])
@@ -259,9 +274,9 @@ class Parsed(HTMLParser):
 
 
 def test_the_page_is_self_contained_and_escaped(folder):
-    page = write_reproduction(folder).read_text()
+    page = render_reproduction(summarise_reproduction(folder, SMALL))
     parsed = Parsed(page)
-    assert "script" not in parsed.tags and "<script" not in page and "row &lt;b&gt;" in page
+    assert "script" not in parsed.tags and "<script" not in page and "row &lt;b&gt;" in page and "&lt;so&gt;" in page
     assert page.count("Content-Security-Policy") == 1  # a second one could only take away
     for part in ("default-src 'none'", "img-src data:", "style-src 'unsafe-inline'", "script-src 'none'"):
         assert part in page
@@ -270,6 +285,42 @@ def test_the_page_is_self_contained_and_escaped(folder):
         assert address.startswith("data:image/png;base64,") or address[1:] in parsed.ids
     assert set(study_names()) <= parsed.ids
     assert "http://" not in page and "https://" not in page
+
+
+def test_the_page_says_the_rule_and_filters_by_verdict_and_section(folder):
+    page = html.unescape(render_reproduction(summarise_reproduction(folder, SMALL)))
+    assert "80 to 125 %" in page and "a median is never held against a range" in page
+    for place, name in enumerate(("matches", "differs", "cannot tell", "not judged"), start=1):
+        assert f'id="verdict-{place}"> {name}' in page and f"body:has(#verdict-{place}:checked)" in page
+    for place, name in enumerate(("S1", "S2"), start=1):
+        assert f'id="section-{place}"> {name}' in page
+    assert 'class="row s1 v2 v2"' in page and 'class="row s2 v1"' in page
+
+
+def test_every_number_of_the_ledger_is_on_the_page_and_in_its_json(tmp_path):
+    """Nothing has run: still every number that the paper prints is there, with the reason."""
+    write_reproduction(tmp_path)
+    page = html.unescape((tmp_path / "index.html").read_text())
+    told = json.loads((tmp_path / LEDGER).read_text())
+    ledger = read_ledger()
+    assert sum(told["counts"].values()) == sum(one["count"] for one in told["numbers"]) > 600
+    shown = {(one["line"], one["row"], one["column"], one["theirs"]) for one in told["numbers"]}
+    for one in ledger.numbers:
+        if not one.again:
+            assert all((one.line, one.row, one.column, text) in shown for _, _, text in one.parts)
+    assert {one["words"] for one in told["claims"]} == {one.words for one in ledger.claims}
+    assert all(one.words in page for one in ledger.claims)
+    assert all(one["why"] for one in told["numbers"]) and told["counts"]["not judged"] == sum(told["counts"].values())
+    lines = {int(line) for line in re.findall(r"(?<=again )[\d, ]+", page) for line in line.split(",")}
+    assert {one.line for one in ledger.numbers if one.again} <= lines
+
+
+def test_the_json_says_what_the_page_says(folder):
+    summary = summarise_reproduction(folder, SMALL)
+    told = ledger_of(summary)
+    first = next(one for one in told["numbers"] if one["column"] == "20%")
+    assert (first["verdict"], first["theirs"], first["line"], first["study"]) == ("differs", "0.75", 7, DIFFERING)
+    assert told["counts"] == summary["counts"] and first["cause"] is not None
 
 
 def test_a_picture_that_is_none_is_left_out(folder):
@@ -293,7 +344,7 @@ def brightness(colour):
 
 def test_coloured_words_stand_out_from_their_ground(folder):
     """In the light, dark and printed colours of every page, 4.5 to 1 at least."""
-    themes = re.findall(r":root \{(.*?)\}", write_reproduction(folder).read_text(), re.DOTALL)
+    themes = re.findall(r":root \{(.*?)\}", render_reproduction(summarise_reproduction(folder, SMALL)), re.DOTALL)
     assert len(themes) == 3
     for theme in themes:
         colours = dict(re.findall(r"--([\w-]+): (#\w{6});", theme))

@@ -41,7 +41,7 @@ document.getElementById("page").onload = () => {{
 def page(tmp_path):
     study = load(NAME)
     cells = tuple(
-        entry(f"{'LongRowName' * 6} {row}", f"{'column' * 5}-{column}", [0.5, 0.6], paper=0.9)
+        entry(f"{'LongRowName' * 6} {row}", f"{'column' * 5}-{column}", [0.5, 0.6])
         for row in range(4)
         for column in range(12)
     )

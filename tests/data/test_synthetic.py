@@ -128,7 +128,10 @@ def test_mechanisms_plant_their_anomalies(name):
     strong = Mechanism(name=name, shift=30.0).draw(seed=2, center="median")
     block = np.zeros(strong.weights.shape, dtype=bool)
     block[np.ix_(strong.samples, strong.features)] = True
-    assert strong.weights[block].min() > strong.weights[~block].max()
+    elsewhere = np.delete(strong.weights, strong.samples, axis=0)  # of the anomalies a proxy has its part too
+    assert strong.weights[block].min() > elsewhere.max()
+    if name != "proxy-burden":
+        assert strong.weights[block].min() > strong.weights[~block].max()
 
 
 def test_decoys_and_proxies_are_redundant():
@@ -140,4 +143,4 @@ def test_decoys_and_proxies_are_redundant():
     def related(Z):
         return (np.abs(np.corrcoef(Z, rowvar=False)[np.triu_indices(15, 1)]) > 0.3).sum()
 
-    assert related(plain) == 0 and related(decoys) == 3 and related(proxies) >= 6
+    assert related(plain) == 0 and related(decoys) == 1 and related(proxies) >= 6

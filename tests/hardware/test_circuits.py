@@ -20,6 +20,7 @@ from biselect.hardware import (
 )
 from biselect.hardware.circuits import ideal_probabilities, ideal_shots, prepare_dicke
 from biselect.hardware.decode import decode_bits
+from biselect.hardware.native import fold_rzz
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, split_terms
 
 
@@ -170,3 +171,18 @@ def test_a_reloaded_target_compiles_to_the_same_circuit(made):
 
     again = from_snapshot(snapshot(made.target))
     assert compile_circuit(made.compiled.program, again, made.patch.layout).circuit == made.compiled.circuit
+
+
+@given(seed=st.integers(0, 10_000), depth=st.integers(1, 3))
+@settings(max_examples=25)
+def test_two_qubit_gates_are_those_of_the_papers_formulas(small, seed, depth):
+    """G_cost = p|E_sparse|, G_mixer = 2 Σ|E_XY| unfused and Σ|E_XY| fused; folding keeps them (Section S10.1)."""
+    case = small.case(np.random.default_rng(seed), 7, split=4, depth=depth, extra=2)
+    program = case.program.bind(case.angles)
+    cost = depth * int(np.count_nonzero(case.problem.coupling))
+    mixing = depth * sum(map(len, case.mixer))
+    unfused, fused = (dict(to_qiskit(program, fused=each).count_ops()) for each in (False, True))
+    assert unfused.get("rzz", 0) == fused.get("rzz", 0) == cost
+    assert unfused.get("rxx", 0) + unfused.get("ryy", 0) == 2 * mixing
+    assert fused.get("xx_plus_yy", 0) == mixing
+    assert fold_rzz(to_qiskit(program)).count_ops().get("rzz", 0) == cost

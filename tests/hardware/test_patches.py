@@ -6,7 +6,7 @@ from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 from biselect.errors import InputError
 from biselect.hardware.calibration import calibration
 from biselect.hardware.patch_kernel import score_labels, score_paths
-from biselect.hardware.patches import Patch, choose_patch, make_patch
+from biselect.hardware.patches import Patch, choose_patch, make_patch, patch_objections
 from biselect.hardware.targets import load_target
 
 DEVICES = {name: load_target(name) for name in ("boston", "pittsburgh", "iqm-54")}
@@ -186,3 +186,18 @@ def test_devices_without_readout_or_coupling_map_are_refused():
     everywhere.add_instruction(Measure(), None)
     with pytest.raises(InputError, match="coupling map"):
         calibration(everywhere)
+
+
+def test_a_patch_is_objected_to_where_the_device_has_become_worse():
+    before = grid(3, 4)
+    patch = choose_patch(before, 4, 3)
+    assert patch_objections(patch, before, before) == []
+    assert patch_objections(patch, before, grid(3, 4, readout=0.012)) == []
+    assert "expected to err" in patch_objections(patch, before, grid(3, 4, readout=0.1))[0]
+    broken = patch.samples[1]
+    assert patch_objections(patch, before, grid(3, 4, readout={broken: 1.0}))[0] == (
+        f"qubits [{broken}] are no longer usable"
+    )
+    i, j = patch.cross_edges[0]
+    edge = tuple(sorted((patch.samples[i], patch.features[j])))
+    assert patch_objections(patch, before, grid(3, 4, cz={edge: 1.0})) == [f"edges [{edge}] are no longer usable"]

@@ -78,3 +78,13 @@ def test_bad_input_is_refused():
     wide = SelectionProblem(coupling=np.ones((15, 10)), k=1, m=1)
     with pytest.raises(InputError, match="12 qubits"):
         PenaltyX(wide, depth=1, strength=1.0)
+
+
+def test_the_ising_form_is_the_penalised_cost_up_to_a_constant():
+    circuit = PenaltyX(problem_of(np.random.default_rng(3), 3, 2, 2, 1), 1, 0.7)
+    fields, couplings = circuit.ising()
+    z = 1 - 2 * ((np.arange(32)[:, None] >> np.arange(5)) & 1)
+    energies = z @ fields + np.einsum("xi,ij,xj->x", z, couplings, z)
+    apart = energies - circuit.cost.T.ravel()
+    assert np.ptp(apart) == pytest.approx(0, abs=1e-9)
+    assert np.ptp(energies) > 1

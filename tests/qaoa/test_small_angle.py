@@ -4,8 +4,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import Ansatz, components, grouping_gain, responses, split_terms
-from biselect.qaoa.small_angle import depth_efficiency
+from biselect.errors import InputError
+from biselect.qaoa import (
+    Ansatz,
+    components,
+    depth_efficiency,
+    grouping_gain,
+    grouping_suffices,
+    responses,
+    split_terms,
+)
 
 
 def problem_of(rng, n, d, k, m):
@@ -60,6 +68,21 @@ def test_the_predicted_descent_is_reached_at_small_angles():
 
 def test_depth_efficiency_is_the_share_of_the_gain():
     assert depth_efficiency(0.2, 0.25, 0.4) == pytest.approx(0.25)
+    with pytest.raises(InputError, match="higher"):
+        depth_efficiency(0.4, 0.5, 0.4)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_grouping_suffices_where_its_score_is_at_least_that_of_the_noisy_deeper_circuit(seed):
+    tied, gain, grouped, kept = np.random.default_rng(seed).random(4)
+    deeper = tied + kept * gain  # what is left of the added layers
+    if abs(grouped - deeper) > 1e-12:
+        assert grouping_suffices(tied, grouped, tied + gain, kept=kept) == (grouped >= deeper)
+
+
+def test_a_device_keeps_a_share():
+    with pytest.raises(InputError, match="ρ_extra"):
+        grouping_suffices(0.1, 0.2, 0.3, kept=1.5)
 
 
 def test_groups_of_another_objective_are_held_against_the_problems_energy():

@@ -1,3 +1,5 @@
+from itertools import combinations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +9,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers import solve
 from biselect.testing import all_selections, brute_force
-from biselect.theory.structure import rank_one_check, sparsification_bound
+from biselect.theory.structure import biclique_problem, rank_one_check, sparsification_bound
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -47,3 +49,20 @@ def test_sparsification_moves_no_energy_beyond_its_bounds(seed, share):
 def test_a_mask_must_fit():
     with pytest.raises(InputError, match="shape"):
         sparsification_bound(SelectionProblem(coupling=[[1.0, 2.0]], k=1, m=1), [[True]])
+
+
+@given(seeds, st.floats(0.3, 1), st.integers(1, 4))
+def test_a_complete_subgraph_is_there_exactly_where_the_score_is_the_square(seed, share, size):
+    graph = np.random.default_rng(seed).random((5, 4)) < share
+    listed = any(
+        graph[np.ix_(left, right)].all()
+        for left in combinations(range(5), size)
+        for right in combinations(range(4), size)
+    )
+    best = solve(biclique_problem(graph, size), "exact")
+    assert best.proven_optimal and (best.score == size**2) == listed
+
+
+def test_a_graph_has_edges_or_none():
+    with pytest.raises(InputError, match="zeros and ones"):
+        biclique_problem([[1, 2]], 1)

@@ -41,7 +41,7 @@ MECHANISMS = ("shared-support", "redundant-decoys", "proxy-burden")
 REFERENCE_ROWS = 200
 REFERENCE_SPIKES, POOL_SPIKES = 0.05, 0.10  # shares of entries of an inactive feature that are spikes
 SPIKE = 4.0
-DECOYS = 3
+DECOYS = 2
 DECOY_NOISE = 0.3
 PROXY_LOADING = 0.8
 
@@ -246,12 +246,13 @@ class Mechanism:
     """A kind of pool in which one reason for or against joint selection is at work.
 
     The paper names the mechanisms and prints lifts, but no generator. These are plain pools with the properties that
-    it names, their constants chosen so that the lifts have the paper's signs, order and rough size.
+    it names, made so that the lifts come out as its own.
 
     Attributes:
         name: `shared-support`: all anomalies stand out in the same few features, the other features have spikes in
-            rows of their own, more often than in the reference. `redundant-decoys`: besides, three of the others are
-            near copies of one another. `proxy-burden`: besides, some of the others follow an active feature.
+            rows of their own, more often than in the reference. `redundant-decoys`: besides, two of the others are
+            near copies of one another, spikes and all. `proxy-burden`: besides, some of the others follow an active
+            feature, its anomalies too.
         n_samples: N, how many samples there are.
         n_features: D, how many features there are.
         k: anomalies.
@@ -282,25 +283,30 @@ class Mechanism:
         order = rng.permutation(self.n_features)
         active, others = np.sort(order[: self.active]), order[self.active :]
         samples = _subset(rng, self.n_samples, self.k)
-        reference = self._nominal(rng, REFERENCE_ROWS, active, others, REFERENCE_SPIKES)
-        pool = self._nominal(rng, self.n_samples, active, others, POOL_SPIKES)
+        reference = self._nominal(rng, REFERENCE_ROWS, others, REFERENCE_SPIKES)
+        pool = self._nominal(rng, self.n_samples, others, POOL_SPIKES)
         pool[np.ix_(samples, active)] += self.shift * rng.choice([-1.0, 1.0], size=self.active)
+        if self.name == "proxy-burden":
+            for X in (reference, pool):
+                self._follow(X, active, others)
         Z = Calibrator(center=center).fit(reference).residuals(pool)
         return Planted(residuals=Z, weights=np.abs(Z), samples=samples, features=active)
 
     def _nominal(
-        self, rng: np.random.Generator, rows: int, active: NDArray[np.int64], others: NDArray[np.int64], spikes: float
+        self, rng: np.random.Generator, rows: int, others: NDArray[np.int64], spikes: float
     ) -> NDArray[np.float64]:
         X = rng.normal(size=(rows, self.n_features))
         shape = (rows, others.size)
         X[:, others] += SPIKE * rng.choice([-1.0, 1.0], size=shape) * (rng.random(shape) < spikes)
         if self.name == "redundant-decoys":
-            X[:, others[:DECOYS]] = rng.normal(size=(rows, 1)) + DECOY_NOISE * rng.normal(size=(rows, DECOYS))
-        if self.name == "proxy-burden":
-            rest = np.sqrt(1 - PROXY_LOADING**2)
-            for position, proxy in enumerate(others[: round(self.burden * others.size)]):
-                X[:, proxy] = PROXY_LOADING * X[:, active[position % self.active]] + rest * X[:, proxy]
+            X[:, others[:DECOYS]] = X[:, others[:1]] + DECOY_NOISE * rng.normal(size=(rows, DECOYS))
         return X
+
+    def _follow(self, X: NDArray[np.float64], active: NDArray[np.int64], others: NDArray[np.int64]) -> None:
+        """Turn a share of the other features into proxies."""
+        rest = np.sqrt(1 - PROXY_LOADING**2)
+        for position, proxy in enumerate(others[: round(self.burden * others.size)]):
+            X[:, proxy] = PROXY_LOADING * X[:, active[position % self.active]] + rest * X[:, proxy]
 
 
 def gaussian_qubo(

@@ -13,6 +13,7 @@ from .decode import decode_counts as decode_counts
 from .patches import Patch as Patch
 from .patches import choose_patch as choose_patch
 from .patches import make_patch as make_patch
+from .patches import patch_objections as patch_objections
 from .paths import PATHS as PATHS
 from .paths import QiskitPath as QiskitPath
 from .paths import YFramePath as YFramePath

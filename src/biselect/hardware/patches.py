@@ -32,6 +32,7 @@ WALKS, STEPS = 8, 24_000  # walks, and steps of each for every qubit of the patc
 PATH_WALKS, PATH_STEPS = 16, 1_000
 HOT, COLD = 0.3, 0.003  # temperatures, in expected errors
 TRIES = 5_000  # starts at most: long paths often block one another
+WORSE = 1.5  # expected errors of a patch that is still taken, in those when it was chosen
 GROWTH = 4_000  # steps of a growing path before it counts as stuck
 
 Table = NDArray[np.int64]
@@ -136,6 +137,31 @@ def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], 
     if broken := sorted(set(qubits.tolist()) - set(device.usable)):
         raise InputError(f"the physical qubits {broken} are faulty or lack a gate or a readout; leave them out")
     return _patch(device, list(samples), list(features), registers)
+
+
+def patch_objections(patch: Patch, before: Target, now: Target) -> list[str]:
+    """What speaks against running on a patch that was chosen for an earlier calibration; nothing if it is as good.
+
+    The checks are fixed beforehand: every qubit and every edge that circuits use is still usable, and a shot is
+    expected to err at most `WORSE` times as often as when the patch was chosen.
+    """
+    then, device = calibration(before), calibration(now)
+    n = patch.n_samples
+    pairs = [*patch.sample_edges, *((n + i, n + j) for i, j in patch.feature_edges)]
+    pairs += [(i, n + j) for i, j in patch.cross_edges]
+    ends = [(patch.layout[i], patch.layout[j]) for i, j in pairs]
+    edges = [(min(pair), max(pair)) for pair in ends]
+    lost = sorted(set(patch.layout) - set(device.usable))
+    gone = sorted(edge for edge in edges if edge not in device.edge_costs)
+    found = [f"qubits {lost} are no longer usable"] * bool(lost) + [f"edges {gone} are no longer usable"] * bool(gone)
+    if not found:
+        old, new = (
+            float(each.qubit_costs[list(patch.layout)].sum()) + sum(each.edge_costs[edge] for edge in edges)
+            for each in (then, device)
+        )
+        if new > WORSE * old:
+            found.append(f"a shot is expected to err {new:.2f} times, {old:.2f} when the patch was chosen")
+    return found
 
 
 def _check_registers(registers: str) -> None:

@@ -4,7 +4,7 @@ from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.best_known import Threshold, load_thresholds, save_thresholds
 from biselect.qaoa.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect.qaoa.schedule import SCHEDULES, Schedule
-from biselect.qaoa.small_angle import grouping_gain, responses
+from biselect.qaoa.small_angle import depth_efficiency, grouping_gain, grouping_suffices, responses
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.training import STRATEGIES, Training, train
 from biselect.simulate.layers import Observable
@@ -22,7 +22,9 @@ __all__ = [
     "Threshold",
     "Training",
     "components",
+    "depth_efficiency",
     "grouping_gain",
+    "grouping_suffices",
     "load_thresholds",
     "responses",
     "save_thresholds",

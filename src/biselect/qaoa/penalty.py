@@ -80,6 +80,22 @@ class PenaltyX:
             state = _mixing(self.problem.n_samples, beta) @ state @ _mixing(self.problem.n_features, beta)
         return state.real**2 + state.imag**2
 
+    def ising(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Fields h_i and couplings J_ij (i < j) of the penalised cost, x = (1 - Z)/2, constants dropped.
+
+        A budget's penalty λ(Σx - k)² is λ((1 - 2k)Σx + 2 Σ_{i<j} x_i x_j) up to a constant.
+        """
+        problem, n = self.problem, self.problem.n_samples
+        weight = self.strength * coefficient_scale(problem)
+        q = problem.qubo()
+        linear = np.diag(q).copy()
+        pairs = np.triu(q + q.T, k=1)
+        for part, budget in ((slice(0, n), problem.k), (slice(n, None), problem.m)):
+            linear[part] += weight * (1 - 2 * budget)
+            block = pairs[part, part]
+            pairs[part, part] = block + np.triu(np.full(block.shape, 2 * weight), k=1)
+        return -(linear + (pairs + pairs.T).sum(axis=1) / 2) / 2, pairs / 4
+
     def expectation(self, angles: ArrayLike) -> float:
         """Mean of the penalised cost."""
         return float((self.probabilities(angles) * self.cost).sum())

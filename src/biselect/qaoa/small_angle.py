@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.checks import number
+from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup, components
 from biselect.qaoa.mixers import both_mixers, mixer_classes
 
@@ -67,5 +69,27 @@ def grouping_gain(response: NDArray[np.float64]) -> float:
 
 
 def depth_efficiency(tied: float, grouped: float, tied_twice_as_deep: float) -> float:
-    """(G_p - A_p) / (A_2p - A_p): the share of the gain from doubling the depth that grouping gives at depth p."""
+    """(G_p - A_p) / (A_2p - A_p): the share of the gain from doubling the depth that grouping gives at depth p.
+
+    Scores are such that larger is better, and twice the depth must score higher.
+    """
+    if not tied_twice_as_deep > tied:
+        raise InputError(f"twice the depth must score higher than {tied:g}, got {tied_twice_as_deep:g}")
     return (grouped - tied) / (tied_twice_as_deep - tied)
+
+
+def grouping_suffices(tied: float, grouped: float, tied_twice_as_deep: float, *, kept: float) -> bool:
+    """Whether grouped angles at depth p are worth a tied circuit of depth 2p on a device: r_p ≥ ρ_extra.
+
+    Args:
+        tied: A_p.
+        grouped: G_p.
+        tied_twice_as_deep: A_2p without noise.
+        kept: ρ_extra, the share of A_2p - A_p that the device keeps of the added layers, 0 to 1.
+
+    >>> grouping_suffices(0.2, 0.25, 0.4, kept=0.2), grouping_suffices(0.2, 0.25, 0.4, kept=0.5)
+    (True, False)
+    """
+    if not 0 <= number("kept", kept) <= 1:
+        raise InputError(f"kept (ρ_extra) is a share and must lie in 0..1, got {kept:g}")
+    return depth_efficiency(tied, grouped, tied_twice_as_deep) >= kept

@@ -4,7 +4,7 @@ from biselect.theory.certificate import Certificate, certify
 from biselect.theory.covariance import covariance_threshold
 from biselect.theory.estimate import Estimate, estimate
 from biselect.theory.noise import Bernstein, SubGaussian, clipped
-from biselect.theory.structure import rank_one_check, sparsification_bound
+from biselect.theory.structure import biclique_problem, rank_one_check, sparsification_bound
 from biselect.theory.thresholds import (
     Burden,
     classwise_threshold,
@@ -18,6 +18,7 @@ __all__ = [
     "Certificate",
     "Estimate",
     "SubGaussian",
+    "biclique_problem",
     "certify",
     "classwise_threshold",
     "clipped",

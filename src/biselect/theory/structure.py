@@ -1,4 +1,4 @@
-"""Deterministic facts about a coupling: separability, what sparsification may cost."""
+"""Deterministic facts about a coupling: separability, what sparsification may cost, why selection is hard."""
 
 from dataclasses import dataclass
 
@@ -93,3 +93,23 @@ def sparsification_bound(problem: SelectionProblem, kept: ArrayLike) -> Sparsifi
         paper=problem.coupling_weight * block * largest,
         tight=problem.coupling_weight * float(left_out[:block].sum()),
     )
+
+
+def biclique_problem(adjacency: ArrayLike, size: int) -> SelectionProblem:
+    """Does a bipartite graph hold a complete K-by-K subgraph? As a selection problem (Prop. cbs_complexity).
+
+    It does exactly where the best score is K², so selection is NP-hard: W is the adjacency, k = m = K, a = b = 0.
+
+    Args:
+        adjacency: 0 or 1 for each left and each right vertex.
+        size: K.
+
+    >>> biclique_problem([[1, 1, 0], [1, 1, 1]], 2).score([0, 1], [0, 1])
+    4.0
+    """
+    edges = np.asarray(adjacency)
+    if edges.ndim != 2 or not np.isin(edges, (0, 1)).all():
+        raise InputError(
+            "an adjacency must be a matrix of zeros and ones: left vertices as rows, right ones as columns"
+        )
+    return SelectionProblem(coupling=edges.astype(np.float64), k=size, m=size)

@@ -71,9 +71,14 @@ def _hashed(path: Path, changed: int, size: int) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()[:16]
 
 
+PLACES = ("of another file than the published one", "generated transactions")
+
+
 def beside(one: Entry) -> Entry:
     """An entry whose printed figure is judged on the published file only."""
-    return one if one.paper is None or published() else replace(one, verdict="not compared")
+    return (
+        one if published() else replace(one, aside=f"HI-Small is not here: these are {PLACES[source() == GENERATED]}.")
+    )
 
 
 def place(found: Findings) -> str:

@@ -30,7 +30,13 @@ WEIGHING = {
 }
 """Every plain method that reads the weights, as the experiments name it, for people."""
 
-KAWASAKI = {"temperature": 0.05}  # the temperature at which its row of the paper's Credit Card table comes out
+FIXED = "swap-sa:fixed"
+SLICES: dict[str, dict[str, Any]] = {
+    "kawasaki": {"temperature": 0.05, "steps": 10_000},
+    FIXED: {**OPTIONS["swap-sa"], "temperature": 1.0, "final_temperature": 1.0},
+}
+"""Options on slices of public tables: the ring-local walk as its row of the paper's Credit Card table wants it, and
+Swap-SA at one temperature."""
 
 
 def choose(
@@ -39,8 +45,9 @@ def choose(
     """A pool's rows, k of them.
 
     Args:
-        method: a solver (`exact`), a sequential rule (`feature-first:sum`), a ranking of weights (`rule:weight-sum`),
-            or a detector (`detector:ecod`), `trigger` or `budgeted`, which rank the rows by a score.
+        method: a solver (`exact`, `swap-sa:fixed`), a sequential rule (`feature-first:sum`), a ranking of weights
+            (`rule:weight-sum`), or a detector (`detector:ecod`), `trigger` or `budgeted`, which rank the rows by a
+            score.
         problem: the pool's weights and budgets.
         seed: of solvers that draw.
         score: gives the scores of the pool's rows by such a method.
@@ -50,8 +57,9 @@ def choose(
         return ranked(rest, problem.coupling, problem.k, problem.m)
     if kind in ("detector", "trigger", "budgeted"):
         return top(score(method), problem.k)
-    options: dict[str, Any] = {"kawasaki": KAWASAKI, **OPTIONS}.get(kind, {})
-    return solve(problem, kind, seed=seed, **({"aggregate": rest} if rest else options)).samples
+    known = {**OPTIONS, **SLICES}
+    options = known.get(method, {"aggregate": rest} if rest else {})
+    return solve(problem, kind, seed=seed, **options).samples
 
 
 def ranked(name: str, W: NDArray[np.floating[Any]], k: int, m: int) -> NDArray[np.int64]:

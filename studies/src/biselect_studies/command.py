@@ -73,7 +73,10 @@ def reproduce(
     A run that is interrupted, however roughly, continues where it was when started again with the same --out. So do
     measurements on a --device: jobs that were handed in are taken up, not paid for again.
     """
+    from joblib import cpu_count
+
     from biselect_studies import OnDevice, load, study_names
+    from biselect_studies.forecast import forecast
     from biselect_studies.page import write_reproduction
 
     if list_all:
@@ -96,6 +99,8 @@ def reproduce(
     if dry_run:
         return _forecast(measuring, as_json)
     advise("finished work is kept, the same command goes on from there")
+    if everything:
+        steps.say(forecast(studies, folder, quick).told(cpu_count()))
     for name in wanted:
         results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
         if as_json:
@@ -170,9 +175,9 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
 
 def _show(results: Results) -> None:
     from biselect_studies import load
-    from biselect_studies.page import standing
     from biselect_studies.readings import UNEXPLAINED, read
     from biselect_studies.render import legend
+    from biselect_studies.rule import DIFFERS, VERDICTS
 
     console = out()
     if not results.cells:
@@ -180,7 +185,7 @@ def _show(results: Results) -> None:
         return
     labels = [f" {device['label']}" for device in results.extra.get("devices", ())]
     ours = [entry for entry in results.cells if not entry.column.endswith(tuple(labels))] if labels else results.cells
-    compared = [entry for entry in ours if entry.paper is not None or entry.statement is not None]
+    compared = [entry for entry in ours if entry.verdict in VERDICTS]
     entries = list(ours) if len(ours) <= READABLE else compared[:READABLE]
     console.print(printable(f"{results.title} ({results.seeds} seeds)", style="bold"))
     for table in _tables(entries, console):
@@ -194,12 +199,12 @@ def _show(results: Results) -> None:
     if len(entries) < len(ours):
         further = f"{len(ours) - len(entries)} {'further ' if entries else ''}numbers"
         console.print(f"{further} are in table.md and figure.png.")
-    standings = Counter(standing(entry) for entry in compared)
-    if judged := standings["matches"] + standings["differs"]:
-        console.print(f"{standings['matches']} of {judged} figures agree with the paper within noise.")
-    if stated := sum(entry.statement is not None for entry in compared):
-        console.print(f"{standings['as stated']} of {stated} figures are as the paper states.")
-    for reading, differing in read(results.cells, load(results.study).readings):
+    counts = Counter(entry.verdict for entry in compared)
+    if compared:
+        said = ", ".join(f"{counts[verdict]} {verdict}" for verdict in VERDICTS if counts[verdict])
+        console.print(f"Held against the paper: {said}.")
+    apart = [entry for entry in results.cells if entry.verdict == DIFFERS]
+    for reading, differing in read(apart, load(results.study).readings):
         why = UNEXPLAINED if reading is None else reading.text
         more = f" and {len(differing) - 1} more" if len(differing) > 1 else ""
         console.print(printable(f"≠ {differing[0].row}, {differing[0].column}{more}: {why}"))

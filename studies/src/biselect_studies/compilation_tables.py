@@ -26,6 +26,8 @@ from biselect.hardware.paths import (
     YFramePath,
 )
 from biselect_studies.figures import COLOURS, GREY, Figure, dots, line, look, panels
+from biselect_studies.ledger import read_ledger
+from biselect_studies.paper_environment import TODAY, VERSION, column_of, lacking, python, qiskits, whose_qiskit
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
@@ -43,11 +45,14 @@ CUTS = {
     "gate_duration": "duration cut without readout, %",
 }
 CZ_COLOURED = replace(OPT3_CZ, coloured=True)
+FUSED_ONLY, COLOURED_ONLY = replace(OPT3_FRACTIONAL, fused=True), replace(OPT3_FRACTIONAL, coloured=True)
 CONTRASTS: dict[str, tuple[CompilationPath, CompilationPath]] = {
     "Opt-3 fractional / Opt-3 CZ": (OPT3_FRACTIONAL, OPT3_CZ),
     "Complete CZ / Opt-3 CZ": (COMPLETE_CZ, OPT3_CZ),
     "Complete fractional / Opt-3 fractional": (COMPLETE_FRACTIONAL, OPT3_FRACTIONAL),
     "Complete fractional / Opt-3 CZ": (COMPLETE_FRACTIONAL, OPT3_CZ),
+    "Opt-3 fractional, fused / Opt-3 fractional": (FUSED_ONLY, OPT3_FRACTIONAL),
+    "Opt-3 fractional, coloured / Opt-3 fractional": (COLOURED_ONLY, OPT3_FRACTIONAL),
     "Complete fractional / Opt-3 CZ, same coloured order": (COMPLETE_FRACTIONAL, CZ_COLOURED),
     "Strongest Qiskit / Opt-3 CZ": (STRONGEST_QISKIT, OPT3_CZ),
     "Y-frame / Opt-3 CZ": (Y_FRAME, OPT3_CZ),
@@ -55,12 +60,6 @@ CONTRASTS: dict[str, tuple[CompilationPath, CompilationPath]] = {
     "Y-frame / Opt-3 CZ, same coloured order": (Y_FRAME, CZ_COLOURED),
     "Y-frame / complete fractional": (Y_FRAME, COMPLETE_FRACTIONAL),
     "Y-frame / strongest Qiskit": (Y_FRAME, STRONGEST_QISKIT),
-}
-PAPER = {  # medians
-    "Opt-3 fractional / Opt-3 CZ": {"depth": 31.2, "two_qubit_depth": 0.0, "duration": 4.1},
-    "Complete CZ / Opt-3 CZ": {"depth": 25.9, "two_qubit_depth": 23.1, "duration": 15.3},
-    "Complete fractional / Opt-3 fractional": {"depth": 23.5, "two_qubit_depth": 23.1, "duration": 17.5},
-    "Complete fractional / Opt-3 CZ": {"depth": 47.4, "two_qubit_depth": 23.1, "duration": 20.0},
 }
 SCALED: dict[str, CompilationPath] = {
     "Opt-3 CZ": OPT3_CZ,
@@ -70,50 +69,87 @@ SCALED: dict[str, CompilationPath] = {
     "Strongest Qiskit": STRONGEST_QISKIT,
     "Y-frame": Y_FRAME,
 }
+PRINTED = (OPT3_CZ, OPT3_FRACTIONAL, COMPLETE_CZ, COMPLETE_FRACTIONAL)  # what both Qiskits compile
+SAME = "same for all transpiler seeds, %"
 SIZES = {"depth": ("depth", 1.0), "duration": ("duration, µs", 1e6)}  # column and unit
 
 
 def points(quick: bool) -> list[dict[str, Any]]:
-    """Every point on both kinds of registers; a single, smaller one in the quick form."""
+    """Every point on both kinds of registers, by each Qiskit; a single, smaller one in the quick form."""
     devices, widths, depths = (DEVICES[:1], (8,), DEPTHS[:1]) if quick else (DEVICES, WIDTHS, DEPTHS)
-    return crossed(registers=REGISTERS, device=devices, width=widths, depth=depths)
+    return crossed(qiskit=qiskits(), registers=REGISTERS, device=devices, width=widths, depth=depths)
 
 
-GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=3, block=1)
-
-
-def ranged(row: str, column: str, found: NDArray[np.float64], paper: float | None = None) -> Entry:
-    """Median with the observed range, as the paper gives it; a printed median inside our range is within noise."""
-    low, middle, high = (float(np.quantile(found, q)) for q in (0, 0.5, 1))
-    verdict = "-" if paper is None else "within noise" if low <= paper <= high else "differs"
-    if paper is not None and round(middle, 1) == paper:
-        verdict = "equal"
-    return Entry(row=row, column=column, ours=middle, low=low, high=high, paper=paper, verdict=verdict)
+GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=2, block=1)
+SEEDED = Grid(
+    experiment="transpiler_seeds",
+    cells=lambda quick: [
+        {**cell, "qiskit": qiskit, "drawn": "transpiler"}
+        for cell in crossed(registers=("trees",), device=DEVICES[:1], width=(8,) if quick else (16, 40, 64), depth=(2,))
+        for qiskit in qiskits()
+    ],
+    quick=2,
+    full=10,
+    block=10,
+)
 
 
 def summarise_cuts(records: Records, quick: bool) -> Findings:
     """Cuts of every contrast and measure."""
-    found = partial(records.pooled, points(quick))
     cells = []
-    for registers, (row, pair), (measure, column) in product(REGISTERS, CONTRASTS.items(), CUTS.items()):
-        ours, theirs = (found(f"{path.name}:{measure}", registers=registers) for path in pair)
-        paper = None if quick else PAPER.get(row, {}).get(measure)  # a single small point is none of the paper's
-        cells.append(ranged(f"{registers}: {row}", column, 100 * (1 - ours / theirs), paper))
+    for qiskit, registers, (row, pair), (measure, column) in product(
+        qiskits(), REGISTERS, CONTRASTS.items(), CUTS.items()
+    ):
+        names = [f"{path.name}:{measure}" for path in pair]
+        chosen = [cell for cell in points(quick) if cell["qiskit"] == qiskit and cell["registers"] == registers]
+        if not set(names) <= set(records.of(chosen[0])):
+            continue  # a path that only today's Qiskit is asked for
+        cuts = [100 * (1 - records.of(cell)[names[0]] / records.of(cell)[names[1]]) for cell in chosen]
+        found = entry(f"{registers}: {row}", column_of(column, qiskit), np.concatenate(cuts), statistic=np.median)
+        cells.append(replace(found, range=_of_one_run(chosen, cuts)))
+    cells += seeds_entries(records, quick)
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
-        brackets="observed range",
         notes=(
-            f"Medians with the observed range, not an interval, over {len(points(quick)) // 2} width-depth points of "
-            f"the devices {', '.join(dict.fromkeys(cell['device'] for cell in points(quick)))}; a seed fixes the "
-            "recorded order, the random feasible start and the transpiler.",
+            f"Medians over {len(WIDTHS) * len(DEPTHS) if not quick else 1} points of width and depth on each of the "
+            f"devices {', '.join(dict.fromkeys(cell['device'] for cell in points(quick)))}; a seed fixes the "
+            "recorded order, the random feasible start and the transpiler. Ranges are of one device and seed, the "
+            "median of these.",
+            whose_qiskit(),
             "Recorded and coloured order are different circuits, so rows of the same order say what compilation alone "
             "saves.",
-            "The paper's 2Q count cut of 1.4 to 3.6 % is that of exposing the fractional target. The Y-frame knows "
-            "the start: its count depends on where the ones lie.",
+            "The Y-frame knows the start: its 2Q count depends on where the ones lie.",
             "Duration includes 2200 ns of readout, which no path shortens.",
+            f"'{SAME}': conditions of path and width in which all {SEEDED.seeds(quick)} transpiler seeds give one "
+            "circuit the same depths, 2Q count and duration.",
         ),
     )
+
+
+def _of_one_run(chosen: list[dict[str, Any]], cuts: list[NDArray[np.float64]]) -> tuple[float, float]:
+    """The observed range of the points of one device and one seed, as the paper has it: the median of each end."""
+    runs: dict[tuple[str, int], list[float]] = {}
+    for cell, found in zip(chosen, cuts, strict=True):
+        for seed, cut in enumerate(found.tolist()):
+            runs.setdefault((cell["device"], seed), []).append(cut)
+    return float(np.median([min(run) for run in runs.values()])), float(np.median([max(run) for run in runs.values()]))
+
+
+def seeds_entries(records: Records, quick: bool) -> list[Entry]:
+    """In how many conditions of path and width all transpiler seeds give the same resources."""
+    found = []
+    for qiskit in qiskits():
+        same: dict[tuple[int, str], bool] = {}
+        for cell in (cell for cell in SEEDED.cells(quick) if cell["qiskit"] == qiskit):
+            for name, values in records.of(cell).items():
+                condition = (cell["width"], name.partition(":")[0])
+                same[condition] = same.get(condition, True) and bool((values == values[0]).all())
+        found.append(
+            entry("trees: transpiler seeds", column_of(SAME, qiskit), [100.0 * each for each in same.values()])
+        )
+    return found
 
 
 def summarise_sizes(records: Records, quick: bool) -> Findings:
@@ -123,16 +159,19 @@ def summarise_sizes(records: Records, quick: bool) -> Findings:
     cells = []
     for registers, depth, width in product(REGISTERS, depths, widths):
         only: dict[str, Any] = {"registers": registers, "depth": depth, "width": width}
-        for (measure, (column, unit)), (name, path) in product(SIZES.items(), SCALED.items()):
-            values = unit * found(f"{path.name}:{measure}", **only)
-            cells.append(ranged(_row(registers, depth, width), f"{column}, {name}", values))
+        for qiskit, (measure, (column, unit)), (name, path) in product(qiskits(), SIZES.items(), SCALED.items()):
+            if qiskit == TODAY or path in PRINTED:
+                values = unit * found(f"{path.name}:{measure}", qiskit=qiskit, **only)
+                title = column_of(f"{column}, {name}", qiskit)
+                cells.append(entry(_row(registers, depth, width), title, values, statistic=np.median))
     return Findings(
+        lacking=lacking(),
         seeds=GRID.seeds(quick),
         cells=tuple(cells),
-        brackets="observed range",
         notes=(
-            "Medians with the observed range over devices and seeds. The paper prints no numbers beside this figure; "
-            "its cuts are in implementation-path-factorial.",
+            "Medians over devices and seeds. The cuts that the paper prints beside this figure are in "
+            "implementation-path-factorial.",
+            whose_qiskit(),
         ),
         extra={"widths": widths, "depths": depths},
     )
@@ -164,52 +203,56 @@ COSTS = {"dense": "--", "aligned": "-", "y-frame": ":"}  # with their lines
 DENSE_WIDTHS = (8, 12, 16, 20, 24)
 DENSE_DEPTHS = (1, 2, 3, 4)
 MEASURES = {"two_qubit_gates": "2Q count", "two_qubit_depth": "2Q depth"}
-PAPER_SAVED = {"two_qubit_gates": (42.3, 82.6), "two_qubit_depth": (54.5, 84.8)}  # smallest and largest cut of a cell
 
 
 def dense_cells(quick: bool) -> list[dict[str, Any]]:
-    """Every cost at every width and depth."""
+    """Every cost at every width and depth, the mixer on the patch's own edges."""
     widths, depths = (DENSE_WIDTHS[:1], DENSE_DEPTHS[:1]) if quick else (DENSE_WIDTHS, DENSE_DEPTHS)
-    return crossed(device=LATTICES, width=widths, depth=depths, cost=COSTS)
+    return crossed(qiskit=(TODAY,), mixer=("patch",), device=LATTICES, width=widths, depth=depths, cost=COSTS)
+
+
+def routed_mixer_cells(quick: bool) -> list[dict[str, Any]]:
+    """The same with a ring as the mixer, which is routed as dense costs are; by either Qiskit, and without our path."""
+    cells = [{**cell, "mixer": "ring"} for cell in dense_cells(quick) if cell["cost"] != "y-frame"]
+    patched = [cell for cell in dense_cells(quick) if cell["cost"] != "y-frame"] if python() is not None else []
+    return [{**cell, "qiskit": qiskit} for cell in cells for qiskit in qiskits()] + [
+        {**cell, "qiskit": VERSION} for cell in patched
+    ]
 
 
 DENSE = Grid(experiment="compile_dense", cells=dense_cells, quick=1, full=20, block=5)  # seeds as the paper's
+ROUTED_MIXER = Grid(experiment="compile_dense", cells=routed_mixer_cells, quick=1, full=3, block=3)
 
 
 def summarise_lattices(records: Records, quick: bool) -> Findings:
-    """Medians with quartiles of each cost, and the cut of the medians: its smallest, median and largest."""
+    """Medians with quartiles of each cost, and the cut of the medians over all cells."""
     found: list[Entry] = []
     for measure, column in MEASURES.items():
-        cuts: dict[str, list[float]] = {"aligned": [], "y-frame": []}
-        for cell in dense_cells(quick):
+        cuts: dict[tuple[str, str], list[float]] = {}
+        for cell in (*dense_cells(quick), *routed_mixer_cells(quick)):
             cost, values = cell["cost"], records.of(cell)[measure]
             low, middle, high = (float(np.quantile(values, q)) for q in (0.25, 0.5, 0.75))
-            row = _dense_row(cell["device"], cell["width"], cell["depth"])
-            found.append(_entry(row, f"{column}, {cost}", low, middle, high, None))
-            if cost == "dense":  # comes first of the three
-                dense = middle
-            else:
-                cuts[cost].append(100 * (1 - middle / dense))
-        for cost, each in cuts.items():
-            smallest, largest = PAPER_SAVED[measure] if cost == "aligned" and not quick else (None, None)
-            for name, share, paper in (("smallest", 0, smallest), ("median", 0.5, None), ("largest", 1, largest)):
-                cut = float(np.quantile(each, share))
-                found.append(_entry(f"{name} cut against dense, {cost}", f"{column}, %", cut, cut, cut, paper))
+            if cell["qiskit"] == TODAY and cell["mixer"] == "patch":
+                row = _dense_row(cell["device"], cell["width"], cell["depth"])
+                found.append(Entry(row, f"{column}, {cost}", middle, low, high, units=len(values)))
+            if cost != "dense":
+                dense = float(np.median(records.of({**cell, "cost": "dense"})[measure]))
+                row = f"cut against dense, {cost}" + (", ring mixer" if cell["mixer"] == "ring" else "")
+                cuts.setdefault((row, cell["qiskit"]), []).append(100 * (1 - middle / dense))
+        for (row, qiskit), each in cuts.items():
+            found.append(entry(row, column_of(f"{column}, %", qiskit), each, statistic=np.median, ranged=True))
     return Findings(
+        lacking=lacking(),
         seeds=DENSE.seeds(quick),
         cells=tuple(found),
-        brackets="quartiles",
+        brackets="quartiles; of cuts a 95 % bootstrap interval of the median",
         notes=(
-            "Medians with quartiles, not an interval, over transpiler seeds, each with its random feasible start. "
-            "Dense and aligned go through the same Qiskit path, optimisation level 3 on the native basis; the y-frame "
-            "is ours on the aligned cost.",
+            f"Medians with quartiles, not an interval, over transpiler seeds ({ROUTED_MIXER.seeds(quick)} for the ring "
+            "mixer and for the paper's Qiskit), each with its random feasible start. Dense and aligned go through the "
+            "same Qiskit path, optimisation level 3 on the native basis; the y-frame is ours on the aligned cost.",
+            whose_qiskit(),
         ),
     )
-
-
-def _entry(row: str, column: str, low: float, middle: float, high: float, paper: float | None) -> Entry:
-    verdict = "-" if paper is None else "within noise" if low <= paper <= high else "differs"
-    return Entry(row=row, column=column, ours=middle, low=low, high=high, paper=paper, verdict=verdict)
 
 
 def _dense_row(device: str, width: int, depth: int) -> str:
@@ -239,32 +282,36 @@ def draw_lattices(found: Findings) -> Figure:
 
 ROUTED_SIZE = {"N": 7, "D": 5, "k": 3, "m": 2, "depth": 2}
 ROUTED_DEVICES = ("boston", "pittsburgh", "aachen")
-PAPER_MASS = {"physical": ("physical order, %", 41.0), "decoded": ("decoded, %", 100.0)}
+MASSES = {"physical": "physical order, %", "decoded": "decoded, %", "penalty": "penalty-X, decoded, %"}
 
 
 def routed_cells(quick: bool) -> list[dict[str, Any]]:
-    """Every device; one in the quick form."""
-    return [{**ROUTED_SIZE, "device": device} for device in ROUTED_DEVICES[: 1 if quick else 3]]
+    """Every device, by either Qiskit; one in the quick form."""
+    devices = ROUTED_DEVICES[: 1 if quick else 3]
+    return [{**ROUTED_SIZE, "device": device, "qiskit": qiskit} for qiskit in qiskits() for device in devices]
 
 
-ROUTED = Grid(experiment="routing", cells=routed_cells, quick=2, full=20, block=5)
+ROUTED = Grid(experiment="routing", cells=routed_cells, quick=2, full=10, block=5)
 
 
 def summarise_routing(records: Records, quick: bool) -> Findings:
     """Exact-budget mass read both ways."""
     found, masses = [], {}
     for cell in routed_cells(quick):
-        device, values = cell["device"], records.of(cell)
-        masses[device] = {name: (100 * values[name]).tolist() for name in PAPER_MASS}
-        for name, (column, paper) in PAPER_MASS.items():
-            found.append(entry(device, column, 100 * values[name], paper=paper, decimals=0))
-        found.append(entry(device, "SWAPs", values["swaps"]))
+        device, values, add = cell["device"], records.of(cell), partial(column_of, qiskit=cell["qiskit"])
+        if cell["qiskit"] == TODAY:
+            masses[device] = {name: (100 * values[name]).tolist() for name in MASSES}
+        found += [entry(device, add(column), 100 * values[name]) for name, column in MASSES.items()]
+        found.append(entry(device, add("SWAPs"), values["swaps"]))
     return Findings(
+        lacking=lacking(),
         seeds=ROUTED.seeds(quick),
         cells=tuple(found),
         notes=(
             "The loss in physical order depends on where the transpiler puts and moves the qubits.",
-            f"{sector_chance():.1f} % of all bitstrings meet both budgets by chance.",
+            f"{sector_chance():.1f} % of all bitstrings meet both budgets by chance. Penalty-X has λ = c_Q and "
+            "the angles of the paper's short search.",
+            whose_qiskit(),
         ),
         extra={"masses": masses},
     )
@@ -284,7 +331,8 @@ def draw_routing(found: Findings) -> Figure:
         for position, (name, label) in enumerate((("decoded", "decoded"), ("physical", "physical order"))):
             spots = [place + 0.3 * (step / max(1, len(masses[name]) - 1) - 0.5) for step in range(len(masses[name]))]
             panel.plot(spots, masses[name], label=label if place == 0 else None, linestyle="none", **look(position))
-    panel.axhline(41.0, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
+    printed = read_ledger().of("routing-check")["boston", column_of(MASSES["physical"], VERSION)]
+    panel.axhline(printed.value, color=GREY, linestyle="--", linewidth=1, label="paper, physical order")
     panel.axhline(sector_chance(), color=GREY, linestyle=":", linewidth=1, label="chance")
     panel.set_xticks(range(len(devices)), list(devices))
     panel.set(ylabel="exact-budget mass, %", ylim=(0, 105))
@@ -294,11 +342,16 @@ def draw_routing(found: Findings) -> Figure:
 
 FACTORIAL = described(
     "implementation-path-factorial",
-    tasks=GRID.tasks,
+    tasks=lambda quick: GRID.tasks(quick) + SEEDED.tasks(quick),
     summarise=summarise_cuts,
     draw=lambda found: dots(found, [CUTS["depth"]]),
 )
 SCALING = described("compiler-path-scaling-baseline", tasks=GRID.tasks, summarise=summarise_sizes, draw=draw_sizes)
-LATTICE = described("cross-platform-compilation", tasks=DENSE.tasks, summarise=summarise_lattices, draw=draw_lattices)
+LATTICE = described(
+    "cross-platform-compilation",
+    tasks=lambda quick: DENSE.tasks(quick) + ROUTED_MIXER.tasks(quick),
+    summarise=summarise_lattices,
+    draw=draw_lattices,
+)
 ROUTING = described("routing-check", tasks=ROUTED.tasks, summarise=summarise_routing, draw=draw_routing)
 STUDIES = (FACTORIAL, SCALING, LATTICE, ROUTING)

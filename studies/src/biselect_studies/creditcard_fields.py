@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
+from biselect.calibrate import Calibrator, marginal_scores
+from biselect.core import SelectionProblem
 from biselect.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect.data.creditcard import find_credit_card, load_credit_card
 from biselect.data.splits import TimeSplit, split_rows
@@ -17,7 +18,8 @@ SIZES = {20: 3, 50: 5, 80: 8}  # N and k
 D, M = 12, 4
 SPLIT = (60, 20, 20)
 PARTS = 25  # drawn of a reference, one for each of the paper's slices
-PAPER_MAPS = {20: "conformal", 50: "ecdf", 80: "conformal"}
+PAPER_MAPS = {20: "conformal", 50: "ecdf-paper", 80: "conformal"}
+PAPER_MARGINALS = "paper"  # a_i = max_j W_ij, b_j = Var_i |Z_ij|
 Percent = tuple[int, int, int]
 RECENT = 20  # percent of all rows that a recent reference takes, right before the window
 
@@ -35,7 +37,7 @@ def cell(size: int, methods: tuple[str, ...], **more: Any) -> dict[str, Any]:
     """A cell of `creditcard_slices`: the paper's protocol unless said otherwise."""
     sector = {"N": size, "D": D, "k": SIZES[size], "m": M}
     usual = {"percent": SPLIT, "window": "test", "pool": "balanced", **sector, "map": PAPER_MAPS[size]}
-    return {**usual, "methods": methods, **more}
+    return {**usual, "marginals": PAPER_MARGINALS, "methods": methods, **more}
 
 
 def heading(size: int) -> str:
@@ -63,14 +65,32 @@ def reference_rows(percent: Percent, window: str, reference: str) -> slice:
     raise InputError(f"a reference is first or recent, not {reference!r}")
 
 
-@lru_cache(maxsize=3)  # a process that grows by much is replaced by the pool that it works in
 def weights(percent: Percent, window: str, map_name: str, reference: str) -> NDArray[np.float64]:
     """W of every row of a window, all 28 features; no row of the window is in the reference."""
+    return _weighed(percent, window, map_name, reference)[0]
+
+
+def problem(
+    percent: Percent, window: str, map_name: str, reference: str, rows: NDArray[np.int64], *, d: int, k: int, m: int,
+    marginals: str,
+) -> SelectionProblem:  # fmt: skip
+    """The selection problem of a pool: rows of a window, its first d features, marginals of a kind."""
+    W, Z = (field[rows, :d] for field in _weighed(percent, window, map_name, reference))
+    a, b = marginal_scores(W, Z, marginals)
+    return SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m)
+
+
+@lru_cache(maxsize=3)  # a process that grows by much is replaced by the pool that it works in
+def _weighed(
+    percent: Percent, window: str, map_name: str, reference: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """W and Z of every row of a window."""
     table = load_credit_card()
     rows = reference_rows(percent, window, reference)
     labels = table.labels[rows] if map_name == "logistic" else None
     calibrator = Calibrator(map_name).fit(table.features[rows], labels=labels)
-    return calibrator.weights(table.features[split(percent).window(window)])
+    pool = table.features[split(percent).window(window)]
+    return calibrator.weights(pool), calibrator.residuals(pool)
 
 
 @lru_cache(maxsize=16)

@@ -1,7 +1,7 @@
 """Table formulation_evidence_summary: sequential against joint, on synthetic and on public benchmarks."""
 
 from biselect_studies import synthetic_table as table
-from biselect_studies.aml_fields import GENERATED, source, where_from
+from biselect_studies.aml_fields import where_from
 from biselect_studies.creditcard_fields import absent
 from biselect_studies.figures import Figure, look, panels, whiskers
 from biselect_studies.results import Entry, Findings, entry
@@ -11,15 +11,6 @@ from biselect_studies.slices import HEURISTICS, PAPER_SLICES, best_heuristic
 from biselect_studies.study import described
 from biselect_studies.task import Task
 
-PAPER = {  # sequential, joint, Δ in percentage points
-    0.0: (0.833, 0.833, 0.0),
-    0.2: (0.854, 0.885, 3.1),
-    0.4: (0.821, 0.955, 13.4),
-    0.5: (0.791, 1.000, 20.9),
-    0.6: (0.752, 0.944, 19.2),
-}
-PAPER_CREDIT_CARD = {20: (0.800, 0.827, 2.7), 50: (0.664, 0.760, 9.6), 80: (0.745, 0.795, 5.0)}
-PAPER_AML = {20: (0.467, 0.720, 25.3), 50: (0.120, 0.400, 28.0)}
 COLUMNS = ("sequential", "joint")
 EXACT = "exact joint optimum"
 
@@ -34,22 +25,21 @@ def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
     """The public rows on the paper's number of slices, by the best heuristic as in the paper; and what is missing."""
     rows: list[Entry] = []
     notes = [where_from(quick)]
-    made = " (generated)" if source() == GENERATED else ""
-    sources = [(f"IBM IT-AML{made}", AML, BY_MAX, PAPER_AML)]
+    sources = [("IBM IT-AML", AML, BY_MAX)]
     if missing := absent():
         notes.append(f"Credit Card rows left out: {missing}.")
     else:
-        sources.insert(0, ("Credit Card", CREDIT_CARD, BY_SUM, PAPER_CREDIT_CARD))
-    for name, sliced, method, paper in sources:
-        for size, (sequential, joint, points) in paper.items():
+        sources.insert(0, ("Credit Card", CREDIT_CARD, BY_SUM))
+    for name, sliced, method in sources:
+        for size in sliced.sizes:
             row = f"{name}, {sliced.heading(size)}"
             values = records.of(sliced.main_cell(size, quick))
             first = {method: found[:PAPER_SLICES] for method, found in values.items()}
             best, rival = best_heuristic(first), first[method]
             entries = (
-                entry(row, COLUMNS[0], rival, paper=sequential),
-                entry(row, COLUMNS[1], first[best], paper=joint),
-                entry(row, "Δ pp", 100 * (first[best] - rival), paper=points, decimals=1),
+                entry(row, COLUMNS[0], rival),
+                entry(row, COLUMNS[1], first[best]),
+                entry(row, "Δ pp", 100 * (first[best] - rival)),
                 entry(row, EXACT, first["exact"]),
             )
             rows += map(sliced.beside, entries)
@@ -60,12 +50,12 @@ def _public(records: Records, quick: bool) -> tuple[list[Entry], list[str]]:
 def summarise(records: Records, quick: bool) -> Findings:
     """Means of both and their difference."""
     cells = []
-    for noise, (sequential, joint, points) in PAPER.items():
+    for noise in table.NOISE:
         row = f"Synthetic, ν = {table.percent(noise)}"
         first, both = table.values(records, noise, "feature-first"), table.values(records, noise, table.JOINT)
-        cells.append(entry(row, COLUMNS[0], first, paper=sequential))
-        cells.append(entry(row, COLUMNS[1], both, paper=joint))
-        cells.append(entry(row, "Δ pp", 100 * (both - first), paper=points, decimals=1))
+        cells.append(entry(row, COLUMNS[0], first))
+        cells.append(entry(row, COLUMNS[1], both))
+        cells.append(entry(row, "Δ pp", 100 * (both - first)))
         cells.append(entry(row, EXACT, table.values(records, noise, "exact")))
     public, notes = _public(records, quick)
     return Findings(

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from biselect.qaoa.small_angle import depth_efficiency
 from biselect_studies.figures import COLOURS, GREY, Figure, line, look, panels
-from biselect_studies.results import Entry, Findings, entry, stated
+from biselect_studies.results import Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.task import Grid, crossed
@@ -19,18 +19,15 @@ SIZES = ((6, 5, 2, 2), (8, 6, 3, 3), (8, 8, 2, 2), (10, 6, 3, 2))  # the figure 
 SIGNALS = (1.0, 2.0, 3.0)
 MODES = ("residual", "mixed")
 KINDS = ("tied", "grouped")
-MONOTONE = 100 * 53 / 54  # the paper: 53 of 54 trajectories, tied and grouped alike
 GROWS = "grows at every depth (%)"
 
-SEEDS = {2: 4, 3: 2, 4: 1}  # by the largest depth of grouped angles; times 24 cells: 96, 48 and 24 cases
+WEIGHTS = (0.25, 0.5, 1.0, 2.0)  # λ
+FEWER = {2: WEIGHTS, 3: (0.5, 1.0), 4: (0.5,)}  # λ by the largest depth of grouped angles: 96, 48 and 24 cases
+MIXER = ("continuous",)
+DETAILED = 2  # the depth whose lifts are told by signal, size and λ
 SOURCE = {1: 2, 2: 2, 3: 3, 4: 4}  # at which largest depth the cases of a depth are trained
-PAPER = {  # cases, wins over tied p, wins over tied 2p, mean lift, quartiles of recovery in %
-    1: (96, 96, 1, 0.374, 17.7, 30.3, 46.2),
-    2: (96, 96, 1, 0.487, 19.3, 36.4, 61.4),
-    3: (48, 48, 1, 0.455, 23.6, 33.8, 50.6),
-    4: (24, 24, 0, 0.370, 24.3, 29.6, 42.2),
-}
-WINS, TWICE, LIFT, RECOVERY = "≥ tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
+WINS, TWICE, LIFT, RECOVERY = "> tied p (%)", "> tied 2p (%)", "mean lift", "median recovery (%)"
+ALL = "all depths"
 QUARTILES = {"Q1 (%)": 0.25, "Q3 (%)": 0.75}
 CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tied 2p"}
 
@@ -38,7 +35,8 @@ CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tie
 def trajectories(quick: bool) -> list[dict[str, Any]]:
     """The figure's cells."""
     depth, sizes = (3 if quick else 8,), [size for size in SIZES if size != (8, 8, 2, 2)]
-    return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth)
+    means = {"mixer": MIXER, "search": ("paper",)}
+    return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth, **means)
 
 
 GRID = Grid(experiment="depth_ladder", cells=trajectories, quick=1, full=3, block=3)  # 54 in full, as in the paper
@@ -52,13 +50,12 @@ def summarise_evidence(records: Records, quick: bool) -> Findings:
     for mode, signal in product(MODES, SIGNALS):
         tied, grouped = (found(f"{kind} alpha", mode=mode, signal=signal) for kind in KINDS)
         for column, lifts in zip(columns, (grouped - tied).T, strict=True):
-            cells.append(stated(_row(mode, signal), column, lifts, ">", 0))
+            cells.append(entry(_row(mode, signal), column, lifts))
     combinations, rising = len(SIGNALS) * len(MODES), 0
     for kind in KINDS:
         curves = found(f"{kind} alpha")
         cells += [entry(f"α, {kind}", column, values) for column, values in zip(columns, curves.T, strict=True)]
-        grows = 100.0 * (np.diff(curves, axis=1) > 0).all(axis=1)
-        cells.append(entry(f"α, {kind}", GROWS, grows, paper=MONOTONE, decimals=1))
+        cells.append(share(f"α, {kind}", GROWS, (np.diff(curves, axis=1) > 0).all(axis=1)))
         means = curves.reshape(combinations, -1, len(columns)).mean(axis=1)
         rising += int((np.diff(means, axis=1) > 0).all(axis=1).sum())
     cells.append(entry("α, uniform feasible", columns[0], np.zeros(len(curves))))
@@ -106,16 +103,17 @@ def _row(mode: str, signal: float) -> str:
 
 
 def ladders(top: int, quick: bool) -> list[dict[str, Any]]:
-    """The table's cells whose grouped angles go to a depth, tied ones to twice that; the quick form goes to 2 only."""
+    """The table's cells whose grouped angles go to a depth, tied ones to twice that.
+
+    The quick form goes to depth 2 with one λ only.
+    """
     if quick and top > 2:
         return []
-    return crossed(size=SIZES, signal=SIGNALS, mode=MODES, tied=(2 * top,), grouped=(top,))
+    weights, depths = WEIGHTS[2:3] if quick else FEWER[top], {"tied": (2 * top,), "grouped": (top,)}
+    return crossed(size=SIZES, signal=SIGNALS, mode=MODES, weight=weights, mixer=MIXER, **depths)
 
 
-LADDERS = {
-    top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=seeds, block=2)
-    for top, seeds in SEEDS.items()
-}
+LADDERS = {top: Grid(experiment="depth_ladder", cells=partial(ladders, top), quick=1, full=1, block=1) for top in FEWER}
 
 
 def summarise_recovery(records: Records, quick: bool) -> Findings:
@@ -123,32 +121,39 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
     cells: list[Entry] = []
     recoveries: dict[str, list[float]] = {}
     won = strictly = cases = 0
+    wins: list[bool] = []
+    doubled: list[bool] = []
     by_size: dict[str, list[float]] = {}
+    weights = WEIGHTS[2:3] if quick else WEIGHTS  # at depths 1 and 2
     for p, top in SOURCE.items():
         if not ladders(top, quick):
             break
         row, found = f"p = {p}", partial(records.pooled, ladders(top, quick))
         curves, grouped = found("tied alpha"), found("grouped alpha")[:, p - 1]
-        tied, twice, depth = curves[:, p - 1], curves[:, 2 * p - 1], p
-        count, wins, doubled, lift, low, middle, high = PAPER[p]
+        tied, twice = curves[:, p - 1], curves[:, 2 * p - 1]
         lifts = found("range") * (grouped - tied)
         recovery = 100 * np.array([depth_efficiency(*three) for three in zip(tied, grouped, twice, strict=True)])
         cells += [
-            entry(row, WINS, 100.0 * (grouped >= tied - 1e-9), paper=100 * wins / count, decimals=1),
-            entry(row, TWICE, 100.0 * (grouped > twice), paper=100 * doubled / count, decimals=1),
-            entry(row, LIFT, lifts, paper=lift),
-            entry(row, RECOVERY, recovery, paper=middle, decimals=1, statistic=np.median),
+            share(row, WINS, grouped > tied),
+            share(row, TWICE, grouped > twice),
+            entry(row, LIFT, lifts),
+            entry(row, RECOVERY, recovery, statistic=np.median),
         ]
-        for (column, share), paper in zip(QUARTILES.items(), (low, high), strict=True):
-            cells.append(entry(row, column, recovery, paper=paper, decimals=1, statistic=partial(np.quantile, q=share)))
+        for column, part in QUARTILES.items():
+            cells.append(entry(row, column, recovery, statistic=partial(np.quantile, q=part)))
         cells += [entry(row, column, alphas) for column, alphas in zip(CURVES, (tied, grouped, twice), strict=True)]
         cells.append(entry(row, "α coord. ascent", found("ascent")))
         recoveries[row] = np.sort(recovery).tolist()
+        wins, doubled = [*wins, *(grouped > tied)], [*doubled, *(grouped > twice)]
         won, cases = won + int((grouped >= tied - 1e-9).sum()), cases + len(tied)
         strictly += int((grouped > tied + 1e-6).sum())
         for size, values in zip(SIZES, np.split(recovery, len(SIZES)), strict=True):
             by_size.setdefault(str(size), []).append(float(np.median(values)))
-    lifted = lifts.reshape(len(SIZES), len(SIGNALS), -1)  # of the largest depth
+        if p == DETAILED:
+            lifted = lifts.reshape(len(SIZES), len(SIGNALS), len(MODES), len(weights), -1)
+    cells += [share(ALL, WINS, wins), share(ALL, TWICE, doubled)]
+    medians = [cell.ours for cell in cells if cell.column == RECOVERY]
+    cells.append(entry(ALL, RECOVERY, medians, statistic=np.median, ranged=True))
     spread = ", ".join(f"{size} {min(each):.0f} to {max(each):.0f} %" for size, each in by_size.items())
     return Findings(
         seeds=LADDERS[2].seeds(quick),
@@ -161,8 +166,9 @@ def summarise_recovery(records: Records, quick: bool) -> Findings:
             "the paper's own table for (14, 10, 3, 3) implies 10 to 19 %.",
             "Uniform feasible sampling has α = 0; enumeration has α = 1 at once, and coordinate ascent from one start "
             "the α shown.",
-            f"Mean lift at p = {depth}: {_listed(SIGNALS, lifted.mean(axis=(0, 2)))} by μ, "
-            f"{_listed(SIZES, lifted.mean(axis=(1, 2)))} by size.",
+            f"Mean lift at p = {DETAILED}: {_listed(SIGNALS, lifted.mean(axis=(0, 2, 3, 4)))} by μ, "
+            f"{_listed(SIZES, lifted.mean(axis=(1, 2, 3, 4)))} by size, "
+            f"{_listed(weights, lifted.mean(axis=(0, 1, 2, 4)))} by λ.",
         ),
         extra={"recoveries": recoveries},
     )
@@ -182,9 +188,9 @@ def draw_recovery(found: Findings) -> Figure:
         labels = ("cases", "median", "paper, quartiles") if p == 1 else (None, None, None)
         right.plot(places, cases, ".", color=COLOURS[0], markersize=2.5, label=labels[0])
         right.plot([p - 0.26, p - 0.02], [np.median(cases)] * 2, color="black", label=labels[1])
-        *_, low, middle, high = PAPER[p]
+        low, high, middle = (found.find(f"p = {p}", column).paper for column in (*QUARTILES, RECOVERY))
         right.plot([p + 0.2] * 2, [low, high], color=GREY, linewidth=3, alpha=0.6)
-        right.plot(p + 0.2, middle, "x", color="black", label=labels[2])
+        right.plot([p + 0.2], [middle], "x", color="black", label=labels[2])
     right.set(xlabel="depth p", ylabel="recovery (%)", xticks=depths)
     right.set_ylim(bottom=-5)
     handles, names = (chain(*both) for both in zip(*(a.get_legend_handles_labels() for a in axes[0]), strict=True))

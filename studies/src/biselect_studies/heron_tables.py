@@ -16,6 +16,7 @@ from biselect_studies.results import Entry
 if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
+BESIDE = "Simulated, beside a figure that the paper measured on a device."
 NOT_HARDWARE = (
     "'ideal' is exact simulation; 'noise model' is the recorded calibration of FakeBoston (Heron r3): noise model, "
     "not hardware. The paper's figures are of a real Heron r3 on another day, another patch and instances it does not "
@@ -24,33 +25,37 @@ NOT_HARDWARE = (
 RANGES = "Each entry is the mean over repeats with its lowest and highest; a single run has no range."
 BY_REPEAT = "lowest and highest repeat"
 TWIRLED = "Under the noise model gate errors are twirled to Paulis, waiting qubits do not relax, and readout errs."
+BY_PATH = {"paper": "noise model", "ours": "noise model, our path"}
+TWO_PATHS = (
+    "'Noise model' alone is by the paper's path, complete fractional: XXPlusYY fused, edges in coloured order, angles "
+    "bound late, RZZ folded. 'Our path' is the Y-frame, which knows the start."
+)
 Measure = Callable[..., Range | float | None]
 """A number from outcomes of runs; None where the shots do not give it, such as a gap without a feasible shot."""
 
 
-def beside(row: str, column: str, values: ArrayLike, paper: float | None = None) -> Entry:
+def beside(row: str, column: str, values: ArrayLike) -> Entry:
     """The mean over repeats with its range, beside a device's figure."""
     found = np.atleast_1d(np.asarray(values, dtype=np.float64))
-    return _not_compared(row, column, Range(float(found.mean()), float(found.min()), float(found.max())), paper)
+    return ranged(row, column, Range(float(found.mean()), float(found.min()), float(found.max())), found.size)
 
 
-def on_device(
-    device: Measured, row: str, name: str, measure: Measure, paper: float | None, *circuits: Circuit
-) -> Entry:
-    """A number in a column of a device, beside the paper's; pending or refused while a circuit has no outcome."""
+def on_device(device: Measured, row: str, name: str, measure: Measure, *circuits: Circuit) -> Entry:
+    """A number in a column of a device; pending or refused while a circuit has no outcome."""
     column = f"{name} {device.label}"
     outcomes = [device.outcomes.get(circuit) for circuit in circuits]
     missing = any(outcome is None for outcome in outcomes)
     found = None if missing else measure(*outcomes)
     if found is None:
         why = device.lacking(*circuits) if missing else "none"
-        return Entry(row=row, column=column, ours=nan, low=nan, high=nan, paper=None, verdict=why)
-    return _not_compared(row, column, found if isinstance(found, Range) else Range(found, found, found), paper)
+        return Entry(row=row, column=column, ours=nan, low=nan, high=nan, verdict=why)
+    return ranged(row, column, found if isinstance(found, Range) else Range(found, found, found))
 
 
-def _not_compared(row: str, column: str, found: Range, paper: float | None) -> Entry:
-    verdict = "-" if paper is None else "not compared"
-    return Entry(row=row, column=column, ours=found[0], low=found[1], high=found[2], paper=paper, verdict=verdict)
+def ranged(row: str, column: str, found: Range, units: int = 0) -> Entry:
+    """A figure with its range, beside a device's."""
+    ours, low, high = found
+    return Entry(row, column, ours, low, high, units=units, range=(low, high), aside=BESIDE)
 
 
 def scaled(found: Range, factor: float) -> Range:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
 from biselect_studies.figures import dots
-from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.results import Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.task import Grid, crossed
@@ -20,23 +20,13 @@ SIGNALS = (2.0, 2.75)
 MODES = ("residual", "mixed")
 UNIFORM, CLASSICAL, ASCENT = "uniform feasible", "classical, best of four", "coordinate ascent, one start"
 ALPHA, SEEN, BEST = "α", "P*(4096) %", "best α"
+LAST = "α at the last depth"
 
 KINDS = ("tied", "grouped")
-PAPER = (  # by depth: α, P*(4096) in %, best α of 4096 shots, each tied and grouped
-    (0.183, 0.190, 28.1, 34.0, 0.900, 0.910),
-    (0.254, 0.267, 56.3, 45.9, 0.947, 0.932),
-    (0.305, 0.324, 53.9, 27.1, 0.942, 0.903),
-    (0.344, 0.364, 53.0, 17.7, 0.945, 0.883),
-    (0.376, 0.397, 31.0, 21.4, 0.908, 0.893),
-    (0.403, 0.427, 12.3, 30.1, 0.871, 0.903),
-    (0.427, 0.452, 16.4, 33.6, 0.889, 0.914),
-    (0.448, 0.473, 23.8, 34.8, 0.897, 0.915),
-)
-PAPER_GOOD = ((0.1, 0.1), (0.1, 0.1), (0.1, 0.1), (0.1, 0.1), (0.2, 0.4), (0.4, 0.7), (0.8, 0.9))  # % from p = 2 on
-COLUMNS = {"alpha": (ALPHA, 3), "seen": (SEEN, 1), "best": (BEST, 3), "good": ("P(α ≥ 0.9) %", 1)}  # with decimals
+COLUMNS = {"alpha": ALPHA, "seen": SEEN, "best": BEST, "good": "P(α ≥ 0.9) %"}
+DEPTHS = 8
 
 DEPTH = 3
-COUNTS = {"bilinear": DEPTH + 2, "fixed-transport": 3 * DEPTH + 1, "fully-grouped": 4 * DEPTH}  # as the paper prints
 CONTAINED = (
     ("tied", "layerwise"),
     ("tied", "bilinear"),
@@ -48,9 +38,10 @@ ANGLES = "angles"
 
 
 def ladders(quick: bool) -> list[dict[str, Any]]:
-    """Both kinds of angles depth by depth."""
-    depth = (2 if quick else len(PAPER),)
-    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth)
+    """Both kinds of angles depth by depth, in the paper's box from its number of starts."""
+    depth = (2 if quick else DEPTHS,)
+    means = {"mixer": ("continuous",), "search": ("paper",)}
+    return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth, **means)
 
 
 LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=2, full=3, block=1)  # twelve in full, as in the paper
@@ -74,18 +65,22 @@ def summarise_readout(records: Records, quick: bool) -> Findings:
         return np.asarray((100 if name == "good" else 1) * found(f"{kind} {name}"))
 
     cells: list[Entry] = []
-    for place, (side, kind) in product(range(ladders(quick)[0]["tied"]), enumerate(KINDS)):
-        printed = (*PAPER[place][side::2], PAPER_GOOD[place - 1][side] if place else None)  # at p = 1: below 0.05 %
-        for (name, (column, decimals)), paper in zip(COLUMNS.items(), printed, strict=True):
-            cells.append(
-                entry(_row(place + 1, kind), column, values(kind, name)[:, place], paper=paper, decimals=decimals)
-            )
+    for place, kind in product(range(ladders(quick)[0]["tied"]), KINDS):
+        for name, column in COLUMNS.items():
+            cells.append(entry(_row(place + 1, kind), column, values(kind, name)[:, place]))
     tied, grouped = (values(kind, "alpha") for kind in KINDS)
     cells.append(entry(UNIFORM, ALPHA, np.zeros(len(tied))))
-    cells += [entry(UNIFORM, COLUMNS[name][0], values("uniform", name)) for name in ("seen", "best", "good")]
+    cells += [entry(UNIFORM, COLUMNS[name], values("uniform", name)) for name in ("seen", "best", "good")]
     for row, name in ((CLASSICAL, "classical"), (ASCENT, "ascent")):
         alphas = found(name)
-        cells += [entry(row, ALPHA, alphas), entry(row, "optimum found (%)", 100.0 * (alphas > 1 - HIT))]
+        cells += [entry(row, ALPHA, alphas), share(row, "optimum found (%)", alphas > 1 - HIT)]
+    cells += [
+        entry(f"p = {place + 1}, grouped − tied", ALPHA, (grouped - tied)[:, place]) for place in range(tied.shape[1])
+    ]
+    for kind, curves in zip(KINDS, (tied, grouped), strict=True):
+        cells.append(share(kind, "grows at every depth (%)", (np.diff(curves, axis=1) > 0).all(axis=1)))
+        by_signal = np.array(np.split(curves[:, -1], len(SIGNALS)))  # the first axis of the cells
+        cells += [entry(f"{kind}, μ = {mu:g}", LAST, alphas) for mu, alphas in zip(SIGNALS, by_signal, strict=True)]
     steady = [int((np.diff(curves, axis=1) > 0).all(axis=1).sum()) for curves in (tied, grouped)]
     return Findings(
         seeds=LADDERS.seeds(quick),
@@ -119,7 +114,7 @@ def summarise_schedules(records: Records, quick: bool) -> Findings:
     for name in SCHEDULES:
         size = Schedule.named(name, DEPTH).size
         cells += [
-            entry(name, ANGLES, [size], paper=COUNTS.get(name), decimals=0),
+            entry(name, ANGLES, [size]),
             entry(name, ALPHA, curves[name]),
             entry(name, "α, share of fully grouped (%)", 100 * curves[name] / full),
             entry(name, SEEN, _seen(found(f"{name} optimum"))),

@@ -16,13 +16,13 @@ from biselect_studies.inference import Comparison, Family, compare
 from biselect_studies.results import Entry, Findings, compared, entry
 from biselect_studies.runner import Records
 from biselect_studies.slices import SLICES, listed
-from biselect_studies.studied_maps import LABEL_FREE, STUDIED
+from biselect_studies.studied_maps import LABEL_FREE, REFITTED, STUDIED
 from biselect_studies.study import described
 from biselect_studies.task import Grid, Task
 
 FRACTIONS = (1.0, 0.5, 0.25, 0.1, 0.05)
 BLOCKS = (0, 1, 2, 3, 4)
-MAPS = STUDIED
+MAPS = (*STUDIED, REFITTED)
 QUICK = 5
 PLAIN = {
     "sequential-max": "feature-first by max",
@@ -205,7 +205,7 @@ NORMS = ("row", "feature")
 OLDEST = BLOCKS[-1]
 SWEEPS = ("smaller reference", "older reference")
 POOLED = "all sizes"
-NAMED = "gaussian"  # the map that the paper puts first under a stale reference
+NAMED = "gaussian-robust"  # the map that the paper puts first under a stale reference: 2Φ(-|Z|) of median and MAD
 
 
 def summarise_mechanism(records: Records, quick: bool) -> Findings:
@@ -247,6 +247,9 @@ def summarise_mechanism(records: Records, quick: bool) -> Findings:
     def means(sweep: str) -> str:
         return " / ".join(f"{float(np.mean(pooled[sweep][f'share {name}'])):.2f}" for name in COMPONENTS)
 
+    def means_of(of: dict[tuple[str, int], float], name: str) -> str:
+        return ", ".join(f"{of[name, size]:.2f}" for size in SIZES)
+
     def first(of: dict[tuple[str, int], float], pick: Any) -> str:
         return ", ".join(f"N = {s}: {pick(LABEL_FREE, key=lambda m, s=s: of[m, s])}" for s in SIZES)
 
@@ -260,8 +263,9 @@ def summarise_mechanism(records: Records, quick: bool) -> Findings:
             f"Among the maps without labels, least feature-aligned drift: {first(drift, min)}; in spreads of the map's "
             f"own weights: {first(spreads, min)}. Highest joint F1@k with the oldest block: {first(stale, max)}. "
             "The paper names Gaussian-tail z for both, at all sizes; it does not list its nine maps.",
-            "`gaussian` here uses mean and standard deviation, `mad-z` median and MAD. `logistic` is supervised: it "
-            "sees the labels of its reference block and is no rival of the others.",
+            f"`{NAMED}` is the paper's 2Φ(-|Z|) of median and MAD, `{REFITTED}` the same of mean and standard "
+            f"deviation: its drift is {means_of(drift, REFITTED)}, that of the paper's {means_of(drift, NAMED)}. "
+            "`logistic` is supervised: it sees the labels of its reference block and is no rival of the others.",
             "With the oldest reference, plain rules on the same weights with a higher mean F1@k than the exact joint "
             f"optimum: {listed(ahead)}.",
             *(family.claim(f"{NAMED} beats {name} in joint F1@k with the oldest reference", name) for name in others),

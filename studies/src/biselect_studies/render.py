@@ -9,14 +9,15 @@ from biselect.core.files import write_folder
 from biselect.errors import MissingDataError
 from biselect.progress import progress_of
 from biselect.report.style import house_style
+from biselect_studies.forecast import keep_times
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
 from biselect_studies.readings import UNEXPLAINED, Reading, read
 from biselect_studies.results import Entry, Findings, Results
+from biselect_studies.rule import CANNOT_TELL, DIFFERS
+from biselect_studies.runner import CELLS as CELLS
 from biselect_studies.runner import Progress, collect, run
 from biselect_studies.study import Study, load
-
-CELLS = "cells"
 
 
 def reproduce(
@@ -48,7 +49,8 @@ def reproduce(
     with progress_of(None if progress in (None, True) else False, name) as told:
         shown = None if told is None else lambda done, total: told(done / max(total, 1), nan)
         count = progress if callable(progress) else shown
-        run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
+        spent = run(tasks, folder / CELLS, on="alone" if study.timed else on, progress=count)
+    keep_times(folder, quick, spent)
     if device is not None:
         device.collect()
     results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))
@@ -76,19 +78,21 @@ def write(study: Study, results: Results, folder: Path) -> None:
 
 
 def shown(entry: Entry) -> str:
-    """One number as people read it: ours with its interval, the paper's, and a mark where they differ."""
+    """One number as people read it: ours with its interval, the paper's, and a mark where they do not match."""
     if isnan(entry.ours):
         return entry.verdict
     interval = "no interval" if isnan(entry.low) else f"{digits(entry.low)}, {digits(entry.high)}"
     text = f"{digits(entry.ours)} [{interval}]"
-    theirs = entry.statement if entry.paper is None else digits(entry.paper)
-    mark = {"differs": " ≠", "not sure": " ?"}.get(entry.verdict, "")
-    return text if theirs is None else f"{text} · {theirs}{mark}"
+    mark = {DIFFERS: " ≠", CANNOT_TELL: " ?"}.get(entry.verdict, "")
+    return text if entry.paper is None else f"{text} · {digits(entry.paper)}{mark}"
 
 
 def legend(found: Findings) -> str:
     """How to read an entry as `shown` writes it."""
-    return f"ours [{found.brackets}] · the paper's, where it prints one; ≠ marks a difference beyond noise."
+    return (
+        f"ours [{found.brackets}] · the paper's, where it prints one; ≠ marks a difference, ? that there is too little "
+        "to tell."
+    )
 
 
 def digits(value: float) -> str:
@@ -113,7 +117,7 @@ def markdown(study: Study, results: Results) -> str:
     for row in rows:
         lines.append(f"| {_in_table(row)} | " + " | ".join(known.get((row, column), "") for column in columns) + " |")
     differences = []
-    for reading, entries in read(results.cells, study.readings):
+    for reading, entries in read([cell for cell in results.cells if cell.verdict == DIFFERS], study.readings):
         where = "; ".join(f"{entry.row}, {entry.column}" for entry in entries)
         why = UNEXPLAINED if reading is None else f"{reading.text} ({reading.cause}{_shown_by(reading)})"
         differences.append(f"{where}: {why}")

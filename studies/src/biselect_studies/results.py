@@ -1,11 +1,11 @@
-"""What a study found, beside what the paper prints: plain data, written once and rendered from."""
+"""What a study found: plain data, written once and rendered from. What the paper prints is in `ledger.toml`."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from math import isnan, nan, sqrt
+from dataclasses import asdict, dataclass, field
+from math import isnan, nan
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from biselect._version import __version__
 from biselect.core.json_files import check_seal, seal
-from biselect_studies.inference import Comparison, bootstrap_interval
+from biselect_studies.inference import Comparison, bootstrap_interval, share_interval
 
 BOOTSTRAP = "95 % bootstrap interval"
 NUMBERS = ("ours", "low", "high")
@@ -30,11 +30,11 @@ class Entry:
         low: lower end of what its brackets hold, most often a 95 % bootstrap interval; NaN where too few units were
             seen for one.
         high: its upper end.
-        paper: what the paper prints, or None.
-        verdict: `equal` to the printed digits, `within noise`, `differs`, or `-` where the paper prints nothing;
-            `as stated`, `not sure` or `differs` where a relation is stated; `not compared` for times and without
-            interval.
-        statement: what the paper states of it in place of a number, such as `> 0`, or None.
+        units: how many seeds, slices or points it is a statistic of; 0 where that is not said.
+        range: the lowest and the highest of these, where the study shows them.
+        aside: why it is not held against what the paper prints, such as a simulation beside a device; or empty.
+        paper: what the paper prints, from the ledger, or None; a study leaves it to `rule.hold`.
+        verdict: of the ledger's rule, or `-` where the paper prints nothing.
     """
 
     row: str
@@ -42,9 +42,11 @@ class Entry:
     ours: float
     low: float
     high: float
+    units: int = 0
+    range: tuple[float, float] | None = None
+    aside: str = ""
     paper: float | None = None
     verdict: str = "-"
-    statement: str | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +59,7 @@ class Findings:
         notes: what a reader must know to read them.
         extra: further data that the figure needs.
         brackets: what `low` and `high` of its numbers are.
+        lacking: why numbers that the ledger names are not among the cells here, such as an environment that is absent.
     """
 
     seeds: int
@@ -64,6 +67,7 @@ class Findings:
     notes: tuple[str, ...] = ()
     extra: Mapping[str, Any] = field(default_factory=dict)
     brackets: str = BOOTSTRAP
+    lacking: str = ""
 
     def find(self, row: str, column: str) -> Entry:
         """The number of that row and column."""
@@ -80,7 +84,8 @@ class Results(Findings):
         label: the paper's label.
         quick: whether this is the short form.
         version: of biselect that made it.
-        code: digest of the sources that made it, see `Study.code`; empty where none is on record.
+        made_from: the modules of the experiments whose results went into it; which depends on the tables at hand.
+        code: digest of these and of the study's own sources, see `Study.code`; empty where none is on record.
     """
 
     study: str
@@ -88,15 +93,23 @@ class Results(Findings):
     label: str
     quick: bool
     version: str = __version__
+    made_from: tuple[str, ...] = ()
     code: str = ""
 
     def to_json(self) -> str:
         """`results.json`."""
-        order = ("study", "title", "label", "quick", "version", "code", "seeds", "brackets", "cells", "notes", "extra")
+        heading = ("study", "title", "label", "quick", "version", "made_from", "code", "seeds", "brackets", "lacking")
         content = asdict(self)
         for cell in content["cells"]:  # NaN is no JSON
             cell.update({name: None for name in NUMBERS if isnan(cell[name])})
-        return json.dumps(seal({name: content[name] for name in order}), indent=1, ensure_ascii=False) + "\n"
+        return (
+            json.dumps(
+                seal({name: content[name] for name in (*heading, "cells", "notes", "extra")}),
+                indent=1,
+                ensure_ascii=False,
+            )
+            + "\n"
+        )
 
     @classmethod
     def from_json(cls, text: str) -> Results:
@@ -104,62 +117,48 @@ class Results(Findings):
         content = json.loads(text)
         check_seal(content, "results.json")
         del content["hash"]
-        cells = tuple(
-            Entry(**{**cell, **{name: nan for name in NUMBERS if cell[name] is None}}) for cell in content.pop("cells")
-        )
-        return cls(**{**content, "notes": tuple(content["notes"])}, cells=cells)
+        cells = tuple(_entry(cell) for cell in content.pop("cells"))
+        listed = {name: tuple(content[name]) for name in ("notes", "made_from")}
+        return cls(**{**content, **listed}, cells=cells)
+
+
+def _entry(cell: dict[str, Any]) -> Entry:
+    ends = cell["range"]
+    return Entry(
+        **{
+            **cell,
+            **{name: nan for name in NUMBERS if cell[name] is None},
+            "range": None if ends is None else (float(ends[0]), float(ends[1])),
+        }
+    )
 
 
 def entry(
-    row: str,
-    column: str,
-    values: ArrayLike,
-    *,
-    paper: float | None = None,
-    decimals: int = 3,
-    statistic: Callable[..., Any] = np.mean,
+    row: str, column: str, values: ArrayLike, *, statistic: Callable[..., Any] = np.mean, ranged: bool = False
 ) -> Entry:
-    """The mean of per-seed values, or another statistic that takes an `axis`, with its interval, beside the paper's."""
+    """The mean of per-seed values, or another statistic that takes an `axis`, with its interval.
+
+    `ranged` adds the lowest and the highest value, for tables that print observed ranges.
+    """
     sample = np.asarray(values, dtype=np.float64)
     ours = float(statistic(sample, axis=-1))
     low, high = bootstrap_interval(sample, statistic=statistic)
     low, high = min(low, ours), max(high, ours)  # the mean of equal values may be off by its rounding
-    verdict = judge(ours, low, high, paper, decimals)
-    return Entry(row, column, ours, low, high, paper, verdict)
+    ends = (float(sample.min()), float(sample.max())) if ranged else None
+    return Entry(row, column, ours, low, high, units=sample.size, range=ends)
 
 
-def compared(row: str, column: str, found: Comparison, *, paper: float | None = None, decimals: int = 3) -> Entry:
-    """A mean of differences with its interval, beside the paper's."""
-    verdict = judge(found.mean, found.low, found.high, paper, decimals)
-    return Entry(row, column, found.mean, found.low, found.high, paper, verdict)
+def share(row: str, column: str, hits: ArrayLike, *, of: float = 100.0) -> Entry:
+    """How many of the units a thing holds for, in per cent unless said otherwise, with Wilson's 95 % interval.
 
-
-def stated(row: str, column: str, values: ArrayLike, relation: str, bound: float, *, by_paper: bool = True) -> Entry:
-    """The mean of per-seed values of which a relation to a bound is stated, by the paper or by our own theory.
-
-    The relation is `>`, `≥`, or `=` for a difference that vanishes on every seed. It holds where the whole interval
-    does as stated, and differs where none of it does; between the two it is not sure.
+    >>> share("p = 1", "wins (%)", [True] * 96).low  # none of 96 fails, but one in 26 might
+    96.1...
     """
-    found = entry(row, column, values)
-    low, high = found.low, found.high
-    holds, fails = {
-        ">": (low > bound, high <= bound),
-        "≥": (low >= bound, high < bound),
-        "=": (low == high == bound, not low <= bound <= high),
-    }[relation]
-    verdict = "as stated" if holds else "differs" if fails else "not sure"
-    return replace(found, verdict=verdict, statement=f"{relation} {bound:g}" if by_paper else None)
+    sample = np.asarray(hits, dtype=bool)
+    low, high = share_interval(int(sample.sum()), sample.size)
+    return Entry(row, column, of * float(sample.mean()), of * low, of * high, units=sample.size)
 
 
-def judge(ours: float, low: float, high: float, paper: float | None, decimals: int) -> str:
-    """Hold our mean against a printed one of as many seeds: their difference is √2 times as noisy as ours."""
-    if paper is None:
-        return "-"
-    rounding = 0.5 * 10.0**-decimals
-    if isnan(low):
-        return "not compared"
-    apart = abs(ours - paper)
-    if apart <= rounding * (1 + 1e-9):
-        return "equal"
-    noise = sqrt(2) * (high - ours if paper > ours else ours - low) + rounding  # the side that faces the paper's
-    return "within noise" if apart <= noise else "differs"
+def compared(row: str, column: str, found: Comparison) -> Entry:
+    """A mean of differences with its interval."""
+    return Entry(row, column, found.mean, found.low, found.high, units=found.units)

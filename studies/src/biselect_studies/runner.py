@@ -2,6 +2,7 @@
 
 import json
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,7 @@ from biselect_studies.task import Cell, Task, Values
 Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and of all."""
 
+CELLS = "cells"  # in an output folder, where results of tasks are kept
 ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back only when all of them are done
 
 
@@ -35,8 +37,10 @@ class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
         return np.concatenate([self.of(cell)[name] for cell in cells if only.items() <= cell.items()])
 
 
-def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None) -> None:
-    """Do all tasks whose results are not in the folder yet.
+def run(
+    tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None
+) -> dict[str, list[float]]:
+    """Do all tasks whose results are not in the folder yet; gives the processor time of each, by experiment.
 
     A run may be killed at any point: what is finished stays, what is not is done again by the next run. Results do
     not depend on where the work is done. They are kept under a digest of the code that makes them: after a change of
@@ -52,15 +56,18 @@ def run(tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Pro
     check_folder(folder)
     for experiment in {task.experiment for task in unique}:
         tidy(folder / experiment)
-    pending = _pending(unique, folder)
+    pending = pending_of(unique, folder)
     done = len(unique) - len(pending)
     if progress is not None:
         progress(done, len(unique))
-    for task, values in perform_all(pending, on):
+    spent: dict[str, list[float]] = {}
+    for task, values, seconds in perform_all(pending, on):
         _write(task, values, folder)
+        spent.setdefault(task.experiment, []).append(seconds)
         done += 1
         if progress is not None:
             progress(done, len(unique))
+    return spent
 
 
 def collect(tasks: Iterable[Task], folder: Path) -> Records:
@@ -82,7 +89,7 @@ def collect(tasks: Iterable[Task], folder: Path) -> Records:
     return joined
 
 
-def _pending(tasks: Iterable[Task], folder: Path) -> list[Task]:
+def pending_of(tasks: Iterable[Task], folder: Path) -> list[Task]:
     """Tasks without a result that can be used; it is said where there was one."""
     missing, refused = [], []
     for task in tasks:
@@ -129,8 +136,8 @@ def _write(task: Task, values: Values, folder: Path) -> None:
     write_file(path, json.dumps(content, separators=(",", ":")))
 
 
-def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values]]:
-    """Every task with its values, as they come; they travel back, so that the caller alone keeps them."""
+def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values, float]]:
+    """Every task with its values and the processor time it took, as they come; they travel back to be kept."""
     if on not in ("local", "alone", "ray") and not on.startswith(("dask://", "ray://")):
         raise InputError(f"cannot run on {on!r}; use local, alone, dask://HOST:PORT, ray or ray://HOST:PORT")
     if not tasks:
@@ -167,8 +174,9 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
-def _perform(task: Task) -> tuple[Task, Values]:
-    return task, task.perform()
+def _perform(task: Task) -> tuple[Task, Values, float]:
+    begin = time.process_time()
+    return task, task.perform(), time.process_time() - begin
 
 
 @contextmanager

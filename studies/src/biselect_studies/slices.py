@@ -91,7 +91,6 @@ class SliceTable:
         features: how many each row has; `m` of them are chosen.
         names: the paper's methods, by the experiment's name.
         baselines: plain methods beside them.
-        paper: the paper's figures by method and size.
         cell: of a size, the quick form, methods, and a `window` and `map` that are not the paper's.
         maps: candidates on the buffer.
         choice: methods that the choice needs there, and those that are read under it later.
@@ -109,7 +108,6 @@ class SliceTable:
     m: int
     names: Mapping[str, str]
     baselines: Mapping[str, str]
-    paper: Mapping[str, tuple[float, ...]]
     cell: Callable[..., dict[str, Any]]
     maps: tuple[str, ...]
     choice: tuple[tuple[str, ...], tuple[str, ...]]
@@ -166,11 +164,10 @@ class SliceTable:
         choices = {size: self.choose(records, size, quick) for size in self.sizes}
         (rival, *_), joint = self.names, "exact"
         what, first, both = self.words
-        for position, size in enumerate(self.sizes):
+        for size in self.sizes:
             values, column = records.of(self.main_cell(size, quick)), self.heading(size)
             for method, name in self.names.items():
-                paper = self.paper[method][position] if method in self.paper else None
-                rows.append(self.beside(entry(name, column, values[method][:PAPER_SLICES], paper=paper)))
+                rows.append(self.beside(entry(name, column, values[method][:PAPER_SLICES])))
             for method, name in self.labels.items():
                 rows.append(entry(f"{name}, {count} slices", column, values[method]))
                 if method in self.baselines and np.mean(values[method]) > np.mean(values[joint]):
@@ -202,7 +199,7 @@ class SliceTable:
                 point = found.find(f"{name}, {found.seeds} slices", self.heading(size))
                 colour = "grey" if method == "kawasaki" else COLOURS[method in self.baselines]
                 whiskers(panel, [place], [point], upright=False, marker="o", color=colour)
-                if method in self.paper:
+                if method in self.names:
                     panel.plot([found.find(name, self.heading(size)).paper], [place], "x", color="black", zorder=5)
             panel.set(title=self.heading(size), xlabel="mean F1@k")
         axes[0, 0].set_yticks(range(len(self.labels)), list(self.labels.values()))

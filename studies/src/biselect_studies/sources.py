@@ -12,7 +12,9 @@ import biselect
 import biselect_studies
 
 ROOTS = {Path(package.__path__[0]).name: Path(package.__path__[0]) for package in (biselect, biselect_studies)}
-APART = {f"biselect_studies.{name}" for name in ("sources", "task")}  # they name results and make none
+APART = {  # they name, run, keep and judge results and make none
+    f"biselect_studies.{name}" for name in ("sources", "task", "runner", "forecast", "ledger", "rule", "readings")
+}
 LAZY = re.compile(rf"({'|'.join(ROOTS)})(\.\w+)+(:\w+)?")  # a module named in a string, to be loaded when it is needed
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 

@@ -12,7 +12,8 @@ from biselect_studies.baselines import DETECTORS, WEIGHING
 from biselect_studies.experiments.aml_pools import SIZE
 from biselect_studies.figures import Figure, line, look, panels, whiskers
 from biselect_studies.inference import LEVEL, Comparison, compare, holm, smallest_p
-from biselect_studies.results import Entry, Findings, compared, entry
+from biselect_studies.ledger import read_ledger
+from biselect_studies.results import Entry, Findings, compared, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.slices import PAPER_SLICES, SEQUENTIAL, choose, slice_grid
 from biselect_studies.studied_maps import LABEL_FREE
@@ -22,7 +23,7 @@ from biselect_studies.triggers import MENUS, WINDOW, enrichment
 
 NUMBERS = (500, 1000, 2000)
 TRIGGERS = ("logistic", "robust-z")
-PAPER_RECALL = {500: 0.360, 2000: 0.795}  # of the logistic trigger; the printed lifts tell which N each belongs to
+ALL = "all N"
 
 
 def turn_on_cell(quick: bool) -> dict[str, Any]:
@@ -53,13 +54,13 @@ def summarise_turn_on(records: Records, quick: bool) -> Findings:
             window = np.repeat(np.arange(len(positives)), positives)
             hits = np.concatenate([np.arange(p) < c for p, c in zip(positives, caught, strict=True)])
             recall = compare(hits.astype(float), clusters=window)
-            paper = PAPER_RECALL.get(number) if trigger == "logistic" else None
-            rows.append(aml.beside(compared(f"{trigger}: recall", f"N = {number}", recall, paper=paper)))
+            rows.append(aml.beside(compared(f"{trigger}: recall", f"N = {number}", recall)))
             lift, low, high = (enrichment(value, number, WINDOW) for value in (recall.mean, recall.low, recall.high))
-            printed = None if paper is None else round(enrichment(paper, number, WINDOW), 2)
-            verdict = "-" if paper is None else rows[-1].verdict
             row, column = f"{trigger}: enrichment", f"N = {number}"
-            rows.append(Entry(row, column, lift, low, high, printed, verdict))
+            rows.append(aml.beside(Entry(row, column, lift, low, high, units=recall.units)))
+        for quantity in ("recall", "enrichment"):
+            each = [one.ours for one in rows if one.row == f"{trigger}: {quantity}"]
+            rows.append(aml.beside(entry(f"{trigger}: {quantity}", ALL, each, statistic=np.median, ranged=True)))
     return Findings(
         seeds=test_windows(quick),
         cells=tuple(rows),
@@ -79,9 +80,8 @@ def draw_turn_on(found: Findings) -> Figure:
         for position, trigger in enumerate(TRIGGERS):
             points = [found.find(f"{trigger}: {quantity}", f"N = {number}") for number in NUMBERS]
             line(panel, NUMBERS, points, position, trigger)
-            known = [(n, p.paper) for n, p in zip(NUMBERS, points, strict=True) if p.paper is not None]
-            if known:
-                panel.plot(*zip(*known, strict=True), "x", color="black", label="paper, HI-Small", zorder=5)
+        ends = read_ledger().of("stage1-turn-on")[f"logistic: {quantity}", ALL].ends
+        panel.axhspan(*ends, color="grey", alpha=0.15, linewidth=0, label="paper, range on HI-Small")
         panel.set(xlabel="N kept of 20,000", ylabel=quantity)
     chance = [number / WINDOW for number in NUMBERS]
     axes[0, 0].plot(NUMBERS, chance, color="grey", linestyle=":", label="chance")
@@ -92,12 +92,7 @@ def draw_turn_on(found: Findings) -> Figure:
 
 
 BUDGETS = (20, 50)
-PAPER: dict[tuple[str, int], tuple[float, float, None]] = {  # against COLUMNS
-    ("medium", 20): (0.48, -0.64, None),
-    ("medium", 50): (0.44, -1.72, None),
-    ("high", 20): (1.00, -2.64, None),
-    ("high", 50): (1.52, -7.04, None),
-}
+CONDITIONS = [(menu, k) for menu in MENUS for k in BUDGETS]
 COLUMNS = ("Δ feature-first", "Δ budget-aware trigger", "Δ chance")
 MAPS = LABEL_FREE
 HEURISTIC = "greedy"
@@ -123,8 +118,8 @@ def ranked_cell(menu: str, k: int, quick: bool) -> dict[str, Any]:
 
 def menu_cells(quick: bool) -> list[dict[str, Any]]:
     """Every condition on both windows."""
-    scored = [menu_cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in MAPS for menu, k in PAPER]
-    return [ranked_cell(menu, k, quick) for menu, k in PAPER] + scored
+    scored = [menu_cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in MAPS for menu, k in CONDITIONS]
+    return [ranked_cell(menu, k, quick) for menu, k in CONDITIONS] + scored
 
 
 MENU_GRID = slice_grid("aml_menu", menu_cells)
@@ -141,13 +136,13 @@ def summarise_menu(records: Records, quick: bool) -> Findings:
     family: dict[str, Comparison] = {}  # of one joint method, the exact optimum: two that agree are no more evidence
     kept, choices, ahead, below = [], [], [], []
     seen: set[tuple[Any, ...]] = set()
-    for (menu, k), printed in PAPER.items():
+    for menu, k in CONDITIONS:
         map_name, rule = chosen(records, menu, k, quick)
         values = {**records.of(ranked_cell(menu, k, quick)), **records.of(menu_cell(menu, k, quick, "test", map_name))}
         title = f"{menu}, k = {k}"
         number, total = int(values["kept"][0]), int(values["windows"][0])
-        kept_row = f"{title}: windows kept of {total}"
-        rows.append(Entry(row=kept_row, column="TP@k", ours=number, low=number, high=number))
+        if k == BUDGETS[0]:
+            rows.append(aml.beside(share(menu, "windows kept (%)", np.arange(total) < number)))
         before = int(records.of(menu_cell(menu, k, quick, "buffer", map_name))["kept"][0])
         kept.append(f"{title}: {number or 'none'} of {total} ({before or 'none'} on the buffer)")
         choices.append(f"{title}: {map_name}, {rule.split(':')[1]}")
@@ -158,9 +153,9 @@ def summarise_menu(records: Records, quick: bool) -> Findings:
         seen.add(question)
         chance = values["positives"] * k / SIZE
         others = (values[rule], values["budgeted"], chance)
-        for column, other, paper in zip(COLUMNS, others, printed, strict=True):
+        for column, other in zip(COLUMNS, others, strict=True):
             first = (values[HEURISTIC] - other)[:PAPER_SLICES]
-            rows.append(aml.beside(entry(f"{title}: Greedy+LS, 25 slices", column, first, paper=paper, decimals=2)))
+            rows.append(aml.beside(entry(f"{title}: Greedy+LS, 25 slices", column, first)))
             for method in (HEURISTIC, "exact"):
                 found = compare(values[method] - other, clusters=values["place"])
                 rows.append(compared(f"{title}: {WEIGHED[method]}, windows resampled", column, found))
@@ -216,15 +211,18 @@ def draw_menu(found: Findings) -> Figure:
     figure, axes = panels(1, len(COLUMNS), width=3.2, height=2.8)
     for panel, column in zip(axes[0], COLUMNS, strict=True):
         for position, name in enumerate((WEIGHED[HEURISTIC], WEIGHED["exact"])):
-            rows = {f"{menu}, k = {k}: {name}, windows resampled": place for place, (menu, k) in enumerate(PAPER)}
+            rows = {f"{menu}, k = {k}: {name}, windows resampled": place for place, (menu, k) in enumerate(CONDITIONS)}
             points = [one for one in found.cells if one.row in rows and one.column == column]
             x = [rows[one.row] + 0.2 * (position - 0.5) for one in points]
             whiskers(panel, x, points, label=name, **look(position))
-        printed = [figures[COLUMNS.index(column)] for figures in PAPER.values()]
-        if None not in printed:
-            panel.plot(range(len(PAPER)), printed, "x", color="black", label="paper, HI-Small")
+        known = read_ledger().of("joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline")
+        printed = [known.get((f"{menu}, k = {k}: Greedy+LS, 25 slices", column)) for menu, k in CONDITIONS]
+        for place, one in enumerate(printed):
+            if one is not None:
+                label = None if place else "paper, HI-Small"
+                panel.plot(place, one.value, "x", color="black", linestyle="none", label=label)
         panel.axhline(0, color="black", linewidth=0.8)
-        panel.set_xticks(range(len(PAPER)), [f"{menu}\nk = {k}" for menu, k in PAPER])
+        panel.set_xticks(range(len(CONDITIONS)), [f"{menu}\nk = {k}" for menu, k in CONDITIONS])
         panel.set(title=f"joint, {column}", ylabel="difference in TP@k")
     kept = "" if found.extra["holm"] else ": the menus keep no window"
     figure.suptitle(f"{aml.place(found)}{kept}", fontsize=8)

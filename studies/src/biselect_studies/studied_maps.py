@@ -1,4 +1,9 @@
-"""The maps that the studies compare: those of the paper and those that were there when their tables were made."""
+"""The maps that the studies compare: the paper's own to the letter, and others that it may have had among its nine.
 
-LABEL_FREE = ("ecdf", "conformal", "gaussian", "abs-z", "mad-z", "student-t", "laplace", "pareto")
+Of the paper's, `ecdf-paper` ranks ties as its formula does, and `gaussian-robust` is its 2Φ(-|Z|) of median and MAD.
+"""
+
+LABEL_FREE = ("ecdf-paper", "conformal", "gaussian-robust", "abs-z", "mad-z", "student-t", "laplace", "pareto")
 STUDIED = (*LABEL_FREE, "logistic")
+REFITTED = "gaussian"
+"""Ours: 2Φ(-|z|) with z from mean and standard deviation of the reference."""

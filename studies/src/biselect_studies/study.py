@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
@@ -14,6 +14,7 @@ from biselect.errors import InputError
 from biselect_studies.measured import NONE, Circuit, Measured, Survey
 from biselect_studies.readings import Reading
 from biselect_studies.results import Entry, Findings, Results
+from biselect_studies.rule import hold
 from biselect_studies.runner import Records
 from biselect_studies.sources import digest
 from biselect_studies.task import Task
@@ -52,7 +53,7 @@ class Study:
         summarise: numbers from the finished work; the second argument says whether it is the quick form.
         draw: the figure, from the numbers alone.
         choices: what the paper left open, and what we chose.
-        readings: why numbers differ from the paper's, where they do; the first that covers a number counts.
+        readings: why numbers differ from the paper's, where they do; the first that covers a difference counts.
         timed: whether it measures clock time: then one task runs at a time, on this machine.
         absent: why it cannot run here, such as a table that is not at hand; None where it can.
         device: columns that a device can fill; None where there are none.
@@ -82,17 +83,19 @@ class Study:
                 notes=(*found.notes, measured.note),
                 extra={**found.extra, "devices": [device.to_dict() for device in measured.devices]},
             )
-        return Results(**vars(found), **self._heading(quick), code=self.code(quick))
+        if not quick:  # a quick form has fewer seeds or smaller sizes than what is printed
+            found = replace(found, cells=hold(self.name, found.cells))
+        made_from = tuple(sorted({task.module for task in self.tasks(quick)}))
+        return Results(**vars(found), **self._heading(quick), made_from=made_from, code=self.code(made_from))
 
     def skipped(self, reason: str, quick: bool) -> Results:
         """No numbers, and why."""
         notes = (f"Skipped: {reason}",)
         return Results(seeds=0, cells=(), notes=notes, **self._heading(quick))
 
-    def code(self, quick: bool) -> str:
-        """Digest of all sources that its numbers come from: this study's, and those of its experiments."""
-        experiments = {task.module for task in self.tasks(quick)}
-        digests = [digest(module) for module in (_module(self.name), *sorted(experiments))]
+    def code(self, made_from: Iterable[str]) -> str:
+        """Digest of all sources that its numbers come from: this study's, and those of the experiments named."""
+        digests = [digest(module) for module in (_module(self.name), *made_from)]
         return hashlib.sha256(" ".join(digests).encode()).hexdigest()
 
     def _heading(self, quick: bool) -> dict[str, Any]:

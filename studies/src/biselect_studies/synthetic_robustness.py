@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from biselect_studies.figures import COLOURS, GREY, MARKERS, Figure, line, panels
-from biselect_studies.results import Entry, Findings, entry
+from biselect_studies.ledger import read_ledger
+from biselect_studies.results import Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.synthetic_table import SIZE, percent
@@ -24,14 +25,9 @@ MODES = {
     "centred-rank-one": "centred rank-one",
     "shifted-rank-one": "mean-shifted rank-one",
 }
-PAPER = {  # at ν = 50 %, η = 1, entrywise
-    "joint combined": 0.993,
-    "sequential combined": 0.710,
-    "joint feature": 0.987,
-    "sequential feature": 0.686,
-    "joint exact": 0.934,
-    "sequential exact": 0.054,
-}
+METRICS = [
+    f"{selector} {metric}" for metric in ("combined", "feature", "exact") for selector in ("joint", "sequential")
+]
 CLEAN_SUM = {**SIZE, "noise": 0.5, "mode": "row", "rule": "sum", "scale": "pool", "eta": 0.0}
 """The sum rule on the clean weights of panels a and b: why panels c and d need others."""
 
@@ -55,11 +51,11 @@ def summarise_errors(records: Records, quick: bool) -> Findings:
         values = records.of(cell)
         row, column = _row(cell), f"η = {cell['eta']:g}"
         swept = cell["rule"] == "best-clean"
-        printed = swept and cell["noise"] == 0.5 and cell["eta"] == 1.0
-        metrics = PAPER if swept else ("joint feature", "sequential feature")
-        for metric in metrics:
-            paper = PAPER[metric] if printed else None
-            found.append(entry(f"{row}, {metric}", column, values[metric], paper=paper))
+        for metric in METRICS if swept else ("joint feature", "sequential feature"):
+            if metric.endswith("exact"):
+                found.append(share(f"{row}, {metric}", column, values[metric], of=1))
+            else:
+                found.append(entry(f"{row}, {metric}", column, values[metric]))
         if not swept and cell["eta"] == 1.0:
             clipped[cell["mode"]] = float(np.mean(values["clipped"]))
     lost = float(np.mean(records.of(CLEAN_SUM)["sequential feature"]))
@@ -116,12 +112,6 @@ CENTERS = {"mean": "Abs. z", "median": "MAD z"}
 FOLLOWED = {"shared-support": "Shared support", "redundant-decoys": "Redundant decoys"}
 PROXIES = [{"mechanism": "proxy-burden", "k": k, "shift": s, "m": 4} for k in (1, 2, 4) for s in (0.0, 1.5, 3.0, 4.5)]
 PROXY_ROW = "Proxy burden 0.5"
-PAPER_LIFT = {  # lift by calibration map; the largest is at m/D = 0.27 in both follow-ups
-    "Shared support": {"mean": 0.219, "median": 0.344},
-    "Redundant decoys": {"mean": 0.180, "median": 0.216},
-    PROXY_ROW: {"mean": 0.025, "median": 0.060},
-}
-PAPER_RATIO = 0.27
 
 
 def mechanism_cells() -> list[dict[str, Any]]:
@@ -142,11 +132,11 @@ def summarise_mechanisms(records: Records, quick: bool) -> Findings:
         for name, row in FOLLOWED.items():
             lifts = [records.of(_mechanism_cell(name, m, center))["active"] for m in BUDGETS]
             best = int(np.argmax([lift.mean() for lift in lifts]))
-            found.append(entry(row, f"{title}, ΔF1", lifts[best], paper=PAPER_LIFT[row][center]))
-            found.append(entry(row, f"{title}, m/D", [BUDGETS[best] / FEATURES], paper=PAPER_RATIO, decimals=2))
+            found.append(entry(row, f"{title}, ΔF1", lifts[best]))
+            found.append(entry(row, f"{title}, m/D", [BUDGETS[best] / FEATURES]))
             sweeps[f"{row}, {title}"] = [float(lift.mean()) for lift in lifts]
         grid = [records.of({**cell, "center": center})["combined"] for cell in PROXIES]
-        found.append(entry(PROXY_ROW, f"{title}, ΔF1", np.mean(grid, axis=0), paper=PAPER_LIFT[PROXY_ROW][center]))
+        found.append(entry(PROXY_ROW, f"{title}, ΔF1", np.mean(grid, axis=0)))
         losing |= {cell["shift"] for cell, lifts in zip(PROXIES, grid, strict=True) if lifts.mean() < 0}
     return Findings(
         seeds=MECHANISMS.seeds(quick),
@@ -166,7 +156,8 @@ def draw_mechanisms(found: Findings) -> Figure:
     ratios = [m / FEATURES for m in BUDGETS]
     for position, (label, lifts) in enumerate(found.extra["sweeps"].items()):
         axes[0, 0].plot(ratios, lifts, color=COLOURS[position], marker=MARKERS[position], label=label)
-    axes[0, 0].axvline(PAPER_RATIO, color=GREY, linestyle=":", label="paper's largest lift")
+    printed = read_ledger().of("synthetic-mechanism-stable")["Shared support", "Abs. z, m/D"]
+    axes[0, 0].axvline(printed.value, color=GREY, linestyle=":", label="paper's largest lift")
     axes[0, 0].axhline(0, color="black", linewidth=0.8)
     axes[0, 0].set(xlabel="feature budget m/D", ylabel="joint minus sequential,\nactive-feature F1")
     axes[0, 0].legend(loc="center left", bbox_to_anchor=(1, 0.5))

@@ -17,9 +17,10 @@ EXPERIMENTS = "biselect_studies.experiments"
 SHARED = {
     "aml_pools": ("aml_slices", "aml_menu", "aml_turn_on"),
     "benchmark": ("matched_compute", "perturbation", "mechanism"),
-    "compile_case": ("compile_paths", "compile_dense", "routing"),
+    "compile_case": ("compile_paths", "transpiler_seeds", "compile_dense", "routing", "layer_gates", "staged_depth"),
     "creditcard_pools": ("creditcard_slices", "creditcard_budgets", "creditcard_reference"),
     "depth_ladder": ("parameterizations", "grouping_control"),
+    "open_settings": ("walk_settings", "marginal_settings", "cap_settings", "pool_settings"),
 }
 """Modules of several experiments; any other experiment is in the module of its name."""
 

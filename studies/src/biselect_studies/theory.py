@@ -19,7 +19,7 @@ from biselect.theory import (
     joint_threshold,
 )
 from biselect_studies.figures import GREY, Figure, look, panels
-from biselect_studies.results import Entry, Findings, entry, stated
+from biselect_studies.results import Entry, Findings, share
 from biselect_studies.runner import Records
 from biselect_studies.study import Study, described
 from biselect_studies.task import Grid
@@ -55,7 +55,6 @@ class Point:
         drawn: how the experiment draws its noise, where it is not the statement's way.
         more: further parameters of the experiment.
         selector: `joint` or `columns`.
-        promise: who promises recovery with probability 1 - δ there: the `paper`, `ours` alone, or `nobody`.
         multiple: of the threshold.
     """
 
@@ -66,7 +65,6 @@ class Point:
     drawn: dict[str, Any] | None = None
     more: dict[str, Any] = field(default_factory=dict)
     selector: str = "joint"
-    promise: str = "paper"
     multiple: float = 1.0
 
 
@@ -109,18 +107,14 @@ class Statement:
         return Grid(experiment="recovery", cells=lambda quick: cells, quick=100, full=800, block=100)
 
     def summarise(self, records: Records, quick: bool) -> Findings:
-        """Recovery at every point, held against 1 - δ where theory promises it, and along the curves."""
+        """Recovery at every point, and along the curves."""
         cells: list[Entry] = []
         curves: dict[str, dict[str, list[float]]] = {}
         for sector in SECTORS:
             row = _row(sector)
             for point in self.points:
                 values = self.values(records, sector, point)
-                if point.promise == "nobody":
-                    cells.append(entry(row, point.column, values))
-                else:
-                    by_paper = point.promise == "paper"
-                    cells.append(stated(row, point.column, values, "≥", 1 - DELTA, by_paper=by_paper))
+                cells.append(share(row, point.column, values, of=1))
             curves[row] = {"joint": [], "columns": []}
             for point in CURVE:
                 curves[row][point.selector].append(float(self.values(records, sector, point).mean()))
@@ -232,15 +226,15 @@ GAUSSIAN = Statement(
     drawn={},
     points=(
         Point(column="joint at its threshold"),
-        Point(column="joint at the class-wise one", at="class-wise", promise="ours"),
+        Point(column="joint at the class-wise one", at="class-wise"),
         Point(column="joint, η = 0.5 adversarial", burden=Burden(error=0.5), more={"error": 0.5}),
         Point(
             column="joint, marginals adversarial",
             burden=Burden(sample_bound=1.0, feature_bound=1.0),
             more={"marginals": 1.0},
         ),
-        Point(column="feature-first at its tight one", at="feature-first", selector="columns", promise="ours"),
-        Point(column="feature-first at the joint one", selector="columns", promise="nobody"),
+        Point(column="feature-first at its tight one", at="feature-first", selector="columns"),
+        Point(column="feature-first at the joint one", selector="columns"),
     ),
     notes=_gaussian_notes,
     second="feature-first (tight)",
@@ -250,9 +244,9 @@ BERNSTEIN = Statement(
     drawn=LAPLACE,
     points=(
         Point(column="joint at its threshold"),
-        Point(column="joint at the class-wise one", at="class-wise", promise="ours"),
+        Point(column="joint at the class-wise one", at="class-wise"),
         Point(column="feature-first at its own", at="feature-first", selector="columns"),
-        Point(column="feature-first at the joint one", selector="columns", promise="nobody"),
+        Point(column="feature-first at the joint one", selector="columns"),
     ),
     notes=_bernstein_notes,
 )
@@ -262,10 +256,10 @@ CLIPPED = Statement(
     points=(
         Point(column="joint, clipped noise"),
         Point(column="the same, ρ + η = 0.5 adversarial", burden=Burden(error=0.5), more={"error": 0.5}),
-        Point(column="joint at the class-wise one", at="class-wise", promise="ours"),
+        Point(column="joint at the class-wise one", at="class-wise"),
         Point(column="feature-first at its own", at="feature-first", selector="columns"),
-        Point(column="joint, not clipped", drawn=CAUCHY, promise="nobody"),
-        Point(column="joint, observed weights clipped", drawn=CAUCHY, more={"cap": TAU}, promise="nobody"),
+        Point(column="joint, not clipped", drawn=CAUCHY),
+        Point(column="joint, observed weights clipped", drawn=CAUCHY, more={"cap": TAU}),
     ),
     notes=_clipped_notes,
 )
@@ -274,15 +268,14 @@ COVARIANCE = Statement(
     drawn={"correlation": SHARED},
     points=(
         *(
-            Point(column=f"{at}, r = {r:g}", at=at, noise=_correlated(r), drawn={"correlation": r}, promise=promise)
+            Point(column=f"{at}, r = {r:g}", at=at, noise=_correlated(r), drawn={"correlation": r})
             for r in (0.0, 0.5, 0.9)
-            for at, promise in (("joint", "paper"), ("class-wise", "ours"))
+            for at in ("joint", "class-wise")
         ),
         Point(
             column="r = 0.9 at the r = 0 threshold",
             noise=_correlated(0.0),
             drawn={"correlation": 0.9},
-            promise="nobody",
         ),
     ),
     notes=_covariance_notes,

@@ -14,7 +14,7 @@ from biselect_studies import replay_tables as chip
 from biselect_studies.figures import dots
 from biselect_studies.heron_tables import BY_REPEAT, beside
 from biselect_studies.inference import bootstrap_interval
-from biselect_studies.results import BOOTSTRAP, Entry, Findings, entry
+from biselect_studies.results import BOOTSTRAP, Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described
 from biselect_studies.task import Task, tasks_for
@@ -30,18 +30,6 @@ VARIANTS = {  # the paper's four and, last, a fair baseline: the paper's XY-QAOA
 SEARCHES = {"paper": "paper's search", "ours": "our search"}
 TRIVIAL = 0.01  # hit rate of mixing alone
 SHOTS = 4096
-MEANS = {  # the paper's mean 10⁴ p_BK, lift over XY-QAOA, instances improved in per cent of 8
-    "tied": (7.98, None, None),
-    "bilinear": (8.60, 0.62, 62.5),
-    "fixed-transport": (28.8, 20.77, 87.5),
-    "fully-grouped": (39.6, 31.60, 100.0),
-}
-PAPER = {  # 10⁴ p_BK of the paper's eight instances
-    "tied": (13.06, 0.89, 0.76, 7.71, 1.31, 30.69, 1.22, 8.24),
-    "bilinear": (13.06, 0.95, 1.52, 7.71, 3.22, 30.69, 1.74, 9.91),
-    "fixed-transport": (132.99, 3.02, 2.65, 33.31, 6.18, 30.69, 2.47, 18.72),
-    "fully-grouped": (131.40, 12.07, 8.14, 13.36, 12.35, 45.00, 53.96, 40.38),
-}
 MEAN, LIFT, BETTER, SEEN = "10⁴ p_BK", "lift over XY-QAOA", "improved (%)", "hit in 4096 shots (%)"
 UNIFORM, EACH, OURS = "Uniform feasible", "geometric mean of all", "Fully grouped, our search"
 
@@ -80,18 +68,17 @@ def summarise_means(records: Records, quick: bool) -> Findings:
     found = {pair: rates(records, " ".join(pair)) for pair in product(SEARCHES, VARIANTS)}
     cells: list[Entry] = []
 
-    def add(row: str, values: NDArray[Any], mean: float | None = None) -> None:
-        cells.append(entry(row, MEAN, 1e4 * values, paper=mean, decimals=2))
+    def add(row: str, values: NDArray[Any]) -> None:
+        cells.append(entry(row, MEAN, 1e4 * values))
         cells.append(entry(row, "geometric mean", 1e4 * values, statistic=gmean))
         cells.append(entry(row, SEEN, 100 * (1 - (1 - values) ** SHOTS)))
 
     for schedule, search in product(VARIANTS, SEARCHES):
         row, values, tied = f"{VARIANTS[schedule]}, {SEARCHES[search]}", found[search, schedule], found[search, "tied"]
-        mean, lift, better = MEANS.get(schedule, (None,) * 3) if search == "paper" else (None,) * 3
-        add(row, values, mean)
+        add(row, values)
         if schedule != "tied":
-            cells.append(entry(row, LIFT, 1e4 * (values - tied), paper=lift, decimals=2))
-            cells.append(entry(row, BETTER, 100.0 * (values > tied), paper=better, decimals=1))
+            cells.append(entry(row, LIFT, 1e4 * (values - tied)))
+            cells.append(share(row, BETTER, values > tied))
     add("Mixing alone, γ = 0", rates(records, "mixing"))
     add(UNIFORM, rates(records, "uniform"))
     cells.append(entry("Coordinate ascent, one start", SEEN, 100.0 * rates(records, "ascent")))
@@ -133,25 +120,20 @@ def summarise_instances(records: Records, quick: bool) -> Findings:
     columns = {VARIANTS[schedule]: 1e4 * rates(records, f"paper {schedule}") for schedule in VARIANTS}
     columns[OURS] = 1e4 * rates(records, "ours fully-grouped")
     columns[UNIFORM] = 1e4 * rates(records, "uniform")
-    printed = {VARIANTS[schedule]: np.array(values) for schedule, values in PAPER.items()}
     order = np.argsort(-columns["XY-QAOA"][:8], kind="stable")
-    theirs = np.argsort(-printed["XY-QAOA"], kind="stable")
-    cells: list[Entry] = []
-    for place, (own, their) in enumerate(zip(order, theirs, strict=False)):
-        for column, values in columns.items():
-            paper = float(printed[column][their]) if column in printed else None
-            cells.append(beside(f"{place + 1}.", column, values[own], paper))
-    for column, values in columns.items():
-        paper = float(np.exp(np.log(printed[column]).mean())) if column in printed else None
-        cells.append(entry(EACH, column, values, paper=paper, decimals=2, statistic=gmean))
+    cells = [
+        beside(f"{place + 1}.", column, values[own])
+        for place, own in enumerate(order)
+        for column, values in columns.items()
+    ]
+    cells += [entry(EACH, column, values, statistic=gmean) for column, values in columns.items()]
     return Findings(
         seeds=seeds(quick),
         cells=(*cells, *chip.planted_entries(records, quick)),
         brackets=f"{BOOTSTRAP}, of placed circuits {BY_REPEAT}",
         notes=(
             "The instances are not the paper's, so rows are ordered by XY-QAOA's hit rate on either side and not "
-            f"compared; the last row, geometric means over all {len(columns[UNIFORM])} of ours and the paper's "
-            "eight, is.",
+            f"compared; the last row has the geometric means over all {len(columns[UNIFORM])} of ours.",
             left_out(records),
             "All columns but two are by the paper's search.",
             "Layerwise XY-QAOA, our search and uniform feasible sampling are ours to add; classical search is in "

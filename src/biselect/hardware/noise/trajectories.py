@@ -8,7 +8,9 @@ keeps the fidelity of every gate. It forgets that relaxation prefers 0, which ha
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -58,6 +60,7 @@ def noisy_shots(
     shots: int,
     *,
     placement: Placement | None = None,
+    courses: int | None = None,
     seed: int = 0,
 ) -> NoisyShots:
     """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
@@ -68,11 +71,13 @@ def noisy_shots(
         problem: the original problem.
         shots: how many; each in which something goes wrong takes a simulation of its own.
         placement: how variables were placed; None if they were not.
+        courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
+            outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
     """
     begin = perf_counter()
     noisy = cut_noise(compiled, target)
-    table, flawless = noisy_table(noisy, shots, seed)
+    table, flawless = noisy_table(noisy, shots, seed, courses)
     confusion = noisy.confusion[list(compiled.clbits)]
     return NoisyShots(
         shots=decode_bits(table, problem, compiled.clbits, placement),
@@ -82,30 +87,57 @@ def noisy_shots(
     )
 
 
-def noisy_table(noisy: NoisyCircuit, shots: int, seed: int) -> tuple[NDArray[np.uint8], float]:
+def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = None) -> tuple[NDArray[np.uint8], float]:
     """Classical bits, one row a shot, and the share of the shots in which no gate erred."""
     if shots < 1:
         raise InputError(f"shots must be at least 1, got {shots}")
     rng = np.random.default_rng(seed)
-    courses = _draw_errors(noisy, shots, rng)
+    courses = draw_errors(noisy, shots, rng)
+    if most is not None:
+        courses = _shared(courses, most, rng)
     table = _run(noisy, courses, int(rng.integers(1 << 31)))
-    flips = noisy.confusion[np.arange(table.shape[1]), table, 1 - table]
-    misread = rng.random(table.shape) < flips
-    return np.where(misread, 1 - table, table).astype(np.uint8), courses.get((), 0) / shots
+    return misread(table, noisy.confusion, rng), courses.get((), 0) / shots
 
 
-def _draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> dict[Errors, int]:
+def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.uint8]:
+    """What is read of classical bits, one row a shot; `confusion` is (bits, is, read)."""
+    wrong = rng.random(table.shape) < confusion[np.arange(table.shape[1]), table, 1 - table]
+    return np.where(wrong, 1 - table, table).astype(np.uint8)
+
+
+def draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> Mapping[Errors, int]:
     """How many shots take each course of errors."""
-    channels = {place: twirled(error) for place, error in noisy.errors.items()}
+    channels = _channels(noisy)
     found: list[list[tuple[int, int]]] = [[] for _ in range(shots)]
     for number, step in enumerate(noisy.circuit.data):
         place = step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
-        if place in channels:
-            wrong = np.flatnonzero(rng.random(shots) >= channels[place][0])
-            rest = channels[place][1:]
-            for shot, pauli in zip(wrong, 1 + rng.choice(rest.size, wrong.size, p=rest / rest.sum()), strict=True):
-                found[shot].append((number, int(pauli)))
+        if place not in channels:
+            continue
+        none, *rest = channels[place]
+        wrong = np.flatnonzero(rng.random(shots) >= none)
+        for shot, pauli in zip(wrong, 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest)), strict=True):
+            found[shot].append((number, int(pauli)))
     return Counter(sorted(map(tuple, found)))
+
+
+@lru_cache(maxsize=2)  # repeats of a circuit come one after the other, and a twirl takes milliseconds
+def _channels(noisy: NoisyCircuit) -> dict[tuple[str, tuple[int, ...]], NDArray[np.float64]]:
+    """The probability of each Pauli at each place that the circuit uses and that errs."""
+    places = {
+        (step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits))
+        for step in noisy.circuit.data
+    }
+    return {place: twirled(error) for place, error in noisy.errors.items() if place in places}
+
+
+def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:
+    """Few courses in place of many: some of the shots with errors, drawn at random, lend theirs to all of them."""
+    wrong = [course for course, shots in courses.items() if course for _ in range(shots)]
+    if len(wrong) <= most:
+        return dict(courses)
+    lenders = rng.choice(len(wrong), most, replace=False)
+    lent = Counter(wrong[lenders[number]] for number in rng.integers(most, size=len(wrong)))
+    return {**{course: shots for course, shots in courses.items() if not course}, **dict(sorted(lent.items()))}
 
 
 def pauli_labels(qubits: int) -> list[str]:
@@ -130,7 +162,7 @@ def twirled(channel: Any) -> NDArray[np.float64]:
     return found / found.sum()
 
 
-def _run(noisy: NoisyCircuit, courses: dict[Errors, int], seed: int) -> NDArray[np.int64]:
+def _run(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
     """One row of classical bits for every shot."""
     from qiskit_aer import AerSimulator
 

@@ -30,10 +30,10 @@ def creditcard_slices(cell: Cell, seeds: Iterable[int]) -> Values:
     values: Values = {}
     size, D, k, m = cell["N"], cell["D"], cell["k"], cell["m"]
     percent, window = tuple(cell["percent"]), cell["window"]
-    field = fields.weights(percent, window, cell["map"], cell.get("reference", "first"))
+    form = (percent, window, cell["map"], cell.get("reference", "first"))
     for seed in seeds:
         pool = fields.draw(cell["pool"], percent, window, size, k, seed)
-        problem = SelectionProblem(coupling=field[pool.rows, :D], k=k, m=m)
+        problem = fields.problem(*form, pool.rows, d=D, k=k, m=m, marginals=cell["marginals"])
         frauds = pool.rows[pool.positive]
         values.setdefault("fraud", []).append(int(frauds[0]) if frauds.size else -1)
         values.setdefault("prevalence", []).append(pool.positive.size / size)
@@ -166,8 +166,10 @@ def creditcard_reference(cell: Cell, seeds: Iterable[int]) -> Values:
         number = cell["draw"] + PARTS * seed if shrink else seed
         for size in cell["sizes"]:
             pool = fields.draw("balanced", SPLIT, "test", size, SIZES[size], number)
-            newer = clean.weights(test[pool.rows])
-            found = [_measure(fit.weights(test[pool.rows]), newer, SIZES[size], pool.positive) for fit in fits]
+            scored = test[pool.rows]
+            newer = clean.weights(scored)
+            problems = [fit.problem(scored, SIZES[size], M, marginals=fields.PAPER_MARGINALS) for fit in fits]
+            found = [_measure(problem, newer, pool.positive) for problem in problems]
             for name in found[0]:
                 values.setdefault(f"{size} {name}", []).append(np.mean([one[name] for one in found], axis=0).tolist())
             values.setdefault(f"{size} frauds", []).append(pool.rows[pool.positive].tolist())
@@ -180,13 +182,13 @@ def lag_days(block: int) -> float:
     return float(times[end] - times[end - block * _block_rows() - 1]) / 86_400
 
 
-def _measure(W: NDArray[np.float64], clean: NDArray[np.float64], k: int, positive: NDArray[np.int64]) -> dict[str, Any]:
-    problem = SelectionProblem(coupling=W, k=k, m=M)
+def _measure(problem: SelectionProblem, clean: NDArray[np.float64], positive: NDArray[np.int64]) -> dict[str, Any]:
+    W = problem.coupling
     parts = decompose(W - clean)
     chosen = {
         "joint": solve(problem, "exact", workers=1).samples,
         **{name: solve(problem, "feature-first", aggregate=aggregate).samples for name, aggregate in FIRST.items()},
-        **{name: ranked(name, W, k, M) for name in RANKERS},
+        **{name: ranked(name, W, problem.k, M) for name in RANKERS},
     }
     return {
         **{name: f1_at_k(samples.tolist(), positive.tolist()) for name, samples in chosen.items()},

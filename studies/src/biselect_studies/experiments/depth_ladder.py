@@ -1,10 +1,12 @@
 """Planted problems: trained angles by depth and by schedule, and the split by type against random splits."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
 from biselect.core.metrics import expected_lowest
 from biselect.data.synthetic import depth_problem, planted_block
@@ -12,9 +14,11 @@ from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import split_terms
 from biselect.qaoa.small_angle import responses
 from biselect.qaoa.training import train
+from biselect.qaoa.training.records import Stage
 from biselect.simulate.layers import energy_table
 from biselect.solvers import solve
 from biselect_studies.experiments import by_seed
+from biselect_studies.experiments.ideal_mixing import IdealRing
 from biselect_studies.task import Cell
 
 SHOTS = 4096
@@ -35,8 +39,12 @@ def depth_ladder(cell: Cell, seed: int) -> dict[str, Any]:
 
     Also the same of `uniform` sampling, the best `classical` α, that of `ascent` from one start, and the `range` from
     mean to optimum, which turns α into energy. Beside N, D, k, m, signal and mode a cell has the largest depth of
-    either schedule, `tied` and `grouped`. Grouped training starts from the tied angles of the same depth, among
-    others, so it can be no worse.
+    either schedule, `tied` and `grouped`, and may have
+
+    - `weight`: λ, 1 unless said;
+    - `mixer`: `product`, edge by edge as circuits have it, or `continuous`;
+    - `search`: `paper`, in the box [-1, 1] from five and three starts, or `ladder`, without a box; there grouped
+      training starts from the tied angles of the same depth, among others, so it can be no worse.
     """
     problem = instance(cell, seed)
     energies = energy_table(problem)
@@ -49,10 +57,11 @@ def depth_ladder(cell: Cell, seed: int) -> dict[str, Any]:
         "classical": (mean - min(answers)) / (mean - best),
         "ascent": (mean - ascent) / (mean - best),
     }
-    for kind, schedule, through in (("tied", "layerwise", ()), ("grouped", "fully-grouped", ("layerwise",))):
-        stages = train(_ansatz(problem, cell[kind], schedule), strategy="ladder", through=through).stages
-        own = [stage for stage in stages if stage.schedule == schedule]
-        states = [_ansatz(problem, stage.depth, schedule).probabilities(stage.angles) for stage in own]
+    for kind, schedule in (("tied", "layerwise"), ("grouped", "fully-grouped")):
+        ansatz = _ansatz(problem, cell[kind], schedule, cell)
+        stages = _trained(ansatz, cell, seed)
+        ansatz = ansatz.exact() if isinstance(ansatz, IdealRing) else ansatz
+        states = [ansatz.at_depth(stage.depth).probabilities(stage.angles) for stage in stages]
         rungs = [_readout(alphas, state) for state in states]
         found |= {f"{kind} {name}": [rung[name] for rung in rungs] for name in rungs[0]}
     uniform = _readout(alphas, np.full_like(alphas, 1 / alphas.size))
@@ -62,7 +71,8 @@ def depth_ladder(cell: Cell, seed: int) -> dict[str, Any]:
 def instance(cell: Cell, seed: int) -> SelectionProblem:
     """The planted problem of a cell and a seed."""
     size = (cell["N"], cell["D"], cell["k"], cell["m"])
-    return depth_problem(cell["signal"], cell["mode"], seed=own_noise(cell, seed), size=size)
+    problem = depth_problem(cell["signal"], cell["mode"], seed=own_noise(cell, seed), size=size)
+    return replace(problem, coupling_weight=cell.get("weight", 1.0))
 
 
 def own_noise(cell: Cell, seed: int) -> np.random.Generator:
@@ -72,8 +82,20 @@ def own_noise(cell: Cell, seed: int) -> np.random.Generator:
     )
 
 
-def _ansatz(problem: SelectionProblem, depth: int, schedule: str) -> Ansatz:
-    return Ansatz(problem, depth, schedule, backend="compiled")
+def _ansatz(problem: SelectionProblem, depth: int, schedule: str, cell: Cell) -> Ansatz:
+    if cell.get("mixer") != "continuous":
+        return Ansatz(problem, depth, schedule, backend="compiled")
+    if cell.get("search") == "paper":  # |β| ≤ 1, where few slices suffice
+        return IdealRing(problem, depth, schedule)
+    return Ansatz(problem, depth, schedule, backend="continuous")
+
+
+def _trained(ansatz: Ansatz, cell: Cell, seed: int) -> list[Stage]:
+    """The angles of every depth, of the ansatz's own schedule."""
+    how: dict[str, Any] = {"strategy": "depth-frontier", "seed": seed}
+    if cell.get("search", "ladder") == "ladder":
+        how = {"strategy": "ladder", "through": ("layerwise",) if ansatz.schedule.name == "fully-grouped" else ()}
+    return [stage for stage in train(ansatz, **how).stages if stage.schedule == ansatz.schedule.name]
 
 
 def _readout(alphas: NDArray[np.float64], probabilities: NDArray[np.float64]) -> dict[str, float]:
@@ -116,9 +138,10 @@ def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
     """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
 
     The true split is by type: sample, feature and coupling terms. Beside N, D, k, m, signal and mode a cell has
-    `strength`, by which both marginals are multiplied.
+    `weight`, λ, and may have `marginals`, a kind of `marginal_scores` or `maxima` for the largest weight of a row and
+    of a column, the paper's unless said; and `absolute`, whether W = |Z| instead of Z.
     """
-    problem = _with_marginals(cell, seed)
+    problem = _control_problem(cell, seed)
     types = np.repeat(np.arange(GROUPS), (cell["N"], cell["D"], cell["N"] * cell["D"]))
     by_term = responses(problem, split_terms(problem, np.arange(len(types))))
     true = float(gains(by_term, types[None, :])[0])
@@ -136,12 +159,18 @@ def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
 def random_splits(control: str, types: NDArray[np.int64], rng: np.random.Generator) -> NDArray[np.int64]:
     """A group for every term in each draw, (draws, terms).
 
-    `type-preserving` scatters the terms of each type over the three groups; `same-size` keeps the sizes of the groups
-    only.
+    `type-preserving` deals the terms of each type out to the three groups, a third of them to each, so that every
+    group has all types in the proportions of the whole; `same-size` keeps the sizes of the groups only.
     """
-    if control == "type-preserving":
-        return rng.integers(GROUPS, size=(DRAWS, len(types)))
-    return rng.permuted(np.broadcast_to(types, (DRAWS, len(types))), axis=1)
+    if control == "same-size":
+        return rng.permuted(np.broadcast_to(types, (DRAWS, len(types))), axis=1)
+    splits = np.empty((DRAWS, len(types)), dtype=np.int64)
+    for kind in range(GROUPS):
+        own = np.flatnonzero(types == kind)
+        # which groups get one more where a third is no whole number is drawn too
+        dealt = (np.arange(len(own)) + rng.integers(GROUPS, size=(DRAWS, 1))) % GROUPS
+        splits[:, own] = rng.permuted(dealt, axis=1)
+    return splits
 
 
 def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -150,9 +179,10 @@ def gains(by_term: NDArray[np.float64], splits: NDArray[np.int64]) -> NDArray[np
     return np.sqrt(GROUPS) * np.linalg.norm(response, axis=1) - np.abs(response.sum(axis=1))
 
 
-def _with_marginals(cell: Cell, seed: int) -> SelectionProblem:
+def _control_problem(cell: Cell, seed: int) -> SelectionProblem:
     N, D, k, m = (cell[name] for name in "NDkm")
-    noise = own_noise(cell, seed)
-    W = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").weights
-    samples, features = (cell["strength"] * W.max(axis=axis) for axis in (1, 0))
-    return SelectionProblem(coupling=W, sample_scores=samples, feature_scores=features, k=k, m=m)
+    noise, kind = own_noise(cell, seed), cell.get("marginals", "paper")
+    Z = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").residuals
+    W = np.abs(Z) if cell.get("absolute") else Z
+    a, b = (W.max(axis=1), W.max(axis=0)) if kind == "maxima" else marginal_scores(W, Z, kind)
+    return SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m, coupling_weight=cell["weight"])

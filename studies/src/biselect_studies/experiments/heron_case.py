@@ -1,6 +1,6 @@
 """Credit Card problems placed on a device, a recorded Heron unless said otherwise: the circuits of hardware tables."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -12,7 +12,8 @@ from biselect.data.demo import demo_pool
 from biselect.data.synthetic import planted_problem
 from biselect.hardware import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
 from biselect.hardware.bundle import Bundle
-from biselect.hardware.paths import IN_ORDER
+from biselect.hardware.compiled_circuit import Compiled
+from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect.hardware.placement import Placement
 from biselect.qaoa import Program
 from biselect.qaoa.best_known import Threshold
@@ -30,6 +31,9 @@ SIZES = {  # N, D, k, m of each width: those that give the paper's exact/chance 
     64: (38, 26, 10, 10),
 }
 SIGNAL = 3.0  # μ of planted instances
+CAP = 3.0  # w_max of Credit Card instances: open in the paper, chosen by the retained mass that it prints
+PATHS: dict[str, CompilationPath] = {"ours": IN_ORDER, "paper": replace(COMPLETE_FRACTIONAL, coloured=False)}
+"""A patch's classes are coloured already, so the order of the program is the paper's coloured one."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -68,8 +72,8 @@ class Case:
         """Mixer classes of both registers, in the order in which circuits run them."""
         return self.patch.sample_classes, self.patch.feature_classes
 
-    def compiled(self, program: Program, schedule: str, angles: Any) -> Bundle:
-        """An open program of the sparse problem, bound and compiled for the device."""
+    def bundle(self, program: Program, schedule: str, angles: Any) -> Bundle:
+        """An open program of the sparse problem, bound and compiled by our path, with all that a run needs."""
         values = program.in_order(angles)
         return Bundle(
             problem=self.problem,
@@ -80,9 +84,14 @@ class Case:
             temperature=None,
             schedule=schedule,
             angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
-            compiled=compile_circuit(program, self.target, self.patch.layout, IN_ORDER, angles=values),
+            compiled=self.compiled(program, values, "ours"),
             references={},
         )
+
+    def compiled(self, program: Program, angles: Any, path: str) -> Compiled:
+        """An open program of the sparse problem, bound and compiled by one of `PATHS`."""
+        values = program.in_order(angles)
+        return compile_circuit(program, self.target, self.patch.layout, PATHS[path], angles=values)
 
 
 Prepared = tuple[Bundle, Threshold | None]
@@ -115,4 +124,5 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     kinds = ((labels, k), (~labels, n - k))
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
-    return Calibrator(map="ecdf").fit(pool.reference.select(names)).problem(candidates, k, m, marginals="bounded")
+    calibrator = Calibrator(map="ecdf", cap=CAP).fit(pool.reference.select(names))
+    return calibrator.problem(candidates, k, m, marginals="paper")

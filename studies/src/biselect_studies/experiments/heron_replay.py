@@ -9,18 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.hardware.bundle import Bundle
-from biselect.hardware.noise import noisy_shots, register_mass
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
+from biselect.hardware.decode import decode_bits
+from biselect.hardware.noise import cut_noise, register_mass
+from biselect.hardware.noise.trajectories import noisy_table
 from biselect.qaoa import AnsatzSpec, Program
 from biselect.qaoa.angle_selection import FIXED_ANGLE
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.training import train
-from biselect_studies.experiments.heron_case import Case, Prepared, case
+from biselect_studies.experiments.heron_case import PATHS, Case, Prepared, case
 from biselect_studies.experiments.threshold_panel import EVIDENCE_SHOTS
 from biselect_studies.task import Cell, Values
-
-PATHS: dict[str, CompilationPath] = {"ours": IN_ORDER, "paper": replace(COMPLETE_FRACTIONAL, coloured=False)}
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -47,7 +46,7 @@ class Trained:
 
 
 def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
-    """Ideal and uniform hit rates; `hits` and the exact-budget `mass` of noisy shots, one repeat a seed.
+    """Ideal and uniform hit rates; `hits` and the exact-budget `mass` of noisy shots by a `path`, one repeat a seed.
 
     With `shots` nought it is the exact-budget mass without cross gates instead, by `ours` and by the `paper`'s path.
     """
@@ -56,15 +55,18 @@ def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
     if not cell["shots"]:
         options: dict[str, Any] = {"layout": made.case.patch.layout, "angles": made.angles.tolist()}
         return {name: [register_mass(made.program, target, path=path, **options).mass] for name, path in PATHS.items()}
-    repeats = [noisy_shots(made.bundle.compiled, target, placed, cell["shots"], seed=seed) for seed in seeds]
+    compiled = made.case.compiled(made.program, made.angles, cell["path"])
+    noisy = cut_noise(compiled, target)
+    tables = [noisy_table(noisy, cell["shots"], seed, cell["courses"]) for seed in seeds]
+    repeats = [decode_bits(table, placed, compiled.clbits) for table, _ in tables]
     goal = made.threshold.value + 1e-9 * abs(made.threshold.value)
-    inside = [noisy.shots.samples(placed) for noisy in repeats]
+    inside = [shots.samples(placed) for shots in repeats]
     return {
         "ideal": [made.hit_rate] * len(repeats),
         "uniform": [made.uniform] * len(repeats),
         "hits": [int(each.counts[each.energies <= goal].sum()) for each in inside],
-        "mass": [noisy.shots.exact_budget_mass(placed) for noisy in repeats],
-        "flawless": [noisy.flawless for noisy in repeats],
+        "mass": [shots.exact_budget_mass(placed) for shots in repeats],
+        "flawless": [flawless for _, flawless in tables],
     }
 
 
@@ -97,5 +99,5 @@ def trained(kind: str, width: int, instance: int, depth: int, schedule: str, tar
         threshold=replace(threshold, problem_hash=found.problem.digest),
         hit_rate=ansatz.hit_rate(best.angles, goal),
         uniform=float((evidence.energies <= goal + 1e-9 * abs(goal)).mean()),
-        bundle=found.compiled(program, schedule, best.angles),
+        bundle=found.bundle(program, schedule, best.angles),
     )

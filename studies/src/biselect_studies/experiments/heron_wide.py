@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core.uniform import uniform_energy
 from biselect.hardware import hardware_mask, retained_mass
-from biselect.hardware.bundle import Bundle
-from biselect.hardware.noise import noisy_shots
+from biselect.hardware.analysis import analyse, analyse_repaired
+from biselect.hardware.noise import register_shots
 from biselect.hardware.surrogates import sparse_optimum
+from biselect.qaoa import Program
 from biselect.qaoa.angle_selection import AngleSelection, WideShots, fixed_angles, select_by_paper, warm_starts
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Choice, start_choice
@@ -22,32 +24,60 @@ CONTROL_SEED = 1  # of the random feasible start
 
 
 def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
-    """One repeat a seed: energies of ideal shots, or with `noisy` the exact-budget mass under the noise model."""
+    """One repeat a seed, of ideal shots or, with a `path`, under the noise model by that path; gaps of dense energies.
+
+    Noisy shots are drawn register by register: what cross gates correlate is left out. How much that matters is what
+    `flawless` shots, drawn the same way without any error, say beside the ideal ones.
+    """
     found = case("creditcard", cell["width"], 0)
-    if cell["noisy"]:
-        compiled = _compiled(found, cell).compiled
-        noisy = (noisy_shots(compiled, found.target, found.placed, cell["shots"], seed=seed) for seed in seeds)
-        return {"mass": [each.shots.exact_budget_mass(found.placed) for each in noisy]}
     start, angles = _protocol(found, cell)
-    draw = _draw(found, cell["p"])
-    repeats = [draw(start, angles, cell["shots"], seed) for seed in seeds]
-    references = {
-        "retained": retained_mass(found.placed, hardware_mask(found.patch))[1],
-        "classical": found.placed.energy(*warm_starts(found.placed, 1)[0]),
-        "sparse_classical": found.sparse.energy(*sparse_optimum(found.sparse)),
-        "chance": found.placed.sector.chance,
-    }
-    return {
-        **{name: [value] * len(repeats) for name, value in references.items()},
-        "best": [float(shots.energies[0]) for shots in repeats],
-        "sparse_best": [float(found.sparse.energies(shots.samples, shots.features).min()) for shots in repeats],
-        "mean": [shots.mean_energy() for shots in repeats],
-    }
+    dense, sparse = (
+        found.placed.energy(*warm_starts(found.placed, 1)[0]),
+        found.sparse.energy(*sparse_optimum(found.sparse)),
+    )
+    if cell["path"] is None:
+        draw = _draw(found, cell["p"])
+        repeats = [draw(start, angles, cell["shots"], seed) for seed in seeds]
+        facts = {
+            "retained": retained_mass(found.placed, hardware_mask(found.patch))[1],
+            "chance": found.placed.sector.chance,
+            "spread": uniform_energy(found.placed)[1],
+        }
+        return {
+            **{name: [value] * len(repeats) for name, value in facts.items()},
+            "gap": [float(shots.energies[0]) - dense for shots in repeats],
+            "sparse_gap": [
+                float(found.sparse.energies(shots.samples, shots.features).min()) - sparse for shots in repeats
+            ],
+            "mean": [shots.mean_energy() for shots in repeats],
+        }
+    compiled = found.compiled(_program(found, cell, start), angles, cell["path"])
+    values: Values = {}
+    for seed in seeds:
+        noisy, flawless = (
+            register_shots(compiled, found.target, found.placed, cell["shots"], errors=errors, seed=seed)
+            for errors in (True, False)
+        )
+        strict = analyse(found.placed, [noisy.shots], threshold=dense, reference=dense)
+        repaired = analyse_repaired(found.sparse, [noisy.shots], reference=sparse)
+        alone = flawless.shots.samples(found.placed)
+        for name, value in {
+            "mass": strict.feasible_rate.value,
+            "gap": strict.dense_gap,
+            "band_1": repaired.band_1_gap,
+            "flawless": noisy.flawless,
+            "alone_gap": float(alone.energies[0]) - dense,
+            "alone_mean": alone.mean_energy(),
+        }.items():
+            values.setdefault(name, []).append(value)
+    return values
 
 
 def prepare(cell: Cell, target: Any) -> Prepared:
     """The circuit of a condition for a device, with angles selected for the patch that it gets there."""
-    return _compiled(case("creditcard", cell["width"], 0, target), cell), None
+    found = case("creditcard", cell["width"], 0, target)
+    start, angles = _protocol(found, cell)
+    return found.bundle(_program(found, cell, start), SCHEDULE, angles), None
 
 
 @cache
@@ -70,7 +100,5 @@ def _draw(found: Case, depth: int) -> WideShots:
     return WideShots(AnsatzSpec(found.placed, depth, SCHEDULE, found.mixer, groups=found.groups))
 
 
-def _compiled(found: Case, cell: Cell) -> Bundle:
-    start, angles = _protocol(found, cell)
-    program = AnsatzSpec(found.sparse, cell["p"], SCHEDULE, found.mixer, start).program()
-    return found.compiled(program, SCHEDULE, angles)
+def _program(found: Case, cell: Cell, start: Choice) -> Program:
+    return AnsatzSpec(found.sparse, cell["p"], SCHEDULE, found.mixer, start).program()
