@@ -81,16 +81,14 @@ def plan(rows: int, *, columns: int = COLUMNS, looks: int = 1, ids: bool = True)
     reference = max(100_000, rows // 10)
     row = NUMBER * columns + BESIDE
     counted = 8 * columns * (2 * EDGES + 2 * TAIL)  # both edges and tails
-    weighing = (
-        8 * columns * 2 * (2 * EDGES + 2 * TAIL) * 2
-    )  # steps: a knot and a level each, twice where values are tied
+    weighing = 8 * columns * 2 * (2 * EDGES + 2 * TAIL) * 2  # steps: a knot and a level, twice where values are tied
     kept = KEPT_ROWS + LOOKED_UP
     found = [PassCost("ids", rows, 8 * rows, 0, 8 * rows)] if ids and rows <= MOST_COMPARED else []
     for kind, size in (("survey of the reference", reference), ("survey of the pool", rows)):
         found.append(PassCost(kind, size, row * size, 0, sample_share(size) * size * row))
     found.append(PassCost("count", reference, row * reference, 8 * columns * EDGES, 0, counted))
     found.append(PassCost("collect", rows, row * rows, weighing, kept * row))
-    return found + [PassCost("closer look", rows, row * rows, weighing, (kept + MOST_KEPT) * row)] * looks
+    return found + [PassCost("closer look", rows, row * rows, weighing, MOST_KEPT * row)] * looks
 
 
 @dataclass(frozen=True)

@@ -28,15 +28,20 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
             hold one block of rows at a time.
     """
     most = bytes_of(memory)
+    refuse_place(on)
     if on is None or on == "threads":
         yield Threads(most)
     elif on.startswith("dask://"):
         with dask_client(on) as client:
             yield DaskCluster(on, client)
-    elif on == "ray" or on.startswith("ray://"):
+    else:
         with ray_runtime(on) as ray:
             yield RayCluster(on, ray)
-    else:
+
+
+def refuse_place(on: str | None) -> None:
+    """Refuse what names no place to run."""
+    if on is not None and on not in ("threads", "ray") and not on.startswith(("dask://", "ray://")):
         raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
 
 

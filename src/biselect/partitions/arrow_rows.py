@@ -107,12 +107,14 @@ class FragmentRows:
         schema: of the whole dataset.
         name: of the file.
         first: position of the first row in it.
+        path: of the file where it is one of this machine, so that a changed one is noticed.
     """
 
     fragment: Any
     schema: pa.Schema
     name: str
     first: int = 0
+    path: str = ""
 
     def read(self, columns: Sequence[str]) -> Iterator[pa.Table]:
         """These columns, block by block."""
@@ -157,7 +159,7 @@ def dataset_partitions(dataset: Any, name: str = "the dataset") -> Partitions | 
                 split = fragment.split_by_row_group()
                 shares = [(group, sum(info.num_rows for info in group.row_groups)) for group in split]
         for share, rows in shares:
-            made = FragmentRows(fragment=share, schema=dataset.schema, name=path, first=first)
+            made = FragmentRows(fragment=share, schema=dataset.schema, name=path, first=first, path=path)
             found.append((f"{path}, rows {first:,} to {first + rows - 1:,}", rows, made))
             first += rows
     return refuse_empty(Partitions(name=name, schema=dataset.schema, parts=numbered(found)))

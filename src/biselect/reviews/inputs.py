@@ -50,18 +50,8 @@ def open_pool(
         pool_last: keep only this many of the latest rows.
         form: of CSV files, as far as it is known.
     """
-    if (reference is None) == (reference_until is None):
-        raise InputError("give either reference=, or time_column= and reference_until= to split the pool in time")
-    if reference is not None and pool_last is not None:
-        raise InputError("pool_last= goes with reference_until=")
-    if reference is None and roles.time_column is None:
-        raise InputError("reference_until= needs time_column=")
+    check_given(pool, reference, roles, reference_until, pool_last, form)
     sources = [source for source in (pool, reference) if source is not None]
-    if not any(map(_is_csv, sources)):
-        if roles.date_format is not None and roles.time_column is None:
-            raise InputError("date_format= goes with time_column=")
-        if given := [f"{name}=" for name in CSV_OPTIONS if getattr(form, name)]:
-            raise InputError(f"{', '.join(given)}: such options are for CSV files; other tables say it themselves")
     form = with_roles(form, roles)
     tables = [as_table(source, form) for source in sources]
     if reference is not None and form.decimal is None:
@@ -86,6 +76,24 @@ def open_pool(
     return replace(found, codes=codes)
 
 
+def check_given(
+    pool: Any, reference: Any, roles: Roles, reference_until: Any, pool_last: int | None, form: CsvForm
+) -> None:
+    """Refuse options that do not go together."""
+    if (reference is None) == (reference_until is None):
+        raise InputError("give either reference=, or time_column= and reference_until= to split the pool in time")
+    if reference is not None and pool_last is not None:
+        raise InputError("pool_last= goes with reference_until=")
+    if reference is None and roles.time_column is None:
+        raise InputError("reference_until= needs time_column=")
+    sources = [source for source in (pool, reference) if source is not None]
+    if not any(map(_is_csv, sources)):
+        if roles.date_format is not None and roles.time_column is None:
+            raise InputError("date_format= goes with time_column=")
+        if given := [f"{name}=" for name in CSV_OPTIONS if getattr(form, name)]:
+            raise InputError(f"{', '.join(given)}: such options are for CSV files; other tables say it themselves")
+
+
 def resolved(roles: Roles, known: Collection[str]) -> Roles:
     """The roles with their lists of names taken apart, now that it is known which names there are."""
     return replace(
@@ -100,7 +108,7 @@ def resolved(roles: Roles, known: Collection[str]) -> Roles:
 
 def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
     """The form with what the roles say: names and shown columns stay as they are written."""
-    as_text = {roles.id_column, roles.per, *_all_names(roles.show)} - {roles.label_column}
+    as_text = {roles.id_column, roles.per, *all_names(roles.show)} - {roles.label_column}
     if roles.date_format is not None:
         as_text.add(roles.time_column)
     return replace(
@@ -108,8 +116,8 @@ def with_roles(form: CsvForm, roles: Roles) -> CsvForm:
         na_values=names_in(form.na_values, ()),
         date_format=roles.date_format,
         text_columns=sorted(name for name in as_text if name is not None),
-        categories=sorted(_all_names(roles.categories)),
-        numbers=sorted(_all_names(roles.numbers)),
+        categories=sorted(all_names(roles.categories)),
+        numbers=sorted(all_names(roles.numbers)),
     )
 
 
@@ -125,7 +133,7 @@ def _in_one_style(sources: Sequence[Any], tables: list[pa.Table], form: CsvForm)
     ]
 
 
-def _all_names(given: Any) -> set[str]:
+def all_names(given: Any) -> set[str]:
     """Names as they are given and without their commas: which is meant is known once the table is read."""
     return {*names_in(given, [given] if isinstance(given, str) else given), *names_in(given, ())}
 

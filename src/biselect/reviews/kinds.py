@@ -15,6 +15,7 @@ from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
 
+KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 APART = ("columns", "rows", "both")
 CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
 SIDES = ("low", "high", "rare", "missing")  # of numbers, of categories, and where there is no number

@@ -17,6 +17,7 @@ SMALLEST_SHIFT = 0.05  # in quartile ranges of the reference; less is no drift t
 SMALLEST_STRETCH = 1.05  # the same for the quartile range itself
 CHANCE = 1e-3  # that any column of two samples of one population is called moved
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference is a clock or an id, not drift
+ROUNDED = 2.0**-48  # of the numbers that a shift adds and multiplies, sixteen times what it may be off by
 FEWEST_ROWS = 50  # of a table whose quartiles say anything
 
 
@@ -35,7 +36,9 @@ class MovedColumn:
     stretch: float
 
 
-def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> list[MovedColumn]:
+def moved_columns(
+    reference: NDArray[np.float64], pool: NDArray[np.float64], ends: NDArray[np.float64] | None = None
+) -> list[MovedColumn]:
     """The columns that moved or widened, as far as a Kolmogorov–Smirnov test (Bonferroni over the columns) can tell.
 
     Quartiles do not see a few unusual rows, so what is looked for does not count as drift. Columns of which more than
@@ -44,6 +47,7 @@ def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> 
     Args:
         reference: rows × columns; NaN for a missing cell.
         pool: the same columns.
+        ends: the smallest and largest values of a reference that these rows were drawn from; None where they are all.
     """
     from scipy.stats import ks_2samp
 
@@ -59,7 +63,8 @@ def moved_columns(reference: NDArray[np.float64], pool: NDArray[np.float64]) -> 
         if abs(shift) < SMALLEST_SHIFT and abs(np.log(stretch)) < np.log(SMALLEST_STRETCH):
             continue
         older, newer = (column[~np.isnan(column)] for column in (reference[:, j], pool[:, j]))
-        if np.mean((newer < older.min()) | (newer > older.max())) > MOSTLY:
+        low, high = (older.min(), older.max()) if ends is None else ends[:, j]
+        if np.mean((newer < low) | (newer > high)) > MOSTLY:
             continue  # a clock or an id, which gets a warning of its own
         if ks_2samp(older, newer, method="asymp").pvalue < CHANCE / usable.size:
             moved.append(MovedColumn(position=j, shift=shift, stretch=stretch))
@@ -98,10 +103,19 @@ class Shifts:
         content[:, columns] = (pool[:, columns] - self.middles) * self.factors + self.targets
         return content
 
-    def undone(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values of columns put back, as they stand in the pool."""
+    def undone(self, values: NDArray[np.float64], inwards: float) -> NDArray[np.float64]:
+        """Ends of intervals of columns put back, as they stand in the pool; further in by what rounding may take.
+
+        Args:
+            values: rows × columns.
+            inwards: 1 for lower ends, -1 for upper ones.
+        """
         content, columns = values.copy(), list(self.columns)
-        content[:, columns] = (values[:, columns] - self.targets) / self.factors + self.middles
+        ends = (values[:, columns] - self.targets) / self.factors + self.middles
+        sizes = (
+            np.abs(self.middles) + np.abs(self.targets / self.factors) + np.where(np.isfinite(ends), np.abs(ends), 0)
+        )
+        content[:, columns] = ends + inwards * ROUNDED * sizes
         return content
 
 
@@ -113,14 +127,18 @@ def move_back(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[Na
     return replace(pool, values=Shifts.of(reference.values, pool.values, moved).applied(pool.values)), moved
 
 
-def moved_numbers(reference: NamedMatrix, pool: NamedMatrix, drift: str) -> tuple[MovedColumn, ...]:
-    """The columns of numbers that moved; `drift` is one of DRIFT."""
+def moved_numbers(
+    reference: NamedMatrix, pool: NamedMatrix, drift: str, ends: NDArray[np.float64] | None = None
+) -> tuple[MovedColumn, ...]:
+    """The columns of numbers that moved; `drift` is one of DRIFT, `ends` are as for `moved_columns`."""
     if drift not in DRIFT:
         raise InputError(f"drift must be one of {', '.join(DRIFT)}, got {drift!r}")
     numbers = [j for j in range(len(pool.names)) if j not in reference.labels and j not in pool.labels]
     every = len(numbers) == len(pool.names)
     tables = [table.values if every else table.values[:, numbers] for table in (reference, pool)]
-    return tuple(replace(column, position=numbers[column.position]) for column in moved_columns(*tables))
+    known = None if ends is None else ends[:, numbers]
+    moved = moved_columns(tables[0], tables[1], known)
+    return tuple(replace(column, position=numbers[column.position]) for column in moved)
 
 
 def _quartiles(table: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -13,6 +13,7 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
+from biselect.engines.choose import bytes_of, refuse_place
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
@@ -21,7 +22,7 @@ from biselect.reviews.false_share import FalseShare, false_share
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
-from biselect.reviews.kinds import Kinds, find_kinds, null_scores, sides_of
+from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.large.asking import LargeReview
 from biselect.reviews.large.opening import is_planned, large_tables
 from biselect.reviews.named_rules import NamedRules
@@ -31,7 +32,6 @@ from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
 from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
 
-KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 
 
@@ -187,6 +187,8 @@ def review(
     files = [path.name for path in paths_of(sources)]
     heading = title or " in ".join(["What stands out", *files[:1]])
     call = command or call_in_words(review, given)
+    refuse_place(on)
+    bytes_of(memory)
     if asked is not None and row_evidence is score_column is None and is_planned(calibrator, marginals, duplicates):
         with large_tables(
             *(pool, reference, roles, form, step),
@@ -212,7 +214,8 @@ def review(
                     time_limit=time_limit,
                     label_column=label_column,
                 )
-                question = large.question(heading, provenance(call, seed, sources), library_of(pool))
+                index = pool.index if id_column is None and row_labels(pool) else None
+                question = large.question(heading, provenance(call, seed, sources), library_of(pool), index)
                 return answered(
                     question, solver=solver, time_limit=time_limit, seed=seed, neighbours=neighbours, step=step
                 )

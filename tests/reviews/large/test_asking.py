@@ -130,3 +130,60 @@ def test_the_page_says_how_much_was_searched(tables, tiny_memory):
     pool, reference = tables()
     page = bs.review(pool, reference, **ASKED, kinds=1).report()
     assert "the heaviest of all 4,000" in page
+
+
+def test_rules_that_the_heaviest_rows_leave_no_room_for_get_more_rows(tables, tiny_memory):
+    pool, reference = tables(planted=150)
+    ids, groups = pool["id"].to_pylist(), np.array(["one"] * 4000, dtype=object)
+    light = bs.review(pool, reference, **ASKED, kinds=1)
+    kept = {light.problem.sample_name(i) for i in range(light.problem.n_samples)}
+    groups[[i for i, name in enumerate(ids) if name not in kept]] = [
+        str(i) for i in range(sum(n not in kept for n in ids))
+    ]
+    grouped = pool.set_column(pool.column_names.index("group"), "group", pa.array(groups))
+    asked = {**ASKED, "exclude": ["when"], "kinds": 1}
+    found = bs.review(grouped, reference.drop(["group"]), **asked, at_most=1, per="group")
+    assert len(set(found.selection.sample_names) & kept) == 1 and len(found.selection.samples) == 8
+
+
+def test_names_may_stand_together_and_rows_without_ids_go_by_position(tables, tiny_memory):
+    pool, reference = tables()
+    assert {"r1", "r2"} <= set(bs.review(pool, reference, **ASKED, must=["r1,r2"], kinds=1).selection.sample_names)
+    both = pa.concat_tables([reference, pool]).drop(["id"])
+    both = both.set_column(both.column_names.index("when"), "when", pa.array(np.arange(6000)))
+    asked = {**ASKED, "id_column": None, "exclude": ["group"], "time_column": "when", "kinds": 1}
+    assert "3000" in bs.review(both, reference_until=1999, must=["3000"], **asked).selection.sample_names
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"k": 0}, "k = 0 is out of range: with 4000 samples"),
+        ({"m": 0}, "m must be a whole number of at least 1"),
+        ({"on": "spark"}, "cannot run there"),
+        ({"memory": "2 parsecs"}, "give a size"),
+        ({"pool_last": 5}, "pool_last= goes with reference_until="),
+        ({"label_column": "id"}, "more than 1,000 different values"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_read(tables, tiny_memory, options, words):
+    pool, reference = tables()
+    pool = pool.append_column("name", pool["id"])
+    with pytest.raises(InputError, match=words):
+        bs.review(
+            pool, reference, **{**ASKED, "id_column": "name", "exclude": ["group", "when", "id"], **options}, kinds=1
+        )
+
+
+def test_every_row_may_be_chosen(tables, tiny_memory):
+    pool, reference = tables(rows=1000)
+    found = bs.review(pool, reference, **{**ASKED, "k": 1000}, kinds=1)
+    assert found.selection.samples.size == 1000 and found.selection.proven_optimal
+
+
+def test_an_index_of_pandas_names_the_rows(tables, tiny_memory):
+    pool, reference = (table.to_pandas() for table in tables())
+    pool.index = [f"row {i}" for i in range(len(pool))]
+    reference = reference.drop(columns="id")
+    found = bs.review(pool.drop(columns="id"), reference, **{**ASKED, "id_column": None}, kinds=1)
+    assert set(found.to_frame().index) == set(found.selection.sample_names) <= set(pool.index)

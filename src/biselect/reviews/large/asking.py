@@ -11,11 +11,15 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
+from biselect.core.checks import whole
 from biselect.core.proof import Screen
+from biselect.core.sector import check_budget
+from biselect.errors import InfeasibleError
 from biselect.progress import Progress
 from biselect.reviews.answering import Question
 from biselect.reviews.evidence import CalibratedPool
-from biselect.reviews.kinds import Kinds, find_kinds, sides_of
+from biselect.reviews.inputs import all_names
+from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.summary import WholeTable
@@ -24,7 +28,6 @@ from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
 NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them
-KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter
 
 
 Settled = dict[tuple[int, ...], tuple[Selection, NDArray[np.int64]]]
@@ -67,12 +70,14 @@ class LargeReview:
     time_limit: float | None
     label_column: str | None
 
-    def question(self, title: str, reproduce: dict[str, Any], library: str | None) -> Question:
+    def question(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""
-        ids = frozenset(map(str, (*self.rules.must, *self.rules.never)))
+        check_budget("k", self.k, self.tables.pool.rows, "samples")
+        whole("m", self.m)
+        ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
         settled: Settled = {}
-        problem = self._problem(gathered, library, self.marginals)
+        gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
             kinds, doubts = self._kinds(gathered, problem, settled)
@@ -104,10 +109,24 @@ class LargeReview:
             find_kinds=None if kinds is None else lambda: kinds,
             compared=_not_compared(self.m),
             whole=self._whole(gathered, problem),
+            index=index,
             solved=selection,
             answer=self._neighbour(gathered),
             calibration=gathered.weighing.to_bytes(),
         )
+
+    def _with_room(self, gathered: Gathered, library: str | None) -> tuple[Gathered, SelectionProblem]:
+        """The first problem; with more rows where the rules leave too few of the heaviest."""
+        try:
+            return gathered, self._problem(gathered, library, self.marginals)
+        except InfeasibleError:
+            every = range(len(gathered.calibrator.feature_names))
+            wider = gathered.with_views([(every, self.m, 0.0)])
+            try:
+                return wider, self._problem(wider, library, self.marginals)
+            except InfeasibleError as error:
+                rows = wider.kept.positions.size
+                raise InfeasibleError(f"among the {rows:,} heaviest rows of the pool: {error}") from error
 
     def _problem(self, gathered: Gathered, library: str | None, marginals: str) -> SelectionProblem:
         plain = gathered.calibrator.problem(
@@ -187,6 +206,9 @@ class LargeReview:
         """What the reader must know; shares of the pool are those of its sample."""
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         names = sampled.feature_names or ()
+        if self.marginals == "isolation" and not problem.sample_scores.any():
+            text = "How far rows stand apart was not looked up: too many of them weigh alike."
+            yield Finding(kind="large-table", text=text)
         yield Finding(
             kind="large-table",
             text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "

@@ -115,7 +115,10 @@ def check_table(
             kept=np.array(proof["screen"]["kept"], dtype=np.int64),
         )
         with Spool() as spool, engine_for(on, memory) as engine:
-            parts = partitions_of(table, memory=bytes_of(memory), spool=spool).parts
+            given = partitions_of(table, memory=bytes_of(memory), spool=spool)
+            parts, rows = given.parts, proof["screen"]["rows"]
+            if given.rows > rows:
+                raise BiselectError(f"refused: {given.name} has {given.rows:,} rows, more than the table of {rows:,}")
             if part is not None and not 0 <= part < len(parts):
                 raise InputError(f"part {part}: the table has {len(parts)} parts, counted from 0")
             parts = parts if part is None else parts[part : part + 1]

@@ -21,13 +21,16 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.counted_columns import lots
 from biselect.calibrate.frames import NamedMatrix
+from biselect.partitions.ids import id_texts
 from biselect.partitions.parts import Part
 from biselect.partitions.table_pass import Arrays
+from biselect.partitions.time_cut import ORIGIN
 from biselect.reviews.large.blocks import FeatureColumns, joined, packed, told_of
 from biselect.reviews.recentre import Shifts
 
 CHUNK = 1 << 14  # rows looked at at a time: what is known of them stays in cache
 LEVELS = (0.15, 0.3, 0.5, 0.75, 1.0, 1.3, 1.6, 2.0, 2.5, 3.0, 3.7, 4.5, 6.0, 9.0)  # of weights, for the quick look
+MARGIN = 1e-12  # for machines that round otherwise
 SLACK = 1e-4  # for the single precision of the quick look
 
 
@@ -44,7 +47,9 @@ class Heavy:
     @classmethod
     def of(cls, weights: NDArray[np.float64], drawn_share: float, rows: int) -> Heavy:
         """What about so many rows of the whole table reach, read off a sample of this share of it."""
-        place = min(max(1, round(rows * drawn_share)), weights.size)
+        if rows * drawn_share >= weights.size:
+            return cls(above=-np.inf)
+        place = max(1, round(rows * drawn_share))
         above = float(np.partition(weights, weights.size - place)[weights.size - place])
         wanted = place - int((weights > above).sum())
         return cls(above=above, share=min(1.0, wanted / int((weights == above).sum())))
@@ -101,13 +106,15 @@ class QuickLook:
     def of(cls, calibrator: Calibrator, shifts: Shifts | None) -> QuickLook | None:
         """For a fitted calibrator, in the units of the table; None where its map cannot tell."""
         levels = [level for level in LEVELS if level < calibrator.cap]
+        if not levels:
+            return None
         found = [calibrator.numbers_at_most(level) for level in levels]
         ends = [each for each in found if each is not None]
         if len(ends) < len(levels):
             return None
         lows, highs = (np.array([each[side] for each in ends]) for side in (0, 1))
         if shifts is not None:
-            lows, highs = shifts.undone(lows), shifts.undone(highs)
+            lows, highs = shifts.undone(lows, 1), shifts.undone(highs, -1)
         rises = np.diff([0.0, *levels, calibrator.cap]).astype(np.float32)
         return cls(lows=lows, highs=highs, rises=np.nextafter(rises, np.float32(np.inf)))
 
@@ -214,21 +221,31 @@ class Collecting:
         """The rows with one of the ids that are asked for."""
         if not self.ids:
             return np.empty(0, dtype=np.int64)
-        if self.id_column is None:
-            return np.array([row for row in range(block.num_rows) if str(first + row) in self.ids], dtype=np.int64)
-        texts = block[self.id_column].cast(pa.string())
-        return np.flatnonzero(pc.is_in(texts, pa.array(sorted(self.ids))).to_numpy())
+        if self.id_column is not None:
+            texts = id_texts(block[self.id_column])
+        elif ORIGIN in block.column_names:
+            texts = block[ORIGIN].cast(pa.large_string())
+        else:
+            texts = pa.array(np.arange(first, first + block.num_rows)).cast(pa.large_string())
+        wanted = pa.array(sorted(self.ids), pa.large_string())
+        return np.flatnonzero(pc.is_in(texts, wanted).to_numpy(zero_copy_only=False))
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
         return joined(before, after, ["at", "bytes", "sizes"])
 
     def most(self, columns: Sequence[int], m: int) -> float:
-        """What m of these columns of a row that was not kept weigh together at most."""
+        """What m of these columns of a row that was not kept weigh together at most.
+
+        Of more columns than m each adds no more than the m largest do on average. Where rows that weigh alike were left
+        out nothing is added for rounding: those that were kept must be as good.
+        """
         wanted = set(columns)
         return min(
-            view.heavy.above * max(1.0, m / view.m) for view in self.views if wanted <= {*view.columns}
-        )  # of more columns than m each adds no more than the m largest do on average
+            view.heavy.above * max(1.0, m / view.m) * (1 + MARGIN * (view.heavy.share == 1))
+            for view in self.views
+            if wanted <= {*view.columns}
+        )
 
 
 def moved_back(matrix: NamedMatrix, shifts: Shifts | None) -> NamedMatrix:

@@ -120,7 +120,7 @@ def windows_from(
         for window in windows:
             absent[window, j] = int(arrays[f"absent {window} {j}"][0])
         for column in found:
-            if column is not None and not np.isfinite(column.deviation):
+            if column is not None and not np.isfinite(np.square(column.deviation, dtype=np.longdouble).astype(float)):
                 raise InputError(
                     f"column {sample.names[j]!r} of the reference holds values too large to square; rescale it"
                 )

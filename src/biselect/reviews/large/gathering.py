@@ -26,15 +26,22 @@ from biselect.progress import Steps
 from biselect.reviews.large.blocks import FeatureColumns, unpacked
 from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.reviews.large.counting import counting_of, windows_from
-from biselect.reviews.large.survey import Survey, Surveyed, same_in_both, sample_matrix, sample_share
+from biselect.reviews.large.survey import (
+    Survey,
+    Surveyed,
+    rows_within,
+    same_in_both,
+    sample_matrix,
+    sample_share,
+)
 from biselect.reviews.large.weighing import Weighing
 from biselect.reviews.recentre import MovedColumn, Shifts, moved_numbers
 
 EXACT_CELLS = 1 << 18  # of a reference that calibrates by its own rows; what travels to the workers stays small
+FEW_TIES = 0.25  # four times as many rows as were meant are not too many
 LOOKED_UP = 1 << 15  # rows of the pool whose neighbours are looked up, about
 KEPT_ROWS = 1 << 15  # rows of the pool that are kept for each view, about
 MOST_KEPT = 1 << 17  # the same where these do not settle a question
-MARGIN = 1e-12  # for machines that round otherwise
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -169,7 +176,7 @@ class Gathered:
         """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return coupling_weight * self.kept.asked.most(columns, m) * (1 + MARGIN)
+        return coupling_weight * self.kept.asked.most(columns, m)
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
@@ -180,7 +187,7 @@ class Gathered:
         W, share, asked = self.calibrator.weights(self.sampled), self.surveys[1].share, self.kept.asked
         more = []
         for columns, m, heavy in views:
-            least = view_of(columns, m, W, share, MOST_KEPT)
+            least = view_of(columns, m, W, share, rows_within(MOST_KEPT, W.shape[1]))
             more.append(least if least.heavy.above > heavy else replace(least, heavy=Heavy(above=heavy)))
         closer = replace(asked, name="Looking closer at the pool", views=tuple(more), heavy=np.inf, ids=frozenset())
         table, positions = _collected(self.tables, closer)
@@ -225,12 +232,14 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     calibrator.fit_windows(windows)
     features = replace(plain, kept=kept)
     raw = sample_matrix(pool, features)
-    moved = moved_numbers(sample, raw, drift)
+    ends = reference.ends[:, [reference.names.index(name) for name in kept]]
+    moved = moved_numbers(sample, raw, drift, ends)
     shifts = Shifts.of(sample.values, raw.values, moved) if moved and drift == "recentre" else None
     sampled = moved_back(raw, shifts)
     W = calibrator.weights(sampled)
     every = tuple(range(len(kept)))
     m = min(m, len(every))
+    target = max(rows_within(KEPT_ROWS, len(every)), 4 * k)
     collecting = Collecting(
         name="Collecting heavy rows of the pool",
         features=features,
@@ -238,8 +247,8 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         calibrator=calibrator.for_weights(),
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
-        views=(view_of(every, m, W, pool.share, max(KEPT_ROWS, 4 * k)),),
-        heavy=np.nextafter(Heavy.of(W.sum(axis=1), pool.share, LOOKED_UP).above, np.inf),  # ties would be too many
+        views=(view_of(every, m, W, pool.share, target),),
+        heavy=looked_up_from(W.sum(axis=1), pool.share, rows_within(LOOKED_UP, len(every))),
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=ids,
@@ -258,8 +267,14 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     )
 
 
+def looked_up_from(totals: NDArray[np.float64], share: float, rows: int) -> float:
+    """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none."""
+    heavy = Heavy.of(totals, share, rows)
+    return heavy.above if heavy.share > FEW_TIES else float(np.nextafter(heavy.above, np.inf))
+
+
 def _survey(tables: Tables, table: Partitions, features: FeatureColumns, label: str | None) -> Surveyed:
-    share = sample_share(table.rows)
+    share = sample_share(table.rows, len(features.names))
     asked = Survey(
         name=f"Looking at {features.where}",
         features=features,
@@ -274,6 +289,11 @@ def _positive(roles: Roles, pool: Surveyed) -> str:
     """The label's value that means a known positive, by all values in the pool."""
     if roles.label_column is None:
         return ""
+    if pool.unlabelled and roles.label_value is None:
+        raise InputError(
+            f"the pool: label column {roles.label_column!r} has {pool.unlabelled:,} missing values; to count them as "
+            f"negative, name the positive value: label_column='{roles.label_column}=VALUE'"
+        )
     values = pa.table({roles.label_column: pa.array(list(pool.positives), pa.string())})
     return label_flags(values, roles.label_column, "the pool", roles.label_value)[1]
 

@@ -28,7 +28,7 @@ from biselect.partitions.parts import Partitions
 from biselect.partitions.spool import Spool
 from biselect.partitions.time_cut import cut_in_time
 from biselect.progress import Steps
-from biselect.reviews.inputs import codes_in, resolved, with_roles
+from biselect.reviews.inputs import check_given, codes_in, resolved, with_roles
 from biselect.reviews.large.gathering import Tables
 
 POOL_CELLS = 1 << 23  # rows times features; more are not held
@@ -81,8 +81,9 @@ def large_tables(
         memory: for this process.
         resume: where finished passes are kept.
     """
+    check_given(pool, reference, roles, reference_until, pool_last, form)
     given = [(pool, POOL_CELLS), (pool if reference is None else reference, REFERENCE_CELLS)]
-    if (reference is None) == (reference_until is None) or all(is_small(source, most) for source, most in given):
+    if all(is_small(source, most) for source, most in given):
         yield None
         return
     form = with_roles(form, roles)

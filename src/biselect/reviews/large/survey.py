@@ -30,11 +30,19 @@ from biselect.reviews.large.blocks import (
 SAMPLE = 1 << 15  # rows, about
 ROWS_A_DRAW = 1 << 12  # one row in so many is drawn where that is more
 MOST_SAMPLE = 1 << 20
+MOST_CELLS = 1 << 21  # of rows that are held at a time, of tables with many columns
+MOST_VALUES = 1000  # of a label; more are no labels
 
 
-def sample_share(rows: int) -> float:
+def rows_within(rows: int, columns: int) -> int:
+    """So many rows, or fewer of a wide table."""
+    return min(rows, max(1000, MOST_CELLS // columns))
+
+
+def sample_share(rows: int, columns: int = 1) -> float:
     """The share of a table that is drawn."""
-    return min(1.0, min(MOST_SAMPLE, max(SAMPLE, rows // ROWS_A_DRAW)) / rows)
+    fewest = rows_within(SAMPLE, columns)
+    return min(1.0, min(rows_within(MOST_SAMPLE, max(1, columns // 32)), max(fewest, rows // ROWS_A_DRAW)) / rows)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,14 +71,18 @@ class Survey:
     def _of_part(self, part: Part) -> Arrays:
         seen = _Seen()
         positives: Counter[str] = Counter()
-        sample, positions, rows = [], [], 0
+        sample, positions, rows, unlabelled = [], [], 0, 0
         columns = list(dict.fromkeys([*self.features.names, *([] if self.label is None else [self.label])]))
         for first, block in part.blocks(columns):
             if block.num_rows == 0:
                 continue
             seen.take(self.features, first, block)
             if self.label is not None:
-                positives.update(_counted(as_texts(block[self.label])))
+                texts = as_texts(block[self.label])
+                positives.update(_counted(texts))
+                unlabelled += texts.null_count
+                if len(positives) > MOST_VALUES:
+                    raise InputError(f"label column {self.label!r} holds more than {MOST_VALUES:,} different values")
             chosen = np.flatnonzero(drawn(first, block.num_rows, self.share, self.seed))
             if chosen.size:
                 sample.append(block.take(chosen))
@@ -80,6 +92,7 @@ class Survey:
         ends, absent = np.array([*seen.ends.values()]).T, np.array([*seen.absent.values()], dtype=np.int64)
         return {
             "rows": np.array([rows]),
+            "unlabelled": np.array([unlabelled]),
             "ends": ends,
             "absent": absent,
             "told": as_bytes({"names": names, "labels": labels, "text": sorted(text), "positives": positives}),
@@ -99,6 +112,7 @@ class Survey:
         low, high = before["ends"].astype(float), after["ends"].astype(float)
         return {
             "rows": before["rows"] + after["rows"],  # type: ignore[operator]
+            "unlabelled": before["unlabelled"] + after["unlabelled"],  # type: ignore[operator]
             "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
             "absent": before["absent"] + after["absent"],  # type: ignore[operator]
             "told": as_bytes(
@@ -125,6 +139,7 @@ class Surveyed:
         labels: how often each label of a column of categories stands.
         text: columns of plain text.
         positives: how often each value of the label column stands.
+        unlabelled: rows without a label.
         sample: some rows.
         positions: where they stand in the table.
         share: of all rows, those in the sample.
@@ -137,6 +152,7 @@ class Surveyed:
     labels: dict[str, Counter[str]]
     text: set[str]
     positives: dict[str, int]
+    unlabelled: int
     sample: pa.Table
     positions: NDArray[np.int64]
     share: float = field(default=1.0)
@@ -155,6 +171,7 @@ class Surveyed:
             labels={name: Counter(counts) for name, counts in told["labels"].items()},
             text=set(told["text"]),
             positives=told["positives"],
+            unlabelled=int(arrays["unlabelled"][0]),
             sample=unpacked(arrays),
             positions=arrays["at"].astype(np.int64),
             share=share,
