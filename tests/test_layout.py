@@ -21,6 +21,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
     "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
     "hardware/test_noise.py": "hardware/noise/model hardware/noise/registers hardware/noise/trajectories",
+    "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",

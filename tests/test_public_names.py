@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 192
+MOST = 194
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -44,12 +44,12 @@ NAMES = {
     "biselect.hardware": (
         "Bundle Compiled PATHS Patch PlacedCircuit Placement QiskitPath YFramePath build_circuit choose_patch "
         "choose_surrogate compile_circuit compile_problem decode_counts hardware_mask layout_of load_target "
-        "make_patch masked place place_circuit qasm3_text qpy_bytes retained_mass to_qiskit"
+        "make_patch masked patch_objections place place_circuit qasm3_text qpy_bytes retained_mass to_qiskit"
     ),
     "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
     "biselect.hardware.execute": "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for",
     "biselect.hardware.noise": (
-        "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass"
+        "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",

@@ -16,6 +16,7 @@ def review_html(summary: Mapping[str, Any], standing: str, reasons: Sequence[str
         f"{budgets['k']} of {budgets['samples']:,} rows, {budgets['m']} of {budgets['features']:,} columns; "
         f"score {notebook.number(summary['selection']['score'])}, {standing}."
     )
+    finding = (summary.get("finding") or {}).get("words")
     columns = [column["name"] for column in summary["columns"]]
     shown = columns[: notebook.MOST_COLUMNS]
     strongest = max(abs(cell["adds"]) for row in rows for cell in row["cells"]) or 1.0
@@ -41,7 +42,7 @@ def review_html(summary: Mapping[str, Any], standing: str, reasons: Sequence[str
     ]
     warnings = [notebook.paragraph(f"⚠ {warning['text']}") for warning in summary["warnings"]]
     return notebook.shown(
-        notebook.paragraph(summary["finding"]["words"], "lead"),
+        notebook.paragraph(finding or summary["title"], "lead"),
         notebook.paragraph(sizes),
         *warnings,
         notebook.table(head, lines),
