@@ -17,9 +17,20 @@ from biselect_studies.results import entry
 from biselect_studies.runner import collect, run
 
 
+LONG = {  # over ten seconds even so: run with the slow part
+    "hardware-run-summary",
+    "joint-vs-sequential-real-ibm-aml-hi-small",
+    "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
+    "open-settings",
+    "real-creditcard-calibration-mechanism",
+}
+
+
 class TestEveryStudy:
     @pytest.mark.usefixtures("shared_stand_in", "short_searches", "few_resamples", "no_gate_errs")
-    @pytest.mark.parametrize("name", study_names())
+    @pytest.mark.parametrize(
+        "name", [pytest.param(name, marks=[pytest.mark.slow] if name in LONG else []) for name in study_names()]
+    )
     def test_runs_summarises_and_draws(self, name, tmp_path):
         """All cells on two seeds: enough to see that nothing is missing, far too little for its numbers."""
         study = load(name)
