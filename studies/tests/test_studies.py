@@ -16,7 +16,6 @@ from biselect_studies.render import markdown, write
 from biselect_studies.results import entry
 from biselect_studies.runner import collect, run
 
-
 LONG = {  # over ten seconds even so: run with the slow part
     "hardware-run-summary",
     "joint-vs-sequential-real-ibm-aml-hi-small",
