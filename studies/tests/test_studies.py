@@ -16,12 +16,15 @@ from biselect_studies.render import markdown, write
 from biselect_studies.results import entry
 from biselect_studies.runner import collect, run
 
-LONG = {  # over ten seconds even so: run with the slow part
+LONG = {  # about ten seconds or more even so: run with the slow part
     "hardware-run-summary",
+    "joint-vs-sequential-real-creditcard",
     "joint-vs-sequential-real-ibm-aml-hi-small",
     "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "open-settings",
+    "real-creditcard-calibration-data-quality",
     "real-creditcard-calibration-mechanism",
+    "synthetic-calibration-robustness",
 }
 
 
