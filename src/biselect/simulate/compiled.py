@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from math import comb
 from threading import RLock
 from typing import Any
 
@@ -13,12 +12,18 @@ from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
 from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
-from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, differentiate, evaluate
+from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect.simulate.simd import BYTES
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
+
+
+def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> NDArray[np.float64]:
+    """What the kernels want of each mixing angle, on one more axis: cos β, its square and cube, tan β."""
+    cosine, tangent = cos_and_tan(mixing, real)
+    return np.stack([cosine, cosine**2, cosine**3, tangent], axis=-1)
 
 
 class CompiledSimulator:
@@ -84,25 +89,27 @@ class CompiledSimulator:
             self._adjoint = self._lines(self._state.size // self.lanes)
         value = 0.0
         given = observable.kind == "values"
+        p, n, d = layers.pair.shape
+        circuit = self._circuit(layers, start, None if given else observable)
+        shares = [(np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
         if given:  # any diagonal: run, multiply outside, go back
             state = self.state(layers, start)
             weighted = observable.values * state
             value = float(np.vdot(state, weighted).real)
             self._write(self._adjoint, weighted)
-        elif start is not None:
-            self._write(self._state, start)
-        p, n, d = layers.pair.shape
-        shares = [(np.zeros(4), np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
-        circuit = self._circuit(layers, start, None if given else observable)
+        else:
+            if start is not None:
+                self._write(self._state, start)
+            found = self._forward(circuit, self._adjoint, keep=True, passes=2 * p + 1)
+            value = self.centred.as_given(float(found[0]), observable)
+            shares[0][0][-1] = found[1]
 
-        def work(thread: int, team: Team) -> None:
-            differentiate(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
+        def back(thread: int, team: Team) -> None:
+            undo(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
 
-        self._share(work, (1 if given else p + 1) + p)
-        if not given:
-            value = self.centred.as_given(float(sum(share[0][0] for share in shares)), observable)
-        pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
-        return value, PairGradient(pair=pair, mixing=np.sum([share[1] for share in shares], axis=0))
+        self._share(back, 0 if given else p + 1, 2 * p + 1)
+        pair = np.sum([share[1] + share[2].transpose(0, 2, 1) for share in shares], axis=0)
+        return value, PairGradient(pair=pair, mixing=np.sum([share[0] for share in shares], axis=0))
 
     def _run(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None, *, keep: bool) -> float:
         if observable is not None and observable.kind == "values":
@@ -110,29 +117,36 @@ class CompiledSimulator:
             return float(np.sum(np.abs(state) ** 2 * observable.values))
         if start is not None:
             self._write(self._state, start)
-        circuit, outs = self._circuit(layers, start, observable), np.zeros((self.threads, 2))
+        circuit = self._circuit(layers, start, observable)
+        found = float(self._forward(circuit, None, keep=keep, passes=layers.depth + 1)[0])
+        return 0.0 if observable is None else self.centred.as_given(found, observable)
+
+    def _forward(self, circuit: Circuit, adjoint: NDArray[Any] | None, *, keep: bool, passes: int) -> Any:
+        """Expectation value, and where an adjoint is formed the derivative by the last β that goes with it."""
+        outs = np.zeros((self.threads, 2))
 
         def work(thread: int, team: Team) -> None:
-            evaluate(self._state, circuit, keep, self.work[thread], team, outs[thread])
+            run(self._state, adjoint, circuit, keep, self.work[thread], team, outs[thread])
 
-        self._share(work, layers.depth + 1)
-        return 0.0 if observable is None else self.centred.as_given(float(outs[:, 0].sum()), observable)
+        self._share(work, 0, passes)
+        return outs.sum(axis=0)
 
     def _circuit(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None) -> Circuit:
+        pair = np.exp(1j * layers.pair)
         in_passes = PassLayers(
-            sample=layers.sample,
-            feature=layers.feature,
-            pair=layers.pair,
-            pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
-            mixing=np.stack(cos_and_tan(layers.mixing, self.real), axis=1),
+            sample=np.exp(1j * layers.sample),
+            feature=np.exp(1j * layers.feature),
+            pair=pair,
+            pair_turned=np.ascontiguousarray(pair.transpose(0, 2, 1)),
+            mixing=self._aligned(np.repeat(angle_lines(layers.mixing, self.real), self.lanes)),
         )
         goal = (False, 0, 0.0)
         if observable is not None:
             goal = (True, KINDS[observable.kind], self.centred.threshold(observable))
-        return Circuit(self.samples, self.features, self.grid, in_passes, start is None, *goal)
+        return Circuit(self.samples, self.features, self.grid, layers.depth, in_passes, start is None, *goal)
 
-    def _share(self, work: Callable[[int, Team], None], passes: int) -> None:
-        """Run the work on all threads; tell whoever watches how many passes are done."""
+    def _share(self, work: Callable[[int, Team], None], before: int, passes: int) -> None:
+        """Run the work on all threads; tell whoever watches how many passes are done, of those made before and all."""
         counter = np.zeros(1, dtype=np.int64)
         teams = [Team(thread, self.threads, counter, self.stop) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
@@ -143,7 +157,7 @@ class CompiledSimulator:
             running = [pool.submit(work, team.thread, team) for team in teams]
             while wait(running, timeout=None if self.progress is None else LOOK_EVERY).not_done:
                 if self.progress is not None:
-                    self.progress(min(1.0, int(counter[0]) / (self.threads * passes)))
+                    self.progress(min(1.0, (before + int(counter[0]) / self.threads) / passes))
             for done in running:
                 done.result()  # an error in a thread is an error here
         look(self.stop)
@@ -217,7 +231,7 @@ class CompiledSimulator:
             x=self._lines(turned),
             y=self._lines(turned),
             stack=self._lines(deep),
-            heads=self._lines(3 * max(comb(t.heads, t.tail) for t in (self.samples.tables, self.features.tables))),
+            heads=self._lines(3 * max(len(side.tables.tails) for side in (self.samples, self.features))),
             items=self._lines(int(items)),
             total=self._lines(2),
         )
