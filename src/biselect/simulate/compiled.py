@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -10,20 +11,15 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
+from biselect.simulate.batches import MOST_AMPLITUDES, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
-from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
+from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
-from biselect.simulate.simd import BYTES
+from biselect.simulate.simd import BYTES, aligned_lines
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers
 LOOK_EVERY = 0.2  # seconds between two words on progress
-
-
-def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> NDArray[np.float64]:
-    """What the kernels want of each mixing angle, on one more axis: cos β, its square and cube, tan β."""
-    cosine, tangent = cos_and_tan(mixing, real)
-    return np.stack([cosine, cosine**2, cosine**3, tangent], axis=-1)
 
 
 class CompiledSimulator:
@@ -53,10 +49,13 @@ class CompiledSimulator:
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        self.samples = self._side(make_tables(samples, LIMIT, tail=2), False, columns, a, b, weights)
-        self.features = self._side(
-            make_tables(features, LIMIT, tail=2), True, rows, b, a, np.ascontiguousarray(weights.T)
+        tables = make_tables(samples, LIMIT, tail=2), make_tables(features, LIMIT, tail=2)
+        self.samples = self._side(tables[0], False, columns, a, b, weights)
+        self.features = self._side(tables[1], True, rows, b, a, np.ascontiguousarray(weights.T))
+        self._make_batches = partial(
+            Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads, stop
         )
+        self._batches: Batches | None = None
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
         self._state = self._lines(self.grid.blocks * self.grid.rows * 2)
@@ -80,6 +79,15 @@ class CompiledSimulator:
         """Expectation value and its derivatives by every phase and every mixing angle."""
         with self._lock:
             return self._differentiate(layers, start, observable)
+
+    def batches(self, count: int) -> Batches | None:
+        """What runs so many circuits at once, or None where one at a time is faster."""
+        if count < self.lanes // 4 or self.sector.size > MOST_AMPLITUDES:
+            return None
+        with self._lock:
+            if self._batches is None:
+                self._batches = self._make_batches()
+        return self._batches
 
     def _differentiate(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable
@@ -165,10 +173,7 @@ class CompiledSimulator:
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
     def _lines(self, count: int) -> NDArray[Any]:
-        """Zeroed cache lines, aligned."""
-        raw = np.zeros(count * self.lanes + self.lanes, dtype=self.real)
-        offset = -raw.ctypes.data % BYTES // raw.itemsize
-        return raw[offset : offset + count * self.lanes]
+        return aligned_lines(count, self.real)
 
     def _tiles(self, lines: NDArray[Any]) -> NDArray[Any]:
         return lines.reshape(self.grid.blocks, self.grid.rows, 2, self.lanes)

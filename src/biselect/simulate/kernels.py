@@ -12,7 +12,6 @@ from numba import njit
 
 from biselect.simulate.simd import (
     add,
-    lesser,
     load,
     mul,
     muladd,
@@ -26,6 +25,7 @@ from biselect.simulate.simd import (
     unrotate_2,
     unrotate_4,
     unrotate_8,
+    where_less,
 )
 
 # Numba looks up cached code by a function's name and line, and what it finds there names our classes. Whoever renames
@@ -193,7 +193,8 @@ def observe(
             if kind == 1:
                 value = one_up_to(value, limit)
             elif kind == 2:
-                value = lesser(add(value, minus_limit), zero)
+                value = add(value, minus_limit)
+                value = where_less(value, zero, value, zero)
             xr, xi = load(x, row), load(x, row + 1)
             wr, wi = mul(value, xr), mul(value, xi)
             total = muladd(wr, xr, muladd(wi, xi, total))

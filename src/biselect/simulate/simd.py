@@ -7,11 +7,21 @@ cache line: 8 doubles or 16 floats.
 
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, models, register_model
+from numpy.typing import NDArray
 
 BYTES = 64
+
+
+def aligned_lines(count: int, real: Any) -> NDArray[Any]:
+    """So many zeroed cache lines of float32 or float64."""
+    lanes = BYTES // np.dtype(real).itemsize
+    raw = np.zeros((count + 1) * lanes, dtype=real)
+    offset = -raw.ctypes.data % BYTES // raw.itemsize
+    return raw[offset : offset + count * lanes]
 
 
 class Vector(types.Type):
@@ -64,12 +74,13 @@ def store(typing: Any, array: Any, line: Any, value: Any) -> Any:
 @intrinsic
 def splat(typing: Any, array: Any, scalar: Any) -> Any:
     """A vector of one number, in the precision of the array."""
-    signature = Vector(array.dtype)(array, types.float64)
+    own = scalar == array.dtype
+    signature = Vector(array.dtype)(array, scalar if own else types.float64)
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         kind = context.get_value_type(signature.return_type)
         scalar = arguments[1]
-        if signature.return_type.element.bitwidth == 32:
+        if signature.return_type.element.bitwidth == 32 and not own:
             scalar = builder.fptrunc(scalar, ir.FloatType())
         zero = ir.Constant(ir.IntType(32), 0)
         first = builder.insert_element(ir.Constant(kind, ir.Undefined), scalar, zero)
@@ -100,6 +111,16 @@ def add(typing: Any, a: Any, b: Any) -> Any:
 
 
 @intrinsic
+def sub(typing: Any, a: Any, b: Any) -> Any:
+    """A - b."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        return builder.fsub(*arguments, flags=("contract",))
+
+    return a(a, b), generate
+
+
+@intrinsic
 def muladd(typing: Any, a: Any, b: Any, c: Any) -> Any:
     """a·b + c, fused where the machine can."""
 
@@ -122,13 +143,14 @@ def mulsub(typing: Any, a: Any, b: Any, c: Any) -> Any:
 
 
 @intrinsic
-def lesser(typing: Any, a: Any, b: Any) -> Any:
-    """The smaller of a and b, lane by lane."""
+def where_less(typing: Any, a: Any, b: Any, yes: Any, no: Any) -> Any:
+    """`yes` where a < b, else `no`."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        return builder.select(builder.fcmp_ordered("<", *arguments), *arguments)
+        a, b, yes, no = arguments
+        return builder.select(builder.fcmp_ordered("<", a, b), yes, no)
 
-    return a(a, b), generate
+    return a(a, b, yes, no), generate
 
 
 @intrinsic
