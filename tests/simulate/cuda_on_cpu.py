@@ -59,7 +59,7 @@ SECTOR = [f"{kind}<{p}>" for kind in ("sample_phase", "sample_stage", "sample_st
 SECTOR += ["sample_phase<0>", *gpu.FEATURE_PASSES]
 NAMES = {
     "batch.cu": ["register_vectors", "run_batch<2, 2, false>", "run_batch<0, 0, false>", *BATCHES],
-    "sector.cu": ["feature_pass_back", "observe", *SECTOR],
+    "sector.cu": ["fill_turns", "feature_pass_back", "observe", *SECTOR],
 }
 
 
@@ -142,5 +142,5 @@ def use(monkeypatch, folder, shared_memory=227 * 1024):
         monkeypatch.setattr(module, "load_module", lambda file, names, defines: Module(file, defines, folder))
     monkeypatch.setattr(gpu, "row_threads", lambda columns: 1)
     monkeypatch.setattr(gpu, "COLUMN_THREADS", 1)
-    for name in ("MANY_THREADS", "FEW_THREADS", "VECTOR_THREADS"):
+    for name in ("VALUE_THREADS", "GRADIENT_THREADS", "FEW_THREADS", "VECTOR_THREADS"):
         monkeypatch.setattr(gpu_batch, name, 1)

@@ -18,11 +18,12 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.simulate.cube_tables import Tables, make_tables, phase_cubes
 from biselect.simulate.layers import ENERGY, KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
 
-SAMPLE_LIMIT, BACK_LIMIT, FEATURE_LIMIT = 6, 5, 4  # acting edges in a hypercube, as registers allow
+SAMPLE_LIMIT, BACK_LIMIT, FEATURE_LIMIT = 6, 4, 3  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
 COLUMN_THREADS = 128
 ROW_THREADS = 1024  # on a multiprocessor, in passes over the feature register
 FEATURE_PASSES = ("feature_pass<false, false>", "feature_pass<true, false>", "feature_pass<false, true>")
+BANKS, NEAR = 16, 128  # eight-byte banks of shared memory; hypercubes to choose the next from
 NONE = np.float32(0)
 MOST_PAIRS = 1536  # whose derivatives a block sums in shared memory
 SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
@@ -70,11 +71,6 @@ def load_module(file: str, names: tuple[str, ...], defines: tuple[tuple[str, int
     return require_cupy().RawModule(code=source, options=options, name_expressions=names)
 
 
-def multiprocessors(cp: Any) -> int:
-    """How many the device has."""
-    return int(cp.cuda.Device().attributes["MultiProcessorCount"])
-
-
 def struct(**fields: Any) -> Any:
     """A C struct of pointers, numbers and other structs, passed to a kernel by value."""
     values: dict[str, Any] = {}
@@ -89,18 +85,43 @@ def struct(**fields: Any) -> Any:
     return packed[()]
 
 
-def packed_tables(cp: Any, tables: Tables) -> tuple[Any, Any]:
-    """The struct Tables, each part of the hypercubes aligned, and the arrays it points to, which must be kept."""
+def packed_tables(cp: Any, tables: Tables, *, spread: bool = False) -> tuple[Any, Any]:
+    """The struct Tables, each part of the hypercubes aligned, and the arrays it points to, which must be kept.
+
+    With `spread`, neighbouring hypercubes lie in different banks of shared memory as far as possible.
+    """
     parts, spans, place = [], [], 0
     for span in tables.spans:
         for p in range(1, 5):
             part = tables.cubes[span[p - 1] : span[p]] if p < len(span) else tables.cubes[:0]
+            if spread:
+                part = spread_over_banks(part.reshape(-1, 2**p)).ravel()
             spans.append((place, place + part.size))
             parts.append(np.pad(part, (0, -part.size % ALIGNED)))
             place += parts[-1].size
     cubes = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
     arrays = cp.asarray(cubes.astype(np.uint16)), cp.asarray(np.array(spans, dtype=np.int32).reshape(-1, 2))
     return struct(cubes=arrays[0], spans=arrays[1], stages=len(tables.spans)), arrays
+
+
+def spread_over_banks(cubes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The hypercubes (rows) in an order in which those that threads read together collide in few banks.
+
+    Half a warp reads member v of 16 hypercubes at once, eight bytes each, and there are 16 banks of that width. Of the
+    next few hypercubes it gets the one whose members meet the fewest others.
+    """
+    banks, left, order = cubes % BANKS, np.arange(len(cubes)), np.empty(len(cubes), dtype=np.int64)
+    members = np.arange(cubes.shape[1])
+    for place in range(len(cubes)):
+        if place % BANKS == 0:
+            taken = np.zeros((cubes.shape[1], BANKS), dtype=np.int32)
+        near = left[:NEAR]
+        pick = int(np.argmin(taken[members, banks[near]].sum(axis=1)))
+        order[place] = left[pick]
+        taken[members, banks[left[pick]]] += 1
+        left[1 : pick + 1] = left[:pick]  # the one picked gives its place to those before it
+        left = left[1:]
+    return cubes[order]
 
 
 def in_words(items: NDArray[np.int64]) -> NDArray[np.uint32]:
@@ -131,6 +152,8 @@ class GpuSimulator:
                 f"the gpu backend takes up to {MOST_PAIRS:,} sample-feature pairs, here are {self.n * self.d:,}; "
                 f"{ELSEWHERE}"
             )
+        self.available = shared_memory(cp)
+        self.processors = int(cp.cuda.Device().attributes["MultiProcessorCount"])
         self._check_memory()
         self.row_threads = row_threads(self.columns)
         sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns, "THREADS": self.row_threads}
@@ -138,6 +161,7 @@ class GpuSimulator:
         self.sizes = tuple({**sizes, "COLUMN_THREADS": COLUMN_THREADS}.items())
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
+        self.features_of = cp.asarray(np.ascontiguousarray(columns.T.astype(np.uint16)))
         self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))
         sample_tables = make_tables(samples, SAMPLE_LIMIT)
         self.stages = _sample_stages(cp, sample_tables)
@@ -150,7 +174,7 @@ class GpuSimulator:
         staged = {size for stage in self.stages for size, *_ in stage}
         names = [f"sample_stage<{p}>" for p in sorted(staged)] + [f"sample_phase<{p}>" for p, *_ in self.first]
         self.module = load_module("sector.cu", (*names, *FEATURE_PASSES), self.sizes)
-        self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
+        self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT), spread=True)
         self.groups = self._group_struct(sample_tables)
         self.centred = Centred.of(problem, np.float32)
         about_zero = self.centred.problem
@@ -265,14 +289,14 @@ class GpuSimulator:
         """A kernel that goes through the rows, group by group, with this many states' rows in shared memory."""
         kernel = self.module.get_function(name)
         shared = states * self.columns * 8
-        available = shared_memory(self.cp)
+        available = self.available
         if shared > available:
             raise InputError(
                 f"a row of {self.columns:,} feature subsets does not fit into the GPU's shared memory; {ELSEWHERE}"
             )
         kernel.max_dynamic_shared_size_bytes = shared
         resident = max(1, min(2048 // self.row_threads, available // (shared + SHARED_BESIDES)))
-        grid = min(self.group_count, resident * multiprocessors(self.cp))
+        grid = min(self.group_count, resident * self.processors)
         kernel((grid,), (self.row_threads,), arguments, shared_mem=shared)
 
     def _group_struct(self, tables: Tables) -> Any:
@@ -293,8 +317,14 @@ class GpuSimulator:
 
     def _turns(self, layers: Layers, layer: int) -> Any:
         """The item table of a layer's phases, in turns, each brought to half a turn before it is rounded."""
-        turns = self._item_table(layers.sample[layer], layers.feature[layer], layers.pair[layer]) / (2 * np.pi)
-        return self.cp.asarray((turns - np.rint(turns)).astype(np.float32))
+        chosen = len(self.features_of)
+        pairs = layers.pair[layer] + layers.sample[layer][:, None] / chosen
+        phases = self.cp.asarray(np.vstack([pairs, layers.feature[layer]]) / (2 * np.pi))
+        turns = self.cp.empty((self.n + 1, self.columns), dtype=self.cp.float32)
+        blocks = -(-turns.size // COLUMN_THREADS)
+        given = (turns, phases, self.features_of, np.int32(chosen))
+        self.module.get_function("fill_turns")((blocks,), (COLUMN_THREADS,), given)
+        return turns
 
 
 def _rotation(beta: float) -> tuple[np.float32, np.float32]:

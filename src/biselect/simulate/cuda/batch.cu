@@ -92,8 +92,8 @@ template <int P> struct Cube {
         }
     }
 
-    // Phase factors of all members; items are what single samples add, in turns.
-    __device__ __forceinline__ void factors(const float* items, c64* w) const {
+    // Phase factors of all members, times a scale; items are what single samples add, in turns.
+    __device__ __forceinline__ void factors(const float* items, c64* w, float scale = 1.f) const {
         float all = 0.f, own[P ? P : 1];
 #pragma unroll
         for (int s = 0; s < K; s++) {
@@ -102,6 +102,7 @@ template <int P> struct Cube {
             all += turns;
         }
         w[0] = phase_of(all);
+        w[0] = {scale * w[0].x, scale * w[0].y};
 #pragma unroll
         for (int e = 0; e < P; e++) {
             const c64 move = phase_of(items[sample[K + e] * COLUMNS] - own[e]);
@@ -166,10 +167,10 @@ __device__ __forceinline__ void phase_some(c64* state, const Begin& begin, Phase
         const Cube<P> cube(cubes, span, number);
         c64 z[1 << P], w[1 << P];
         load<P, FROM>(cube, state, begin, column, z);
-        cube.factors(items + column, w);
+        cube.factors(items + column, w, power<P>(turn.x));
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) z[v] = times(z[v], w[v]);
-        rotate<P>(z, turn.x, turn.y);
+        rotate_unscaled<P>(z, turn.y);
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) state[cube.at[v] * STRIDE + column] = z[v];
     }
@@ -211,15 +212,16 @@ __device__ __forceinline__ void unphase_some(
         load<P, STATE>(cube, state, begin, column, x);
         load<P, STATE>(cube, adjoint, begin, column, y);
         by_beta += current<P>(y, x);
-        rotate<P>(x, turn.x, -turn.y);
-        rotate<P>(y, turn.x, -turn.y);
+        rotate_unscaled<P>(x, -turn.y);
+        rotate_unscaled<P>(y, -turn.y);
+        const float scale = power<P>(turn.x), square = scale * scale;
         float q[1 << P];
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) q[v] = y[v].x * x[v].y - y[v].y * x[v].x;
+        for (int v = 0; v < (1 << P); v++) q[v] = square * (y[v].x * x[v].y - y[v].y * x[v].x);
         cube.add_groups(q, terms + column, by_group);
         if (LAST && START != PRODUCT) continue;
         c64 w[1 << P];
-        cube.factors(items + column, w);
+        cube.factors(items + column, w, scale);
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) {
             y[v] = times(y[v], conj(w[v]));
