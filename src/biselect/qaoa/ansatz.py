@@ -26,6 +26,7 @@ from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
+    from biselect.simulate.batches import Batches
 
 
 class Ansatz:
@@ -183,9 +184,11 @@ class Ansatz:
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
             return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
+        if batches is not None:
+            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
 
     def many_with_gradients(
@@ -193,12 +196,44 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
             values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
             return values, self.schedule.pull_back(gradients)
+        if batches is not None:
+            layers = self._layers(self.schedule.expand_batch(vectors))
+            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
+            return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
+        return np.array([value for value, _ in found]), gradients
+
+    def hit_amplitudes_with_gradients(
+        self, angles: ArrayLike, observable: Observable
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
+
+        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
+        order of the sector, and the hit rate is Σ |amplitude|², the global phase being that of the circuit after its
+        first layer's phase where it starts from a basis state.
+        """
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(None, observable)
+        if batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+            raise InputError(
+                "amplitudes of hits need backend='compiled', a small sector, at most 8 hits and at least 2 layers"
+            )
+        layers = self._layers(self.schedule.expand_batch(vectors))
+        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
+        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
+        return amplitudes, by_angle[0] + 1j * by_angle[1]
+
+    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
+        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
+        self._check(observable)
+        look(self._stop)
+        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
+        return None if find is None else find(count)
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
