@@ -2,6 +2,7 @@
 // budget), ROWS, COLUMNS, STRIDE (odd, so that walking down a column meets every bank), GROUPS (of cost terms), THREADS and
 // BLOCKS (on a multiprocessor). A state that fits stays in shared memory (CHUNK = ROWS); otherwise it lives in a slot of
 // device memory, and CHUNK rows at a time are brought in for their feature mixing.
+// SHORT_ROWS: `mix_row`, generated for the mixer, does the features of a row in registers.
 //
 // A basis start is an eigenstate of the first phase, and mixing keeps a product of the two registers: the state after the
 // first layer is sample vector x feature vector, and that layer is not run (PRODUCT). An observable with few values beside
@@ -398,6 +399,20 @@ __device__ __forceinline__ Tables without_first(Tables tables) {
 }
 
 __device__ __forceinline__ void mix_features(c64* state, c64* tile, Tables features, float2 turn) {
+#ifdef SHORT_ROWS  // a thread has a whole row in registers, and `mix_row` knows the mixer by heart
+    if constexpr (WHOLE) {
+        for (int row = threadIdx.x; row < ROWS; row += THREADS) {
+            c64 x[COLUMNS];
+#pragma unroll
+            for (int f = 0; f < COLUMNS; f++) x[f] = state[row * STRIDE + f];
+            mix_row(x, turn.x, turn.y);
+#pragma unroll
+            for (int f = 0; f < COLUMNS; f++) state[row * STRIDE + f] = x[f];
+        }
+        __syncthreads();
+        return;
+    }
+#endif
     for (int first = 0; first < ROWS; first += CHUNK) {
         const int rows = min(CHUNK, ROWS - first);
         if (!WHOLE) {

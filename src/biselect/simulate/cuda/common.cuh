@@ -100,34 +100,19 @@ struct Lots {
 };
 
 // Hypercubes run along one direction of a matrix (distance STEP between neighbours), lanes along the other (distance SIDE).
-// A thread takes 2^JOINT neighbouring entries of the table at once: one hypercube, or several small ones.
-template <int P, int JOINT, int LANES, int STEP, int SIDE>
-__device__ __forceinline__ void mix_joint(c64* x, const unsigned short* cubes, int count, float c, float t, Lots& lots) {
-    const int work = count * LANES;
-    for (int u = lots.first(work); u < work; u += THREADS) {
-        int at[1 << JOINT];
-        members<JOINT>(cubes + ((u / LANES) << JOINT), at);
-        c64* own = x + u % LANES * SIDE;
-        c64 z[1 << JOINT];
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v++) z[v] = own[at[v] * STEP];
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v += 1 << P) rotate<P>(z + v, c, t);
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v++) own[at[v] * STEP] = z[v];
-    }
-}
-
-template <int P, int LANES> constexpr int joint = LANES > 1 && P < 3 ? 3 : P;  // without lanes every thread is wanted
-
 template <int P, int LANES, int STEP, int SIDE>
 __device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, int2 span, float c, float t, Lots& lots) {
-    constexpr int JOINT = joint<P, LANES>;
-    const int entries = span.y - span.x, whole = entries >> JOINT;
-    mix_joint<P, JOINT, LANES, STEP, SIDE>(x, cubes + span.x, whole, c, t, lots);
-    if (JOINT > P) {
-        const int done = whole << JOINT;
-        mix_joint<P, P, LANES, STEP, SIDE>(x, cubes + span.x + done, (entries - done) >> P, c, t, lots);
+    const int work = ((span.y - span.x) >> P) * LANES;
+    for (int u = lots.first(work); u < work; u += THREADS) {
+        int at[1 << P];
+        members<P>(cubes + span.x + ((u / LANES) << P), at);
+        c64* own = x + u % LANES * SIDE;
+        c64 z[1 << P];
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) z[v] = own[at[v] * STEP];
+        rotate<P>(z, c, t);
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) own[at[v] * STEP] = z[v];
     }
 }
 
@@ -144,38 +129,23 @@ template <int MOST, int LANES, int STEP, int SIDE> __device__ __forceinline__ vo
     }
 }
 
-template <int P, int JOINT, int LANES, int STEP, int SIDE>
-__device__ __forceinline__ float unmix_joint(c64* x, c64* y, const unsigned short* cubes, int count, float c, float t, Lots& lots) {
-    const int work = count * LANES;
-    float total = 0.f;
-    for (int u = lots.first(work); u < work; u += THREADS) {
-        int at[1 << JOINT];
-        members<JOINT>(cubes + ((u / LANES) << JOINT), at);
-        const int lane = u % LANES * SIDE;
-        c64 *own = x + lane, *other = y + lane;
-        c64 z[1 << JOINT], w[1 << JOINT];
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v++) z[v] = own[at[v] * STEP], w[v] = other[at[v] * STEP];
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v += 1 << P) {
-            total += current<P>(w + v, z + v);
-            rotate<P>(z + v, c, -t);
-            rotate<P>(w + v, c, -t);
-        }
-#pragma unroll
-        for (int v = 0; v < (1 << JOINT); v++) own[at[v] * STEP] = z[v], other[at[v] * STEP] = w[v];
-    }
-    return total;
-}
-
 template <int P, int LANES, int STEP, int SIDE>
 __device__ __forceinline__ float unmix_some(c64* x, c64* y, const unsigned short* cubes, int2 span, float c, float t, Lots& lots) {
-    constexpr int JOINT = joint<P, LANES>;
-    const int entries = span.y - span.x, whole = entries >> JOINT;
-    float total = unmix_joint<P, JOINT, LANES, STEP, SIDE>(x, y, cubes + span.x, whole, c, t, lots);
-    if (JOINT > P) {
-        const int done = whole << JOINT;
-        total += unmix_joint<P, P, LANES, STEP, SIDE>(x, y, cubes + span.x + done, (entries - done) >> P, c, t, lots);
+    const int work = ((span.y - span.x) >> P) * LANES;
+    float total = 0.f;
+    for (int u = lots.first(work); u < work; u += THREADS) {
+        int at[1 << P];
+        members<P>(cubes + span.x + ((u / LANES) << P), at);
+        const int lane = u % LANES * SIDE;
+        c64 *own = x + lane, *other = y + lane;
+        c64 z[1 << P], w[1 << P];
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) z[v] = own[at[v] * STEP], w[v] = other[at[v] * STEP];
+        total += current<P>(w, z);
+        rotate<P>(z, c, -t);
+        rotate<P>(w, c, -t);
+#pragma unroll
+        for (int v = 0; v < (1 << P); v++) own[at[v] * STEP] = z[v], other[at[v] * STEP] = w[v];
     }
     return total;
 }

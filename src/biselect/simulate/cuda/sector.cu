@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
     if (OBSERVE) block_add(sum, out);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_back(
     c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, const float* __restrict__ turns,
     const unsigned short* __restrict__ columns_with, int with_each, Tables features, float c, float t, double* mixing, double* pair) {
     extern __shared__ c64 row[];
@@ -275,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
     block_add(2.f * derivative, mixing);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) observe(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) observe(
     const c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, Goal goal, int with_adjoint, double* out) {
     double sum = 0.0;
     float part[PER_THREAD];
