@@ -105,6 +105,11 @@ class Ansatz:
         return self.spec.groups
 
     @property
+    def stop(self) -> Stop:
+        """The byte that ends all work in progress where it turns to 1."""
+        return self._stop
+
+    @property
     def size(self) -> int:
         """How many angles are free."""
         return self.schedule.size
@@ -125,6 +130,15 @@ class Ansatz:
         """The same ansatz with a simulator of its own, for another thread."""
         other = copy(self)
         other._simulator = self._make_simulator()
+        return other
+
+    def ended_by(self, stop: Stop) -> Ansatz:
+        """The same ansatz, whose work ends where this byte turns to 1; both share one simulator's memory."""
+        other = copy(self)
+        other._stop = stop
+        other._make_simulator = partial(self._make_simulator, stop=stop)
+        other._simulator = copy(self._simulator)
+        other._simulator.stop = stop
         return other
 
     def train(self, **how: Any) -> Training:

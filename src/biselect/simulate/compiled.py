@@ -48,9 +48,9 @@ class CompiledSimulator:
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        self.samples = self._side(make_tables(samples, LIMIT, tail=2), False, columns, a, b, weights)
+        self.samples = self._side(make_tables(samples, LIMIT, tail=2, stop=stop), False, columns, a, b, weights)
         self.features = self._side(
-            make_tables(features, LIMIT, tail=2), True, rows, b, a, np.ascontiguousarray(weights.T)
+            make_tables(features, LIMIT, tail=2, stop=stop), True, rows, b, a, np.ascontiguousarray(weights.T)
         )
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]

@@ -1,5 +1,6 @@
 """Starts followed downhill: L-BFGS-B on gradients, one by one or in batches, or the paper's searches without them."""
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.qaoa.training.records import Descent
+from biselect.simulate.stopping import OutOfTimeError
 
 Vector = NDArray[np.float64]
 CALLS_PER_ITERATION = 1.3  # evaluations that an iteration of L-BFGS-B may take on average, line searches included
@@ -33,11 +35,14 @@ class Watch:
     trace: list[tuple[int, float]] = field(default_factory=list)
     flat: bool = True
     failed: bool = False
+    seconds: float = 0.0  # of the latest evaluation
     _first: float = 0.0
+    _begin: float = 0.0
 
     def see(self, angles: Vector, value: float, slope: Vector | None = None) -> None:
         """Take note of an evaluation; the slope is by angles in their own units."""
         self.evaluations += 1
+        self.seconds = time.perf_counter() - self._begin
         if not np.isfinite(value) or (slope is not None and not np.isfinite(slope).all()):
             self.failed, self.flat = True, False
             raise _OverError
@@ -54,6 +59,7 @@ class Watch:
         """End the descent where its means are used up."""
         if self.evaluations >= self.most or (self.evaluations and self.expired()):
             raise _OverError
+        self._begin = time.perf_counter()
 
     def evaluate(self, value: Callable[[Vector], float], angles: Vector) -> float:
         """The value at some angles, if means are left for it."""
@@ -168,7 +174,10 @@ def batched_lbfgs(
     rounds = 1
     while rounds < evaluations and not expired():
         trial = np.clip(x + step[:, None] * direction, -box, box)
-        found, trial_slope = _finite(*many_with_gradients(trial * units), units / unit)
+        try:
+            found, trial_slope = _finite(*many_with_gradients(trial * units), units / unit)
+        except OutOfTimeError:
+            break
         rounds += 1
         promised = unit * (slope * (trial - x)).sum(axis=1)
         taken = found <= value + ENOUGH * np.minimum(promised, 0.0)

@@ -21,6 +21,7 @@ from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Watch, batched_l
 from biselect.qaoa.training.initial_angles import is_phase, units
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Stage
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -141,11 +142,15 @@ class Search:
             if job.number and self._expired(share):
                 return None
             worker = self._free.get()
+            watch = Watch(
+                most=max(1, min(most, cap)),
+                expired=lambda: self._expired(share, watch.seconds),
+                unit=self.objective.unit,
+            )
             try:
-                watch = Watch(
-                    most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
-                )
                 return method(worker.with_schedule(trained.schedule), job.start, job.number, watch)
+            except OutOfTimeError:
+                return watch.descent(job.start) if watch.evaluations else None
             finally:
                 self._free.put(worker)
 
@@ -162,6 +167,8 @@ class Search:
                 self._take(job.key, descent)
                 found.append(descent)
                 self._tell(share, len(found) / len(starts) if isinstance(starts, Sequence) else 0.0)
+        if must and not found:
+            raise OutOfTimeError
         return self._finished(found, share)
 
     def _begins(self, share: float, must: bool) -> bool:
@@ -181,8 +188,11 @@ class Search:
         """Evaluations left of a share of the budget."""
         return 1 << 40 if self.evaluations is None else int(share * self.evaluations) - self.spent
 
-    def _expired(self, share: float) -> bool:
-        return self._over or (self.seconds is not None and self.elapsed >= share * self.seconds)
+    def _expired(self, share: float, each: float = 0.0) -> bool:
+        """Whether no evaluation shall begin: one takes `each` seconds, and as many are left for the final figures."""
+        if self._over or self.seconds is None:
+            return self._over
+        return self.elapsed >= share * self.seconds or self.elapsed + 2 * each >= self.seconds
 
     def _in_order(
         self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
