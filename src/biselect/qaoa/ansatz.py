@@ -121,9 +121,12 @@ class Ansatz:
         other.spec = self.spec.changed(schedule=schedule)
         return other
 
-    def with_own_simulator(self) -> Ansatz:
-        """The same ansatz with a simulator of its own, for another thread."""
+    def with_own_simulator(self, dtype: Any = None) -> Ansatz:
+        """The same ansatz with a simulator of its own, for another thread or in another precision."""
         other = copy(self)
+        if dtype is not None:
+            other.dtype = np.dtype(dtype)
+            other._make_simulator = partial(self._make_simulator, dtype=dtype)
         other._simulator = self._make_simulator()
         return other
 
