@@ -25,6 +25,7 @@ from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
+    from biselect.simulate.batches import Batches
 
 
 class Ansatz:
@@ -187,6 +188,9 @@ class Ansatz:
         vectors = self._batch(angles)
         if observable is ENERGY and self.runs_batches:
             return self._gpu_batch().values(self.schedule.expand_batch(vectors))
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
 
     def many_with_gradients(
@@ -197,8 +201,19 @@ class Ansatz:
         if observable is ENERGY and self.runs_batches:
             values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors))
             return values, self.schedule.pull_back(gradients)
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            layers = self._layers(self.schedule.expand_batch(vectors))
+            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
+            return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
         return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+
+    def _cpu_batches(self, count: int, observable: Observable) -> Batches | None:
+        """What runs so many circuits at once on the CPU, or None where they are run one by one."""
+        self._check(observable)
+        look(self._stop)
+        return self._simulator.batches(count) if self.backend == "compiled" else None
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)

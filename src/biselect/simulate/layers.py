@@ -189,6 +189,12 @@ def cos_and_tan(beta: Any, real: type[np.floating[Any]]) -> tuple[Any, Any]:
     return cosine, np.sin(beta) / cosine
 
 
+def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> NDArray[np.float64]:
+    """What the kernels want of each mixing angle, on one more axis: cos β, its square and cube, tan β."""
+    cosine, tangent = cos_and_tan(mixing, real)
+    return np.stack([cosine, cosine**2, cosine**3, tangent], axis=-1)
+
+
 def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.float64]:
     """The energy of every choice, C(N, k) × C(D, m)."""
     rows = subsets(problem.n_samples, problem.k)
