@@ -84,7 +84,6 @@ def train(
     workers: int = 1,
     checkpoint: str | Path | None = None,
     progress: Progress | None = None,
-    lockstep: bool | None = None,
     **options: Any,
 ) -> Training:
     """Choose the angles of an ansatz.
@@ -105,8 +104,6 @@ def train(
         checkpoint: file that finished descents are kept in. Killed and called again with the same arguments, training
             goes on from there and ends at the same angles.
         progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
-        lockstep: whether many starts go down together, a batch of circuits at a time; by default where the ansatz
-            runs batches on a GPU and the objective is the energy.
         **options: the strategy's own.
 
     >>> from biselect.core import SelectionProblem
@@ -130,7 +127,6 @@ def train(
             ansatz.schedule.expand(start)  # refuses another number of angles, and what is not finite
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
-    in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
     means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
     task = {
         "version": __version__,
@@ -139,15 +135,14 @@ def train(
         "strategy": strategy,
         "objective": wanted.describe(),
         **means,
-        "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
-    how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
-    search = Search(ansatz, wanted, **means, **how, progress=progress)
+    search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
     try:
         best = run(search, **options)
     finally:
+        search.close()
         kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
