@@ -104,6 +104,8 @@ class Search:
         """
         if not self._begins(share, must):
             return []
+        if must and self.spent and self.seconds is not None:
+            self.ansatz.stop.fill(0)  # time may be up, but what was found before is not lost for one evaluation
         trained = self.ansatz if ansatz is None else ansatz
         kept = np.array(starts[: max(1, self._room(share))])
         keys = [f"{name}/{number}" for number in range(len(kept))]
