@@ -10,12 +10,14 @@ from biselect.core import SelectionProblem
 from biselect.core.free_memory import free_memory
 from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
+from biselect.simulate.first_use import is_compiled
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
 from biselect.simulate.stopping import NEVER, Stop
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
+TINY = 2_000  # below this NumPy answers before compiled code would have been loaded
 GPU_AMPLITUDES = 1_000_000  # from here on a GPU is worth the way to it
 ITEM_BYTES = 18  # measured: what building the tables takes for each item of each subset of a register
 ANY_MACHINE = 2**50  # bytes; beyond this figures help nobody
@@ -39,8 +41,11 @@ class Simulator(Protocol):
 
 
 def choose_backend(problem: SelectionProblem, dtype: Any) -> str:
-    """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand."""
-    if problem.sector.size < PLAIN_AMPLITUDES:
+    """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand.
+
+    Otherwise `compiled`: from a size on where compiling pays, or from a smaller one where the code lies in the cache.
+    """
+    if problem.sector.size < TINY or (problem.sector.size < PLAIN_AMPLITUDES and not is_compiled()):
         return "plain"
     if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES:
         from biselect.simulate import gpu

@@ -13,6 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
 from biselect.simulate.batches import MOST_AMPLITUDES, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
+from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect.simulate.simd import BYTES, aligned_lines
@@ -38,6 +39,7 @@ class CompiledSimulator:
         progress: Callable[[float], None] | None = None,
         stop: Stop = NEVER,
     ) -> None:
+        tell_when_compiling()
         self.progress, self.stop, self.sector = progress, stop, problem.sector
         self._lock = RLock()  # one run at a time: they share the state
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
