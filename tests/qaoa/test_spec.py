@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from biselect import Rules, SelectionProblem, solve
+from biselect import Group, Rules, SelectionProblem, solve
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, CostGroup, Schedule, components, split_terms, surrogate
 from biselect.qaoa.angle_selection import WideShots
@@ -127,8 +127,19 @@ RUNNERS = {
 @pytest.mark.parametrize(
     ("problem", "arguments", "more", "message"),
     [
-        (problem_of(sample_rules=Rules(forced_out=[0])), (1,), {}, "the mixer keeps budgets, not rules beside them"),
-        (problem_of(feature_rules=Rules(forced_in=[0])), (1,), {}, "the mixer keeps budgets, not rules beside them"),
+        (
+            problem_of(sample_rules=Rules(groups=[Group(members=(0, 1))])),
+            (1,),
+            {},
+            "a circuit keeps limits per group only",
+        ),
+        (problem_of(sample_rules=Rules(forced_out=[0])), (1, "tied", [(0, 1)]), {}, "0 is settled by the rules"),
+        (
+            problem_of(sample_rules=Rules(forced_out=[0])),
+            (1, "tied", "path", ([0, 1], [0])),
+            {},
+            "breaks the problem's",
+        ),
         (PROBLEM, (0,), {}, "depth must be a whole number of at least 1"),
         (PROBLEM, (2.0,), {}, "depth must be a whole number"),
         (PROBLEM, (1, "magic"), {}, "schedule must be one of"),

@@ -245,5 +245,5 @@ def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
     def moved(items: Iterable[int]) -> tuple[int, ...]:
         return tuple(at[item] for item in items)
 
-    groups = tuple(replace(group, members=moved(group.members)) for group in rules.groups)
+    groups = tuple(group.over(moved(group.members)) for group in rules.groups)
     return Rules(forced_in=moved(rules.forced_in), forced_out=moved(rules.forced_out), groups=groups)

@@ -12,14 +12,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
-from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
+from biselect.simulate.layers import ENERGY, Layers, Observable, energy_table
 from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
@@ -74,8 +73,7 @@ class Ansatz:
         # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
         all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
         self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
-        self.samples = Register(n=problem.n_samples, chosen=problem.k, classes=spec.mixer[0])
-        self.features = Register(n=problem.n_features, chosen=problem.m, classes=spec.mixer[1])
+        self.samples, self.features = spec.registers
         self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
         self._stop = how["stop"] = stop
@@ -239,8 +237,7 @@ class Ansatz:
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""
         rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
-        samples = unrank(rows, self.samples.n, self.samples.chosen)
-        features = unrank(columns, self.features.n, self.features.chosen)
+        samples, features = self.samples.subsets[rows], self.features.subsets[columns]
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem, conventions
 from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup, components
-from biselect.qaoa.mixers import both_mixers, mixer_classes
+from biselect.qaoa.mixers import block_classes, both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.starts import Choice, Start, checked_state, start_choice
-from biselect.simulate.program import RZ, RZZ, XY, Classes, Edge, Op, Program, steps
+from biselect.simulate.layers import Register
+from biselect.simulate.program import RZ, RZZ, XY, Block, Classes, Edge, Op, Program, steps
 
 
 @dataclass(frozen=True, init=False, eq=False)
@@ -25,12 +26,13 @@ class AnsatzSpec:
     """A CG-XY-QAOA circuit with its angles open.
 
     Args:
-        problem: whose energy is measured.
+        problem: whose energy is measured. Items that its rules settle have no mixer edge, and groups of which exactly
+            so many are chosen have a mixer each: no amplitude leaves the rules. Other limits are refused.
         depth: p, how many layers.
         schedule: a name (see `Schedule.named`) or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists (coloured here)
             or class lists. A list of classes is kept in its order, so classes of one edge each record any order.
-        start: `dicke` (the tensor-Dicke state, uniform over the sector), `canonical`, `random`, a Selection or a choice
+        start: `dicke` (the tensor-Dicke state, uniform over what is allowed), `canonical`, `random`, a Selection or a choice
             (samples, features) (see `start_choice`), or any state of the sector, which only simulators can prepare.
         groups: cost groups, one γ each; the paper's S, F and SF of the problem by default. They may belong to another
             objective than the measured one (a sparse surrogate, say). Groups of one name are told apart by a number.
@@ -66,8 +68,7 @@ class AnsatzSpec:
         groups: Sequence[CostGroup] | None = None,
         seed: int | np.random.Generator | None = 0,
     ) -> None:
-        if problem.sample_rules or problem.feature_rules:
-            raise InputError("the mixer keeps budgets, not rules beside them; give a problem without rules")
+        blocks = problem.sector.blocks  # refuses rules that no mixer keeps
         parts = components(problem) if groups is None else tuple(groups)
         if any(part.pair.shape != problem.coupling.shape for part in parts):
             raise InputError("every cost group must have the shape of the problem")
@@ -85,8 +86,16 @@ class AnsatzSpec:
             begin = checked_state(problem, start)
         elif not (isinstance(start, str) and start == "dicke"):
             begin = start_choice(problem, start, seed)
-        sides = zip(both_mixers(mixer), (problem.n_samples, problem.n_features), strict=True)
-        classes = tuple(mixer_classes(side, n) for side, n in sides)
+        classes = tuple(
+            block_classes(side, n, kept) if rules else mixer_classes(side, n)
+            for side, n, rules, kept in zip(
+                both_mixers(mixer),
+                problem.coupling.shape,
+                (problem.sample_rules, problem.feature_rules),
+                blocks,
+                strict=True,
+            )
+        )
         vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts)
 
     @property
@@ -98,6 +107,19 @@ class AnsatzSpec:
     def size(self) -> int:
         """How many angles are free."""
         return self.schedule.size
+
+    @property
+    def registers(self) -> tuple[Register, Register]:
+        """Both sides as simulators take them."""
+        problem = self.problem
+        rules, kept = (problem.sample_rules, problem.feature_rules), problem.sector.blocks
+        samples, features = (
+            Register(n=n, chosen=chosen, classes=classes, blocks=blocks if obeyed else None)
+            for n, chosen, classes, obeyed, blocks in zip(
+                problem.coupling.shape, (problem.k, problem.m), self.mixer, rules, kept, strict=True
+            )
+        )
+        return samples, features
 
     @property
     def has_own_cost(self) -> bool:
@@ -149,16 +171,45 @@ class AnsatzSpec:
         if self.start is not None:
             ones = {*self.start[0], *(n + feature for feature in self.start[1])}
             bits = tuple(int(qubit in ones) for qubit in range(n + problem.n_features))
+        groups = tuple(self._without_settled(group) for group in self.groups)
         program = Program(
             n_samples=n,
             n_features=problem.n_features,
             k=problem.k,
             m=problem.m,
             bits=bits,
-            layers=tuple(_layer(self.groups, matrix, hops, n) for matrix in self.schedule.matrix),
+            layers=tuple(_layer(groups, matrix, hops, n) for matrix in self.schedule.matrix),
             angle_names=self.schedule.angle_names,
+            blocks=self._blocks,
         )
         return program if angles is None else program.bind(angles)
+
+    @property
+    def _blocks(self) -> tuple[Block, ...] | None:
+        """The blocks of both registers as a program takes them; None without rules."""
+        problem, found = self.problem, []
+        rules = (problem.sample_rules, problem.feature_rules)
+        if not any(rules):
+            return None
+        sides = zip((0, problem.n_samples), problem.coupling.shape, (problem.k, problem.m), rules, strict=True)
+        for (first, length, budget, obeyed), side in zip(sides, problem.sector.blocks, strict=True):
+            settled = [((item,), 1) for item in side.always]
+            parts = [*settled, *side.parts] if obeyed else [(tuple(range(length)), budget)]
+            found += [(tuple(first + item for item in members), ones) for members, ones in parts]
+        return tuple(found)
+
+    def _without_settled(self, group: CostGroup) -> CostGroup:
+        """The same phases, up to a global one, without terms of items that the rules settle: -w s f is -w f for s = 1."""
+        if not (self.problem.sample_rules or self.problem.feature_rules):
+            return group
+        (samples, features), (n, d) = self.problem.sector.blocks, group.pair.shape
+        rows, columns = np.isin(np.arange(n), samples.moving), np.isin(np.arange(d), features.moving)
+        return replace(
+            group,
+            sample=np.where(rows, group.sample + group.pair[:, list(features.always)].sum(axis=1), 0.0),
+            feature=np.where(columns, group.feature + group.pair[list(samples.always)].sum(axis=0), 0.0),
+            pair=np.where(rows[:, None] & columns, group.pair, 0.0),
+        )
 
     def describe(self) -> dict[str, Any]:
         """Plain data that tells circuits apart: angles trained for one belong to no other."""

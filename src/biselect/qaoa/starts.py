@@ -1,4 +1,4 @@
-"""Start states inside the sector."""
+"""Start states inside the sector, and inside its rules where there are any."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import positions
-from biselect.core.sector import rank
+from biselect.core.rules import Blocks
+from biselect.core.sector import BlockRanks
 from biselect.errors import InputError
 
 __all__ = ["start_choice"]
@@ -21,7 +22,8 @@ Choice = tuple[list[int], list[int]]
 def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.Generator | None = 0) -> Choice:
     """Samples and features of a start that is a basis state.
 
-    - `canonical`: the first k samples and m features, `|1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩`.
+    - `canonical`: the first k samples and m features, `|1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩`; under rules the first of every
+      group, beside what must be in.
     - `random`: a random feasible choice, fixed by the seed.
     - a Selection, or a pair (samples, features): that choice, a warm start.
     """
@@ -32,11 +34,13 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
     elif isinstance(start, tuple) and len(start) == 2:
         samples, features = start
     elif isinstance(start, str) and start == "canonical":
-        samples, features = range(problem.k), range(problem.m)
+        samples, features = (
+            [*side.always, *(item for members, ones in side.parts for item in members[:ones])]
+            for side in problem.sector.blocks
+        )
     elif isinstance(start, str) and start == "random":
         rng = np.random.default_rng(seed)
-        samples = rng.choice(problem.n_samples, problem.k, replace=False)
-        features = rng.choice(problem.n_features, problem.m, replace=False)
+        samples, features = (_random(side, rng) for side in problem.sector.blocks)
     else:
         raise InputError(
             "start must be dicke, canonical, random, a Selection, a choice (samples, features) or a state; "
@@ -46,7 +50,16 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
     columns = positions("features", features, problem.n_features)
     if len(rows) != problem.k or len(columns) != problem.m:
         raise InputError(f"a start must have k = {problem.k} samples and m = {problem.m} features")
+    if not problem.obeys(rows, columns):
+        raise InputError(
+            "the start breaks the problem's rules, and a circuit that keeps them would never leave it; mend it"
+        )
     return sorted(rows.tolist()), sorted(columns.tolist())
+
+
+def _random(blocks: Blocks, rng: np.random.Generator) -> list[int]:
+    parts = [np.array(members)[rng.choice(len(members), ones, replace=False)] for members, ones in blocks.parts]
+    return [*blocks.always, *(item for part in parts for item in part.tolist())]
 
 
 def checked_state(problem: SelectionProblem, state: Any) -> NDArray[Any]:
@@ -65,6 +78,6 @@ def basis_state(problem: SelectionProblem, choice: Choice) -> NDArray[np.complex
     """The C(N, k) × C(D, m) amplitudes of one choice."""
     sector = problem.sector
     state = np.zeros((sector.sample_subsets, sector.feature_subsets), dtype=np.complex64)
-    samples, features = (np.array(side, dtype=np.int64) for side in choice)
-    state[int(rank(samples, problem.n_samples)), int(rank(features, problem.n_features))] = 1
+    row, column = (BlockRanks(blocks)(np.array(side)) for blocks, side in zip(sector.blocks, choice, strict=True))
+    state[int(row), int(column)] = 1
     return state

@@ -39,7 +39,8 @@ def choose_backend(problem: SelectionProblem, dtype: Any) -> str:
     """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand."""
     if problem.sector.size < PLAIN_AMPLITUDES:
         return "plain"
-    if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES:
+    ruled = problem.sample_rules or problem.feature_rules
+    if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES and not ruled:
         from biselect.simulate import gpu
 
         if gpu.gpu_takes(problem):
@@ -66,6 +67,8 @@ def make_simulator(
     if threads < 1:
         raise InputError(f"threads must be at least 1, got {threads}")
     if backend == "gpu":
+        if samples.blocks is not None or features.blocks is not None:
+            raise InputError("the gpu backend runs the whole sector, without rules; take backend='compiled'")
         if np.dtype(dtype) != np.complex64:
             raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
         from biselect.simulate.gpu import GpuSimulator
@@ -88,7 +91,10 @@ def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False
     if available is None or needed <= available:
         return
     n, d, k, m = sector.n_samples, sector.n_features, sector.k, sector.m
-    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices, {count_in_words(sector.size)}, and its state needs "
+    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices"
+    if sector.sample_rules or sector.feature_rules:
+        figures += " less those that the rules forbid"
+    figures += f", {count_in_words(sector.size)}, and its state needs "
     if needed > ANY_MACHINE:
         figures += "far more memory than any machine has"
     else:

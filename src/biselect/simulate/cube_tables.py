@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Register
 
 
@@ -24,7 +23,7 @@ class Tables(NamedTuple):
     dimension: int  # number of basis states
     cubes: NDArray[np.int32]  # row numbers of all hypercubes, flat
     spans: NDArray[np.int64]  # (stages, limit + 1): where those with P = 1, 2, … begin in `cubes`, where the stage ends
-    tail: int  # how many elements a tail has, 1 or 2
+    tail: int  # how many elements a tail has, 1 or 2; 0 where rules leave gaps among the tails, and none are shared
     heads: int  # how many items, from the first on, tails are taken from
     group_count: NDArray[np.int64]  # how many basis states each group has
     group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
@@ -35,8 +34,9 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
     """Tables of a register, with at most `limit` acting edges in a hypercube and tails of at most `tail` elements.
 
     Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
+    Tails of blocks are not those of all subsets in a row: there every basis state is a group of its own.
     """
-    tail = tail if register.chosen > tail else 1
+    tail = 0 if register.blocks is not None else tail if register.chosen > tail else 1
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
@@ -49,7 +49,7 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
         for first in range(0, max(1, int(acting.sum(axis=1).max())), limit):
             span = [place]
             chosen = acting & (number >= first) & (number < first + limit)
-            for parts in _hypercubes(basis, occupied, chosen, edges, register.n, limit):
+            for parts in _hypercubes(register, occupied, chosen, edges, limit):
                 cubes.append(parts.ravel())
                 place += parts.size
                 span.append(place)
@@ -65,7 +65,7 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
 
 
 def _hypercubes(
-    basis: NDArray[np.int64], occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, n: int, limit: int
+    register: Register, occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, limit: int
 ) -> list[NDArray[np.int32]]:
     """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
     at_first = np.array([occupied[:, i] for i, _ in edges]).T
@@ -83,8 +83,8 @@ def _hypercubes(
                     edge = ends[active[:, e]]
                     bits[np.arange(rows.size), edge[:, 0]] = False
                     bits[np.arange(rows.size), edge[:, 1]] = True
-            items = np.nonzero(bits)[1].reshape(rows.size, basis.shape[1])
-            members[:, corner_bits] = rank(items, n)
+            items = np.nonzero(bits)[1].reshape(rows.size, register.chosen)
+            members[:, corner_bits] = register.position(items)
         found.append(members)
     return found
 

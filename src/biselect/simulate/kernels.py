@@ -204,6 +204,10 @@ def _times(x: Any, place: int, a: Any, at: int, b: Any, bt: int) -> None:
 @njit(**INNER)
 def tail_products(heads: Any, tables: Any, factors: Any, first: int) -> int:
     """Products of the factors of every tail, in the order of the basis states; gives their number."""
+    if tables.tail == 0:
+        store(heads, 0, splat(heads, 1.0))
+        store(heads, 1, splat(heads, 0.0))
+        return 1
     tail = 0
     for j in range(tables.heads):
         if tables.tail == 1:
@@ -277,7 +281,7 @@ def unphase(
             item = tables.group_rest[group, level]
             store(items, item, add(load(items, item), sum_))
     tail = 0
-    for j in range(tables.heads):
+    for j in range(tables.heads if tables.tail else 0):
         for i in range(j if tables.tail == 2 else 1):
             q = load(heads, sums + tail)
             store(items, j, add(load(items, j), q))
@@ -307,7 +311,9 @@ def observe(
     """
     lanes = 64 // x.itemsize
     tail = 0
-    for j in range(tables.heads):
+    if tables.tail == 0:
+        store(heads, 0, splat(heads, 0.0))
+    for j in range(tables.heads if tables.tail else 0):
         for i in range(j if tables.tail == 2 else 1):
             one = load(values, first + j)
             store(heads, tail, add(one, load(values, first + i)) if tables.tail == 2 else one)

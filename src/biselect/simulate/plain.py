@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
 
 
@@ -117,7 +116,7 @@ def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], ND
         here = np.flatnonzero(holds[:, i] & ~holds[:, j])
         moved = holds[here]
         moved[:, i], moved[:, j] = False, True
-        there = rank(np.nonzero(moved)[1].reshape(len(here), register.chosen), register.n)
+        there = register.position(np.nonzero(moved)[1].reshape(len(here), register.chosen))
         moves.append((here, there))
     return moves
 
