@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, components

@@ -156,7 +156,8 @@ class Rules:
 
     def allow_bits(self, bits: NDArray[Any]) -> NDArray[np.bool_]:
         """The same for rows of zeros and ones over all items."""
-        allowed = bits[:, list(self.forced_in)].all(axis=1) & ~bits[:, list(self.forced_out)].any(axis=1)
+        allowed: NDArray[np.bool_] = np.all(bits[:, list(self.forced_in)], axis=1)
+        allowed = allowed & ~np.any(bits[:, list(self.forced_out)], axis=1)
         for group in self.groups:
             number = bits[:, list(group.members)].sum(axis=1, dtype=np.int64)
             allowed &= (number == group.at_most) if group.exact else (number <= group.at_most)
@@ -264,8 +265,8 @@ class Rules:
         same = Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
         if same.room(length) > budget:
             raise InputError(
-                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just the {left} others "
-                "of the budget; write them with `exactly` too"
+                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just the {left} others of "
+                "the budget; write them with `exactly` too"
             )
         return same
 
@@ -318,10 +319,10 @@ def _product(first: list[int], second: list[int], most: int) -> list[int]:
 
 def _loose(what: str, budget: int, spare: int) -> str:
     return (
-        f"a circuit keeps limits per group only where every choice reaches them, by a mixer inside each group; the groups "
-        f"of {what} say at most, and leave room for {spare} more than the budget of {budget}. Write "
-        "Group(members=…, exactly=t) (all others become a group by themselves), or lower the limits until they add up to "
-        "the budget; solver 'exact' keeps limits of any kind"
+        f"a circuit keeps limits per group only where every choice reaches them, by a mixer inside each group; the "
+        f"groups of {what} say at most, and leave room for {spare} more than the budget of {budget}. Write "
+        "Group(members=…, exactly=t) (all others become a group by themselves), or lower the limits until they add up "
+        "to the budget; solver 'exact' keeps limits of any kind"
     )
 
 

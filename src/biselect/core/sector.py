@@ -1,4 +1,4 @@
-"""The (k, m) sector Ω: all pairs of a k-subset of N samples and an m-subset of D features, or those that rules allow."""
+"""The (k, m) sector Ω: all pairs of a k-subset of N samples and an m-subset of D features that the rules allow."""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ from biselect.hardware.surrogates import choose_surrogate, distortion_bound, har
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
+from biselect.qaoa.mixers import edges_inside
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.training import Training, backend_for
 
@@ -74,7 +75,7 @@ class Bundle:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Which couplings of the placed problem are carried."""
-        return hardware_mask(self.patch)
+        return hardware_mask(self.patch, self.placement.placed(self.problem))
 
     def manifest(self) -> dict[str, Any]:
         """Plain data: what was compiled, from what, and how its bits are to be read."""
@@ -241,13 +242,16 @@ def place_circuit(
     patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
     progress("Placing variables")
     placement = place(problem, patch, seed=seed)
-    placed, mask = placement.placed(problem), hardware_mask(patch)
+    placed = placement.placed(problem)
+    mask = hardware_mask(patch, placed)
     chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
     sparse = masked(placed, mask) if chosen is None else chosen.problem
     if program.choice is not None and not (isinstance(start, str) and start == "random"):
         sides = zip((placement.samples, placement.features), program.choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
+    if problem.sample_rules or problem.feature_rules:
+        mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
     spec = AnsatzSpec(placed, depth, schedule, mixer, start, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)

@@ -32,8 +32,8 @@ class AnsatzSpec:
         schedule: a name (see `Schedule.named`) or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists (coloured here)
             or class lists. A list of classes is kept in its order, so classes of one edge each record any order.
-        start: `dicke` (the tensor-Dicke state, uniform over what is allowed), `canonical`, `random`, a Selection or a choice
-            (samples, features) (see `start_choice`), or any state of the sector, which only simulators can prepare.
+        start: `dicke` (the tensor-Dicke state, uniform over what is allowed), `canonical`, `random`, a Selection or a
+            choice (samples, features) (see `start_choice`), or any state of the sector, which only simulators prepare.
         groups: cost groups, one γ each; the paper's S, F and SF of the problem by default. They may belong to another
             objective than the measured one (a sparse surrogate, say). Groups of one name are told apart by a number.
         seed: for start `random`.
@@ -199,7 +199,7 @@ class AnsatzSpec:
         return tuple(found)
 
     def _without_settled(self, group: CostGroup) -> CostGroup:
-        """The same phases, up to a global one, without terms of items that the rules settle: -w s f is -w f for s = 1."""
+        """The same phases, up to a global one, without items that the rules settle: with s = 1, -w s f is -w f."""
         if not (self.problem.sample_rules or self.problem.feature_rules):
             return group
         (samples, features), (n, d) = self.problem.sector.blocks, group.pair.shape

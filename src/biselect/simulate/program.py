@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core.rules import Blocks
 from biselect.errors import InputError
+from biselect.simulate.layers import Register
 
 __all__ = ["Program"]
 
@@ -152,6 +153,14 @@ class Program:
             parts = tuple((qubits, ones) for qubits, ones in own if 0 < ones < len(qubits))
             found.append(Blocks(always=tuple(always), parts=parts))
         return found[0], found[1]
+
+    def registers(self, classes: tuple[Classes, Classes] = ((), ())) -> tuple[Register, Register]:
+        """Both registers as simulators take them, with these mixers."""
+        of_samples, of_features = self.sides
+        return (
+            Register(n=self.n_samples, chosen=self.k, classes=classes[0], blocks=of_samples),
+            Register(n=self.n_features, chosen=self.m, classes=classes[1], blocks=of_features),
+        )
 
     @property
     def choice(self) -> tuple[list[int], list[int]] | None:

@@ -22,7 +22,7 @@ from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, Readout, Sampler
 from biselect.qaoa.starts import basis_state
 from biselect.simulate.backends import PLAIN_AMPLITUDES, check_memory, make_simulator
-from biselect.simulate.layers import Layers, Register
+from biselect.simulate.layers import Layers
 from biselect.simulate.measure import measure
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
 
@@ -78,20 +78,11 @@ def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], N
 def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Distinct bit strings over the logical qubits, and how often each was measured."""
     rows, columns, counts = measure(_shared_state(program), shots, seed)
-    samples, features = _registers(program)
+    samples, features = program.registers()
     bits = np.zeros((len(counts), program.qubits), dtype=np.uint8)
     np.put_along_axis(bits, samples.subsets[rows], 1, axis=1)
     np.put_along_axis(bits, samples.n + features.subsets[columns], 1, axis=1)
     return bits, counts
-
-
-def _registers(program: Program, classes: tuple[Classes, Classes] = ((), ())) -> tuple[Register, Register]:
-    """Both sides of a program, with what its rules leave of their subsets."""
-    of_samples, of_features = program.sides
-    return (
-        Register(n=program.n_samples, chosen=program.k, classes=classes[0], blocks=of_samples),
-        Register(n=program.n_features, chosen=program.m, classes=classes[1], blocks=of_features),
-    )
 
 
 @lru_cache(maxsize=1)
@@ -156,7 +147,7 @@ def sector_state(program: Program) -> NDArray[Any]:
             pair=np.array([part.pair for part in parts]),
             mixing=np.array([part.beta for part in parts], dtype=np.float64),
         )
-        state = make_simulator(problem, *_registers(program, key), backend=backend, dtype=dtype).state(layers, state)
+        state = make_simulator(problem, *program.registers(key), backend=backend, dtype=dtype).state(layers, state)
     if state is None:
         shape = (problem.sector.sample_subsets, problem.sector.feature_subsets)
         return np.full(shape, problem.sector.size**-0.5, dtype=dtype)
