@@ -13,7 +13,7 @@ NAMES = {
     ),
     "biselect.core": "Components Ising Sector",
     "biselect.core.metrics": "f1_at_k",
-    "biselect.core.uniform": "uniform_energy",
+    "biselect.core.uniform": "uniform_choices uniform_energy",
     "biselect.reviews": "Finding Kind Kinds NamedRules NextRow find_kinds monitor_drift",
     "biselect.calibrate": (
         "CalibrationFacts Drift Question ReferenceSummary compare decompose lag_sweep map_names marginal_scores "
@@ -32,7 +32,7 @@ NAMES = {
     "biselect.qaoa": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
-        "split_terms surrogate train"
+        "split_terms surrogate train WarmStart"
     ),
     "biselect.qaoa.training": "backend_for load_angles",
     "biselect.qaoa.starts": "start_choice",

@@ -44,7 +44,8 @@ class Placement:
         samples: π_S: the original sample at each sample position.
         features: π_F: the original feature at each feature position.
         mass: `Σ |W|` on the cross edges.
-        bound: no placement has more; the mass itself where that is proven, to within 1e-9 of it.
+        bound: no placement has more (under rules, none with the groups in the same parts of the patch); the mass itself
+            where that is proven, to within 1e-9 of it.
         seconds: what it took.
     """
 

@@ -14,9 +14,10 @@ from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
 from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup
+from biselect.qaoa.mixers import GROVER
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.starts import Start, basis_state
+from biselect.qaoa.starts import Start
 from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, energy_table
 from biselect.simulate.measure import embed, measure, quantile
@@ -66,7 +67,8 @@ class Ansatz:
     ) -> None:
         self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
-        self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
+        mixing = spec.mixing
+        self.backend = choose_backend(problem, dtype, mixing) if backend == "auto" else backend
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
@@ -74,9 +76,10 @@ class Ansatz:
         all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
         self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
         self.samples, self.features = spec.registers
-        self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
+        self._start = spec.start_state
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
         self._stop = how["stop"] = stop
+        how["mixing"] = mixing
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator = self._make_simulator()
         self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
@@ -85,7 +88,8 @@ class Ansatz:
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
         """The circuit of a spec; `backend`, `dtype`, `threads` and `progress` as above."""
         start = "dicke" if spec.start is None else spec.start
-        return cls(spec.problem, spec.depth, spec.schedule, spec.mixer, start, groups=spec.groups, **simulator)
+        mixer = GROVER if spec.grover else spec.mixer
+        return cls(spec.problem, spec.depth, spec.schedule, mixer, start, groups=spec.groups, **simulator)
 
     @property
     def problem(self) -> SelectionProblem:
@@ -203,6 +207,7 @@ class Ansatz:
         return (
             self.backend == "gpu"
             and self.spec.start is None
+            and not self.spec.grover
             and self.problem.sector.size <= 1_000_000
             and self.spec.has_own_cost
         )

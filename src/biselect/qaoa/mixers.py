@@ -25,7 +25,10 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
     """
     if isinstance(mixer, str):
         if mixer not in MIXERS:
-            raise InputError(f"mixer must be one of {', '.join(MIXERS)}, or a list of edges or classes; got {mixer!r}")
+            if mixer == GROVER:
+                raise InputError(f"mixer {GROVER!r} turns both registers at once and has no edges; give it alone")
+            names = ", ".join(MIXERS)
+            raise InputError(f"mixer must be one of {names}, {GROVER}, or a list of edges or classes; got {mixer!r}")
         return MIXERS[mixer](n)
     try:
         nested = [[tuple(map(index, entry)) for entry in group] for group in mixer]
@@ -112,6 +115,7 @@ def complete(n: int) -> Classes:
     return _without_empty(tuple(classes))
 
 
+GROVER = "grover"  # the mixer without edges: exp(-iβ|s⟩⟨s|)
 MIXERS: dict[str, Callable[[int], Classes]] = {"ring": ring, "path": path, "complete": complete}
 
 

@@ -14,10 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.core import SelectionProblem, conventions
 from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup, components
-from biselect.qaoa.mixers import block_classes, both_mixers, mixer_classes
+from biselect.qaoa.mixers import GROVER, block_classes, both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
-from biselect.qaoa.starts import Choice, Start, checked_state, start_choice
+from biselect.qaoa.starts import Choice, Start, WarmStart, basis_state, checked_state, start_choice
 from biselect.simulate.layers import Register
+from biselect.simulate.other_mixers import Grover, Warm
 from biselect.simulate.program import RZ, RZZ, XY, Block, Classes, Edge, Op, Program, steps
 
 
@@ -32,8 +33,10 @@ class AnsatzSpec:
         schedule: a name (see `Schedule.named`) or a Schedule.
         mixer: `ring`, `path`, `complete`, or a pair (sample mixer, feature mixer) of names, edge lists (coloured here)
             or class lists. A list of classes is kept in its order, so classes of one edge each record any order.
+            `grover` is exp(-iβ|s⟩⟨s|) with s the start, which must be a superposition; for simulators only.
         start: `dicke` (the tensor-Dicke state, uniform over what is allowed), `canonical`, `random`, a Selection or a
-            choice (samples, features) (see `start_choice`), or any state of the sector, which only simulators prepare.
+            choice (samples, features) (see `start_choice`); or, for simulators only, a `WarmStart`, about which the
+            edges of the mixer then rotate, or any state of the sector.
         groups: cost groups, one γ each; the paper's S, F and SF of the problem by default. They may belong to another
             objective than the measured one (a sparse surrogate, say). Groups of one name are told apart by a number.
         seed: for start `random`.
@@ -42,8 +45,9 @@ class AnsatzSpec:
         problem: whose energy is measured.
         schedule: from free angles to the angles of every layer.
         mixer: edge classes of both registers.
-        start: the choice that it starts from, any state of the sector, or None for the tensor-Dicke state.
+        start: the choice that it starts from, a warm start, any state of the sector, or None for the tensor-Dicke state.
         groups: the cost groups.
+        grover: whether Grover's mixer takes the place of the edges.
 
     >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
     >>> program = AnsatzSpec(problem, 1, "tied", "path", "canonical").program()
@@ -54,8 +58,9 @@ class AnsatzSpec:
     problem: SelectionProblem
     schedule: Schedule
     mixer: tuple[Classes, Classes]
-    start: Choice | NDArray[Any] | None
+    start: Choice | WarmStart | NDArray[Any] | None
     groups: tuple[CostGroup, ...]
+    grover: bool
 
     def __init__(
         self,
@@ -84,10 +89,19 @@ class AnsatzSpec:
         begin: Any = None
         if isinstance(start, np.ndarray | list):
             begin = checked_state(problem, start)
+        elif isinstance(start, WarmStart):
+            start.state(problem)  # refuses another problem's
+            begin = start
         elif not (isinstance(start, str) and start == "dicke"):
             begin = start_choice(problem, start, seed)
+        grover = isinstance(mixer, str) and mixer == GROVER
+        if grover and isinstance(begin, tuple):
+            raise InputError(
+                "Grover's mixer turns about the start, and from a single choice it never moves; start from dicke, a "
+                "WarmStart or a state"
+            )
         classes = tuple(
-            block_classes(side, n, kept) if rules else mixer_classes(side, n)
+            () if grover else block_classes(side, n, kept) if rules else mixer_classes(side, n)
             for side, n, rules, kept in zip(
                 both_mixers(mixer),
                 problem.coupling.shape,
@@ -96,7 +110,7 @@ class AnsatzSpec:
                 strict=True,
             )
         )
-        vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts)
+        vars(self).update(problem=problem, schedule=plan, mixer=classes, start=begin, groups=parts, grover=grover)
 
     @property
     def depth(self) -> int:
@@ -120,6 +134,20 @@ class AnsatzSpec:
             )
         )
         return samples, features
+
+    @property
+    def start_state(self) -> NDArray[Any] | None:
+        """The amplitudes it starts from; None for the uniform ones."""
+        if isinstance(self.start, tuple):
+            return basis_state(self.problem, self.start)
+        return self.start.state(self.problem) if isinstance(self.start, WarmStart) else self.start
+
+    @property
+    def mixing(self) -> Grover | Warm | None:
+        """What simulators mix by in the place of plain XY edges; None for those."""
+        if self.grover:
+            return Grover(self.start_state)
+        return Warm(self.start.tilts) if isinstance(self.start, WarmStart) else None
 
     @property
     def has_own_cost(self) -> bool:
@@ -150,7 +178,7 @@ class AnsatzSpec:
             self.problem,
             depth,
             schedule,
-            self.mixer if mixer is None else mixer,
+            (GROVER if self.grover else self.mixer) if mixer is None else mixer,
             own_start if start is None else start,
             groups=self.groups,
             seed=seed,
@@ -162,8 +190,16 @@ class AnsatzSpec:
         Args:
             angles: numbers for the free angles, in their order or by name; left open by default.
         """
-        if isinstance(self.start, np.ndarray):
-            raise InputError("a circuit starts from the Dicke state or a choice; other states are for simulators")
+        if self.grover:
+            raise InputError(
+                "Grover's mixer has no cheap circuit: it takes the start's preparation, its inverse and a phase that all "
+                "qubits control together, in every layer; it is for simulators, devices take ring, path or complete"
+            )
+        if isinstance(self.start, np.ndarray | WarmStart):
+            raise InputError(
+                "a circuit starts from the Dicke state or a choice; other states, warm starts with chances among them, "
+                "have no cheap preparation and are for simulators"
+            )
         problem, bits = self.problem, None
         n = problem.n_samples
         hops = [edge for edges in self.mixer[0] for edge in edges]
@@ -216,6 +252,8 @@ class AnsatzSpec:
         start: Any = "dicke"
         if isinstance(self.start, np.ndarray):
             start = f"state {_digest(self.start)}"
+        elif isinstance(self.start, WarmStart):
+            start = f"warm start {_digest(self.start.samples, self.start.features)}"
         elif self.start is not None:
             start = {"samples": self.start[0], "features": self.start[1]}
         arrays = [getattr(group, part) for group in self.groups for part in ("sample", "feature", "pair")]
@@ -223,7 +261,9 @@ class AnsatzSpec:
             "problem": self.problem.digest,
             "depth": self.depth,
             "schedule": {"name": self.schedule.name, "hash": _digest(self.schedule.matrix)},
-            "mixer": {
+            "mixer": GROVER
+            if self.grover
+            else {
                 side: [list(edge) for edge in _in_canonical_order(classes)]
                 for side, classes in zip(("samples", "features"), self.mixer, strict=True)
             },
@@ -291,6 +331,6 @@ def _in_words(part: str, value: Any) -> str:
         return f"{value[:8]}…"
     if part == "cost":
         return f"{', '.join(value['groups'])}: {value['hash'][:8]}…"
-    if part == "mixer":
+    if part == "mixer" and value != GROVER:
         return " and ".join(" ".join(f"{i}-{j}" for i, j in edges) or "no edges" for edges in value.values())
     return f"samples {value['samples']}, features {value['features']}" if isinstance(value, Mapping) else str(value)

@@ -11,6 +11,7 @@ from biselect.core.free_memory import free_memory
 from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
+from biselect.simulate.other_mixers import Grover, Warm, make_other
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
 from biselect.simulate.stopping import NEVER, Stop
 
@@ -35,8 +36,10 @@ class Simulator(Protocol):
         """Expectation value and its derivatives."""
 
 
-def choose_backend(problem: SelectionProblem, dtype: Any) -> str:
+def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm | None = None) -> str:
     """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand."""
+    if mixing is not None:
+        return mixing.backends[0 if problem.sector.size < PLAIN_AMPLITUDES else -1]
     if problem.sector.size < PLAIN_AMPLITUDES:
         return "plain"
     ruled = problem.sample_rules or problem.feature_rules
@@ -58,6 +61,7 @@ def make_simulator(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
     stop: Stop = NEVER,
+    mixing: Grover | Warm | None = None,
 ) -> Simulator:
     """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
     if backend not in BACKENDS:
@@ -66,6 +70,9 @@ def make_simulator(
         raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
     if threads < 1:
         raise InputError(f"threads must be at least 1, got {threads}")
+    if mixing is not None:
+        check_memory(problem.sector, dtype, states=3, plain=backend == "plain" and "compiled" in mixing.backends)
+        return make_other(mixing, problem, samples, features, backend=backend, dtype=dtype, stop=stop)
     if backend == "gpu":
         if samples.blocks is not None or features.blocks is not None:
             raise InputError("the gpu backend runs the whole sector, without rules; take backend='compiled'")
