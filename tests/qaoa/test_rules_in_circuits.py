@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import biselect as bs
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz
+from biselect.qaoa import Ansatz, Observable
 from biselect.qaoa.mixers import block_classes
 from biselect.qaoa.starts import start_choice
 from biselect.simulate.program import RZ, RZZ
@@ -102,6 +102,24 @@ def test_shots_are_all_choices_that_the_rules_allow(problem, seed):
     assert len(uniform.counts) == problem.sector.size  # 180 choices at most
     assert problem.obeys(*start_choice(problem, "canonical"))
     assert problem.obeys(*start_choice(problem, "random", seed))
+
+
+@settings(max_examples=25)
+@given(
+    blocked_problems(),
+    st.sampled_from(["dicke", "canonical", "random"]),
+    st.sampled_from(["energy", "hit", "excess", "cvar"]),
+    st.integers(0, 10**6),
+)
+def test_ruled_batches_are_single_evaluations(problem, start, kind, seed):
+    plain, compiled = (Ansatz(problem, 3, start=start, seed=seed, backend=one) for one in ("plain", "compiled"))
+    observable = Observable(kind=kind, threshold=float(np.quantile(plain.energies, 0.3)))
+    angles = np.random.default_rng(seed).normal(size=(3, plain.size))
+    values, gradients = compiled.many_with_gradients(angles, observable)
+    single = [plain.value_and_gradient(one, observable) for one in angles]
+    np.testing.assert_allclose(values, [value for value, _ in single], atol=1e-12)
+    np.testing.assert_allclose(gradients, [gradient for _, gradient in single], atol=1e-10)
+    np.testing.assert_allclose(compiled.many(angles, observable), values, atol=1e-12)
 
 
 def ruled():

@@ -265,8 +265,8 @@ class Rules:
         same = Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
         if same.room(length) > budget:
             raise InputError(
-                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {left} others, so "
-                "that they add up to the budget; write them with `exactly` too"
+                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {left} others, "
+                "so that all add up to the budget; write them with `exactly` too"
             )
         return same
 

@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from biselect.core.problem import SelectionProblem
 from biselect.core.rules import Blocks
 
+__all__ = ["uniform_energy"]
+
 
 def uniform_energy(problem: SelectionProblem) -> tuple[float, float]:
     """Mean μ_RF and standard deviation σ_RF over all choices inside the budgets, and the rules where there are any.

@@ -19,12 +19,13 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.layers import ENERGY, Layers, Observable, energy_table
+from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
 from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
+    from biselect.simulate.batches import Batches
 
 
 class Ansatz:
@@ -144,17 +145,21 @@ class Ansatz:
 
     def layers(self, angles: ArrayLike) -> Layers:
         """Phases and mixing angles of every layer."""
-        table = self.schedule.expand(angles)
-        gammas = table[:, :-1]
+        return self._layers(self.schedule.expand(angles))
+
+    def _layers(self, table: NDArray[np.float64]) -> Layers:
+        gammas = table[..., :-1]
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
-            mixing=np.ascontiguousarray(table[:, -1]),
+            pair=(gammas @ self._pair_terms).reshape(*gammas.shape[:-1], *self.problem.coupling.shape),
+            mixing=np.ascontiguousarray(table[..., -1]),
         )
 
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
         """Expectation value of the energy, or of another observable."""
+        if observable.kind == "cvar":
+            return self.value_and_gradient(angles, observable)[0]
         self._check(observable)
         look(self._stop)
         return self._simulator.expectation(self.layers(angles), self._start, observable)
@@ -163,17 +168,28 @@ class Ansatz:
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
+        if observable.kind == "cvar":  # = q + E[min(E - q, 0)] / share at the share-quantile q, held in the derivative
+            lowest = quantile(self.energies, self.probabilities(angles), observable.share, self._stop)
+            excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
+            return lowest + excess / observable.share, gradient / observable.share
         self._check(observable)
         look(self._stop)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
-        by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
-        return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
+        return value, self._by_angle(found)
+
+    def _by_angle(self, found: PairGradient) -> NDArray[np.float64]:
+        """The gradient by the free angles, of one circuit or a batch."""
+        by_group = found.pair.reshape(*found.mixing.shape, -1) @ self._by_pair
+        return self.schedule.pull_back(np.concatenate([by_group, found.mixing[..., None]], axis=-1))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
         if observable is ENERGY and self.runs_batches:
-            return self._gpu_batch().values(self._expanded(vectors))
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors))
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
 
     def many_with_gradients(
@@ -182,10 +198,43 @@ class Ansatz:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
         if observable is ENERGY and self.runs_batches:
-            values, gradients = self._gpu_batch().values_and_gradients(self._expanded(vectors))
-            return values, np.array([self.schedule.pull_back(gradient) for gradient in gradients])
+            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors))
+            return values, self.schedule.pull_back(gradients)
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            layers = self._layers(self.schedule.expand_batch(vectors))
+            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
+            return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
+        return np.array([value for value, _ in found]), gradients
+
+    def hit_amplitudes_with_gradients(
+        self, angles: ArrayLike, observable: Observable
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
+
+        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
+        order of the sector, and the hit rate is Σ |amplitude|², the global phase being that of the circuit after its
+        first layer's phase where it starts from a basis state.
+        """
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(None, observable)
+        if batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+            raise InputError(
+                "amplitudes of hits need backend='compiled', a small sector, at most 8 hits and at least 2 layers"
+            )
+        layers = self._layers(self.schedule.expand_batch(vectors))
+        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
+        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
+        return amplitudes, by_angle[0] + 1j * by_angle[1]
+
+    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
+        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
+        self._check(observable)
+        look(self._stop)
+        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
+        return None if find is None else find(count)
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
@@ -197,9 +246,6 @@ class Ansatz:
         if vectors.ndim != 2 or vectors.shape[1] != self.size:
             raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
         return vectors
-
-    def _expanded(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([self.schedule.expand(vector) for vector in vectors]).reshape(-1, self.schedule.depth, 4)
 
     @property
     def runs_batches(self) -> bool:
@@ -270,12 +316,5 @@ class Ansatz:
         return self.cvar_and_gradient(angles, share)[0]
 
     def cvar_and_gradient(self, angles: ArrayLike, share: float = 0.05) -> tuple[float, NDArray[np.float64]]:
-        """CVaR and its gradient.
-
-        With q the share-quantile, CVaR = q + E[min(E - q, 0)] / share, and q may be held while differentiating.
-        """
-        if not 0 < share <= 1:
-            raise InputError(f"share must lie in (0, 1], got {share}")
-        lowest = quantile(self.energies, self.probabilities(angles), share, self._stop)
-        excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
-        return lowest + excess / share, gradient / share
+        """CVaR and its gradient by the free angles."""
+        return self.value_and_gradient(angles, Observable(kind="cvar", share=share))

@@ -45,7 +45,7 @@ class AnsatzSpec:
         problem: whose energy is measured.
         schedule: from free angles to the angles of every layer.
         mixer: edge classes of both registers.
-        start: the choice that it starts from, a warm start, any state of the sector, or None for the tensor-Dicke state.
+        start: the choice that it starts from, a warm start, any state, or None for the tensor-Dicke state.
         groups: the cost groups.
         grover: whether Grover's mixer takes the place of the edges.
 
@@ -192,8 +192,8 @@ class AnsatzSpec:
         """
         if self.grover:
             raise InputError(
-                "Grover's mixer has no cheap circuit: it takes the start's preparation, its inverse and a phase that all "
-                "qubits control together, in every layer; it is for simulators, devices take ring, path or complete"
+                "Grover's mixer has no cheap circuit: each layer takes the start's preparation, its inverse and a phase"
+                " that all qubits control together; it is for simulators, devices take ring, path or complete"
             )
         if isinstance(self.start, np.ndarray | WarmStart):
             raise InputError(

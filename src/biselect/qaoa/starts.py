@@ -122,7 +122,7 @@ class WarmStart:
 
     @property
     def tilts(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """t of every sample and of every feature."""
+        """The factors t of every sample and of every feature."""
         return np.sqrt(self.samples / (1 - self.samples)), np.sqrt(self.features / (1 - self.features))
 
     def state(self, problem: SelectionProblem) -> NDArray[np.float64]:

@@ -23,8 +23,8 @@ class Tables(NamedTuple):
     dimension: int  # number of basis states
     cubes: NDArray[np.int32]  # row numbers of all hypercubes, flat
     spans: NDArray[np.int64]  # (stages, limit + 1): where those with P = 1, 2, … begin in `cubes`, where the stage ends
-    tail: int  # how many elements a tail has, 1 or 2; 0 where rules leave gaps among the tails, and none are shared
-    heads: int  # how many items, from the first on, tails are taken from
+    tails: NDArray[np.int64]  # the items of every tail there is, (tails, 1 or 2)
+    tail_of: NDArray[np.int64]  # which of them each basis state has
     group_count: NDArray[np.int64]  # how many basis states each group has
     group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
     group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
@@ -34,9 +34,8 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
     """Tables of a register, with at most `limit` acting edges in a hypercube and tails of at most `tail` elements.
 
     Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
-    Tails of blocks are not those of all subsets in a row: there every basis state is a group of its own.
     """
-    tail = 0 if register.blocks is not None else tail if register.chosen > tail else 1
+    tail = tail if register.chosen > tail else 1
     basis = register.subsets
     occupied = np.zeros((len(basis), register.n), dtype=bool)
     np.put_along_axis(occupied, basis, True, axis=1)
@@ -58,8 +57,6 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
         dimension=len(basis),
         cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
         spans=np.array(spans, dtype=np.int64).reshape(-1, limit + 1),
-        tail=tail,
-        heads=register.n - register.chosen + tail,
         **_groups(basis, tail),
     )
 
@@ -94,7 +91,10 @@ def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]
     starts = np.flatnonzero(np.r_[True, (rest[1:] != rest[:-1]).any(axis=1)])
     heads = rest[starts]
     same = np.cumprod(heads[1:] == heads[:-1], axis=1).sum(axis=1)
+    turned, tail_of = np.unique(basis[:, :tail][:, ::-1], axis=0, return_inverse=True)  # in the order of basis states
     return {
+        "tails": np.ascontiguousarray(turned[:, ::-1]),
+        "tail_of": tail_of.reshape(-1).astype(np.int64),
         "group_count": np.diff(np.r_[starts, len(basis)]),
         "group_rest": np.ascontiguousarray(heads),
         "group_kept": np.r_[0, same].astype(np.int64),

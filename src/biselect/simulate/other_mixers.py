@@ -1,6 +1,7 @@
 """Mixers that are no products of exp(-iβ(XX+YY)/2), on the plain backend: Grover's, and XY edges about a warm start."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,20 +17,20 @@ Tilted = tuple[Moves, NDArray[np.float64]]
 """Basis states with the one at the first end of an edge, their partners, and u of the edge, (2,)."""
 
 
-class Grover(NamedTuple):
-    """Grover's mixer: exp(-iβ|s⟩⟨s|)."""
+@dataclass(frozen=True, eq=False)
+class Grover:
+    """Grover's mixer, exp(-iβ|s⟩⟨s|); `axis` is s, C(N, k) × C(D, m), None for the uniform state."""
 
-    axis: NDArray[Any] | None  # s, C(N, k) × C(D, m); None for the uniform state
+    axis: NDArray[Any] | None
+    backends: ClassVar[tuple[str, ...]] = ("plain", "compiled")
 
-    backends = ("plain", "compiled")
 
+@dataclass(frozen=True, eq=False)
+class Warm:
+    """XY edges about a warm start; `tilts` are t of every sample and of every feature."""
 
-class Warm(NamedTuple):
-    """XY edges about a warm start."""
-
-    tilts: tuple[NDArray[np.float64], NDArray[np.float64]]  # t of every sample and of every feature
-
-    backends = ("plain",)
+    tilts: tuple[NDArray[np.float64], NDArray[np.float64]]
+    backends: ClassVar[tuple[str, ...]] = ("plain",)
 
 
 def make_other(
