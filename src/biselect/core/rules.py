@@ -320,9 +320,9 @@ def _product(first: list[int], second: list[int], most: int) -> list[int]:
 def _loose(what: str, budget: int, spare: int) -> str:
     return (
         f"a circuit keeps limits per group only where every choice reaches them, by a mixer inside each group; the "
-        f"groups of {what} say at most, and leave room for {spare} more than the budget of {budget}. Write "
-        "Group(members=…, exactly=t) (all others become a group by themselves), or lower the limits until they add up "
-        "to the budget; solver 'exact' keeps limits of any kind"
+        f"groups of {what} say at most, and would hold {budget + spare} where the budget is {budget}. Say exactly how "
+        'many of each: Group(members=…, exactly=t), in JSON {"members": […], "exactly": t} (all others become a group '
+        f"by themselves); or take a budget of {budget + spare}; or solver 'exact', which keeps limits of any kind"
     )
 
 

@@ -67,11 +67,12 @@ def qaoa(
     feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
 
     Args:
-        problem: what to solve.
+        problem: what to solve. Rules are kept inside the mixer: forced choices, and groups of which every choice has
+            exactly so many; other limits are refused.
         run: seed, deadline, progress.
         depth: p, how many layers.
         schedule: see `Schedule.named`.
-        mixer: ring, path or complete.
+        mixer: ring, path, complete or grover.
         start: dicke, canonical or random.
         shots: of each of the two measurements.
         evaluations: of the objective while training; 24 at most beyond memory.
@@ -86,7 +87,6 @@ def qaoa(
             f"solver 'qaoa' runs a circuit of one qubit for each sample and feature; {qubits} of them are more than "
             f"the {MOST_QUBITS} that can be simulated; take solver='auto', which needs none"
         )
-    problem.sector.blocks  # noqa: B018  (refuses rules that no mixer keeps, before anything is counted)
     begin = Run.now()
     how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}
     how["evaluations"] = evaluations
