@@ -35,6 +35,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "reviews/large/opening reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
     "reviews/test_reviewing.py": "reviews/answering",
+    "reviews/test_rounds.py": "report/review_rounds",
+    "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
     "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
     "partitions/arrow_rows partitions/parquet_rows partitions/parts",
@@ -42,6 +44,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",
     "simulate/test_batches.py": "simulate/batch_passes",
+    "simulate/test_other_mixers.py": "simulate/compiled_grover",
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
     "solvers/test_check_proof.py": "core/proof",
     "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "
