@@ -11,6 +11,7 @@ import biselect as bs
 from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz, Observable
+from biselect.qaoa.angle_selection import warm_starts
 from biselect.qaoa.mixers import block_classes
 from biselect.qaoa.starts import start_choice
 from biselect.simulate.program import RZ, RZZ
@@ -168,3 +169,16 @@ def test_edges_and_starts_that_break_the_rules_are_refused():
         Ansatz(problem, 1, backend="gpu", dtype="complex64")
     classes = block_classes("ring", 8, problem.sector.blocks[0])
     assert sorted(end for edge in classes[0] for end in edge) == [0, 1, 4, 5]  # classes of the two blocks act at once
+
+
+def test_the_wide_sampler_solves_and_starts_inside_the_rules(monkeypatch):
+    problem = ruled()
+    monkeypatch.setattr("biselect.qaoa.solver.check_memory", refuse_all)
+    found = bs.solve(problem, "qaoa", seed=0, depth=1, mixer="path", evaluations=4, shots=100)
+    assert found.info["method"] == "wide sampler"
+    assert problem.obeys(found.samples, found.features)
+    assert all(problem.obeys(*choice) for choice in warm_starts(problem, count=3))
+
+
+def refuse_all(*_, **__):
+    raise InputError("no memory")

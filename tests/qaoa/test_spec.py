@@ -176,7 +176,7 @@ def test_a_state_of_the_sector_is_for_simulators():
     spec = AnsatzSpec(PROBLEM, 1, start=state)
     angles = np.random.default_rng(0).normal(size=4)
     np.testing.assert_allclose(by_simulator(spec, angles), by_simulator(AnsatzSpec(PROBLEM, 1), angles), atol=1e-12)
-    with pytest.raises(InputError, match="other states are for simulators"):
+    with pytest.raises(InputError, match="no cheap preparation and are for simulators"):
         spec.program()
 
 

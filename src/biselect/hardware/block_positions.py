@@ -19,6 +19,10 @@ TRIES = 20_000  # cuts looked at before a tree counts as one that cannot be cut
 Graph = dict[int, set[int]]
 
 
+class UncutTreeError(InputError):
+    """A register's tree has no connected parts of the sizes that the groups want."""
+
+
 def block_labels(
     edges: Sequence[Edge], n: int, blocks: Blocks, wanted: Collection[int], what: str
 ) -> NDArray[np.int64]:
@@ -42,7 +46,7 @@ def block_labels(
     order = sorted(range(len(sizes)), key=lambda number: -sizes[number])
     parts = _parts(frozenset(graph), [sizes[number] for number in order], graph, set(wanted), [TRIES])
     if parts is None:
-        raise InputError(
+        raise UncutTreeError(
             f"the {what} register's tree cannot be cut into joined groups of {' and '.join(map(str, sizes))} qubits; "
             "take registers='paths', which can be cut anywhere"
         )

@@ -16,6 +16,7 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
+from biselect.hardware.block_positions import UncutTreeError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch, choose_patch
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
+PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -238,10 +240,7 @@ def place_circuit(
     program = dense.program()
     if isinstance(way, YFramePath):
         basis_start(program)
-    progress("Choosing a patch")
-    patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
-    progress("Placing variables")
-    placement = place(problem, patch, seed=seed)
+    patch, placement = _placed_on_a_patch(problem, device, registers, seed, progress)
     placed = placement.placed(problem)
     mask = hardware_mask(patch, placed)
     chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
@@ -266,6 +265,23 @@ def place_circuit(
         spec=spec,
         seed=seed,
     )
+
+
+def _placed_on_a_patch(
+    problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
+) -> tuple[Patch, Placement]:
+    """A patch and who sits where; another patch where the groups that rules want fit no parts of its trees."""
+    for attempt in range(PATCHES):
+        progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
+        draws = np.random.default_rng([seed, attempt]) if attempt else seed
+        patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=draws)
+        progress("Placing variables")
+        try:
+            return patch, place(problem, patch, seed=seed)
+        except UncutTreeError:
+            if attempt == PATCHES - 1:
+                raise
+    raise AssertionError
 
 
 def compile_problem(
