@@ -105,7 +105,7 @@ def edit(tables, **columns):
 
 
 def test_a_circuit_keeps_the_rules_of_the_question(run, tables):
-    asked = command(tables, "--solver", "qaoa", "--must", "r1", "--never", "r3", "--json", "--quiet")
+    asked = command(tables, "--solver", "qaoa", "--must", "r1", "--never", "r3", "--kinds", "1", "--json", "--quiet")
     found = run(*asked)
     assert found.code == 0, found.err
     chosen = json.loads(found.out)["samples"]

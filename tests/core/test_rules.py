@@ -96,7 +96,7 @@ def test_room_is_the_size_of_the_largest_choice_that_obeys(problem):
 
 
 @given(ruled_problems())
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_the_sector_counts_the_choices_that_obey(problem):
     assert problem.sector.size == len(list(all_selections(problem)))
     assert problem.sector.without_rules.size == comb(problem.n_samples, problem.k) * comb(problem.n_features, problem.m)
@@ -119,7 +119,7 @@ def test_blocks_list_the_choices_that_obey_in_colexicographic_order(problem):
 
 
 @given(ruled_problems())
-@settings(max_examples=80)
+@settings(max_examples=40)
 def test_rules_are_blocks_exactly_where_every_limit_is_reached(problem):
     everyone = combinations(range(problem.n_samples), problem.k)
     rules = problem.sample_rules

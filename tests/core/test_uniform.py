@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.core.uniform import uniform_choices, uniform_energy
@@ -17,6 +17,7 @@ def test_mean_and_spread_are_those_of_all_choices(problem):
     assert spread == pytest.approx(np.std(energies), abs=1e-4 * (1 + np.abs(energies).max()))
 
 
+@settings(max_examples=25)
 @given(blocked_problems(4, 3), st.integers(0, 10**6))
 def test_draws_are_choices_that_obey_and_reach_all_of_them(problem, seed):
     samples, features = uniform_choices(problem, 2000, np.random.default_rng(seed))

@@ -76,7 +76,7 @@ def test_training_for_a_device_keeps_the_rules():
     assert made.mask[settled].all()  # couplings of settled items are fields, and all kept
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(blocked_problems(4, 4), st.integers(0, 10**6))
 def test_logical_circuits_and_wide_shots_are_those_of_the_simulator(problem, seed):
     spec = AnsatzSpec(problem, 1, start="random", seed=seed)

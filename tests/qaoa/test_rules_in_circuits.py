@@ -59,7 +59,7 @@ def up_to_phase(found, expected):
     return np.abs(found - np.exp(1j * np.angle(np.vdot(expected, found))) * expected).max()
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(
     blocked_problems(),
     st.sampled_from(["plain", "compiled"]),
@@ -105,7 +105,7 @@ def test_shots_are_all_choices_that_the_rules_allow(problem, seed):
     assert problem.obeys(*start_choice(problem, "random", seed))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(
     blocked_problems(),
     st.sampled_from(["dicke", "canonical", "random"]),

@@ -60,7 +60,7 @@ def central_differences(ansatz, angles, observable):
         assert gradient[position] == pytest.approx((up - down) / 2e-5, abs=1e-7)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(blocked_problems(4, 3), st.sampled_from(["plain", "compiled"]), st.booleans(), st.integers(0, 10**6))
 def test_grovers_mixer_is_the_exponential_of_its_projector(problem, backend, warm, seed):
     rng = np.random.default_rng(seed)
@@ -77,7 +77,7 @@ def test_grovers_mixer_is_the_exponential_of_its_projector(problem, backend, war
     central_differences(ansatz, angles, Observable(kind=["energy", "hit", "excess"][seed % 3], threshold=threshold))
 
 
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(blocked_problems(4, 3), st.sampled_from(["ring", "path", "complete"]), st.integers(0, 10**6))
 def test_warm_edges_rotate_about_the_start(problem, mixer, seed):
     rng = np.random.default_rng(seed)
