@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 194
+MOST = 195
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -32,7 +32,7 @@ NAMES = {
     "biselect.qaoa": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
-        "split_terms surrogate train"
+        "split_terms surrogate train WarmStart"
     ),
     "biselect.qaoa.training": "backend_for load_angles",
     "biselect.qaoa.starts": "start_choice",

@@ -135,3 +135,18 @@ def test_a_flat_problem_is_said_to_be_flat(run, tmp_path):
 def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
     result = run("solve", stored[1], "--solver", "qaoa")
     assert result.code == 0 and "classical solver is the better choice" in result.err
+
+
+def test_rules_are_kept_and_limits_that_are_not_reached_refused(run, tmp_path):
+    rules = {"forced_out": [4], "groups": [{"members": [0, 1], "exactly": 1}]}
+    coupling = np.random.default_rng(0).normal(size=(5, 3)).tolist()
+    problem = {"coupling": coupling, "k": 2, "m": 1, "sample_rules": rules}
+    (tmp_path / "ruled.json").write_text(json.dumps(problem))
+    done = run("train", tmp_path / "ruled.json", "--depth", 1, "--evaluations", 5, "--mixer", "grover", "--quiet")
+    assert done.code == 0 and "optimum energy" in done.out
+    rules["groups"] = [{"members": [0, 1], "at_most": 1}]
+    (tmp_path / "loose.json").write_text(json.dumps(problem))
+    for command in ("train", "compile"):
+        refused = run(command, tmp_path / "loose.json")
+        assert refused.code == 2 and '"exactly": t' in refused.err
+    assert run("solve", tmp_path / "loose.json", "--solver", "qaoa").code == 2
