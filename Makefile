@@ -40,7 +40,7 @@ test-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest tests/gpu
 
 bench-gpu:
-	PYTHONPATH=src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
+	PYTHONPATH=src:studies/src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
