@@ -16,7 +16,7 @@ from biselect.core.files import write_file
 from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 
-ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-2"
+ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-3", "biselect-training-3"
 HEAD = b'{"format": "biselect-training-'  # how the file of a checkpoint begins, of any release
 PAUSE = 1.0  # seconds between two writings of a checkpoint: what a kill may cost
 
@@ -69,6 +69,9 @@ class Training:
         depth: p, how many layers.
         angle_names: what each angle is.
         angles: the free angles.
+        inert: names of the angles that change nothing that can be measured; they are 0.
+        in_units: layer angles (p, G + 1), each γ times the spread of its cost terms: what `start_from` takes to another
+            problem, depth or schedule.
         objective: parts and weights, threshold and share.
         value: the objective at the angles; lower is better, a hit rate counts as -log p.
         energy: expected energy at the angles.
@@ -78,7 +81,7 @@ class Training:
         evaluations: calls of the objective. One with its gradient counts as one; it takes about three times as long.
         trace: (evaluations, value) of every improvement within the depth and schedule then worked on.
         stages: the best of every depth and schedule on the way, in order; the last is the answer.
-        notes: what a reader should know: a flat landscape, a threshold out of reach.
+        notes: what a reader should know: a flat landscape, a threshold out of reach, fewer hits than by uniform choice.
         seconds: how long it took; not part of the stored form.
     """
 
@@ -87,6 +90,8 @@ class Training:
     depth: int
     angle_names: tuple[str, ...]
     angles: NDArray[np.float64]
+    inert: tuple[str, ...]
+    in_units: NDArray[np.float64]
     objective: Mapping[str, Any]
     value: float
     energy: float
@@ -116,7 +121,8 @@ class Training:
         """Plain data without a clock: the same for the same input and seed."""
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "seconds"}
         stages = [_plain(stage) for stage in self.stages]
-        return {"format": ANGLES_FORMAT, **plain, "angles": self.angles.tolist(), "stages": stages}
+        arrays = {"angles": self.angles.tolist(), "in_units": self.in_units.tolist()}
+        return {"format": ANGLES_FORMAT, **plain, **arrays, "stages": stages}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text; written to a file too where a path is given."""
@@ -138,6 +144,8 @@ class Training:
             given = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
             given |= {
                 "angles": np.array(content["angles"], dtype=np.float64),
+                "in_units": np.array(content["in_units"], dtype=np.float64),
+                "inert": tuple(content["inert"]),
                 "stages": tuple(Stage(**_restored(stage)) for stage in content["stages"]),
                 "trace": _trace(content),
                 "angle_names": tuple(content["angle_names"]),

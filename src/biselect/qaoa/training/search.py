@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.progress import Progress
 from biselect.qaoa.training.descent import Watch
-from biselect.qaoa.training.initial_angles import is_phase, units
+from biselect.qaoa.training.initial_angles import inert, is_phase, units
 from biselect.qaoa.training.lockstep import Lockstep
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Stage
@@ -31,8 +31,8 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 FINE, COARSE = 1e-10, 1e-6  # gains, in units of the objective, that end a descent in double and in single precision
-PIECE, GPU_PIECE = 1 << 19, 1 << 26  # amplitudes of all circuits that one call evaluates: time is looked at between
-MOST_ROWS = 32  # circuits of one call on a CPU: more gain nothing, and the workers share them
+PIECE, GPU_PIECE = 1 << 20, 1 << 26  # amplitudes of all circuits that one call evaluates: time is looked at between
+MOST_ROWS = 64  # circuits of one call on a CPU: more gain nothing, and the workers share them
 
 
 @dataclass(eq=False)
@@ -252,8 +252,9 @@ class Search:
         self.progress(min(1.0, done), min(self._best, best))
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
-        """Note the best of a depth and schedule, and give it back."""
+        """Note the best of a depth and schedule, and give it back; angles that change nothing are set to 0."""
         schedule = ansatz.schedule
+        descent = replace(descent, angles=np.where(inert(ansatz), 0.0, descent.angles))
         self.stages.append(
             Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )
