@@ -128,7 +128,7 @@ class Ansatz:
         if dtype is not None:
             other.dtype = np.dtype(dtype)
             other._make_simulator = partial(self._make_simulator, dtype=dtype)
-        other._simulator = self._make_simulator()
+        other._simulator = other._make_simulator()
         return other
 
     def train(self, **how: Any) -> Training:

@@ -156,7 +156,7 @@ def _by_sector(
             "strategy": "polish",
             "objective": "hit-rate",
             "threshold": found[0][2],
-            "starts": [coarse.angles],
+            "start_from": [coarse.angles],
         }
         fine = train(ansatz, **goal, **means(COARSE, 1))
         note(fine, ansatz.sample(fine.angles, shots, measured).best)
