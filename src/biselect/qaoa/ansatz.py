@@ -81,7 +81,7 @@ class Ansatz:
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
         self._stop = how["stop"] = stop
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
-        self._simulator = self._make_simulator()
+        self._simulator: Any = self._make_simulator()
         self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
 
     @classmethod
@@ -104,6 +104,11 @@ class Ansatz:
     def groups(self) -> tuple[CostGroup, ...]:
         """The cost groups, one γ each."""
         return self.spec.groups
+
+    @property
+    def stop(self) -> Stop:
+        """The byte that ends all work in progress where it turns to 1."""
+        return self._stop
 
     @property
     def size(self) -> int:
@@ -129,6 +134,15 @@ class Ansatz:
             other.dtype = np.dtype(dtype)
             other._make_simulator = partial(self._make_simulator, dtype=dtype)
         other._simulator = other._make_simulator()
+        return other
+
+    def ended_by(self, stop: Stop) -> Ansatz:
+        """The same ansatz, whose work ends where this byte turns to 1; both share one simulator's memory."""
+        other = copy(self)
+        other._stop = stop
+        other._make_simulator = partial(self._make_simulator, stop=stop)
+        other._simulator = copy(self._simulator)
+        other._simulator.stop = stop
         return other
 
     def train(self, **how: Any) -> Training:

@@ -49,12 +49,10 @@ class CompiledSimulator:
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        tables = make_tables(samples, LIMIT, tail=2), make_tables(features, LIMIT, tail=2)
+        tables = tuple(make_tables(register, LIMIT, tail=2, stop=stop) for register in (samples, features))
         self.samples = self._side(tables[0], False, columns, a, b, weights)
         self.features = self._side(tables[1], True, rows, b, a, np.ascontiguousarray(weights.T))
-        self._make_batches = partial(
-            Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads, stop
-        )
+        self._make_batches = partial(Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads)
         self._batches: Batches | None = None
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
@@ -86,7 +84,8 @@ class CompiledSimulator:
             return None
         with self._lock:
             if self._batches is None:
-                self._batches = self._make_batches()
+                self._batches = self._make_batches(self.stop)
+            self._batches.stop = self.stop
         return self._batches
 
     def _differentiate(

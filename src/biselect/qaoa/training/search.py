@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from queue import SimpleQueue
@@ -19,6 +20,7 @@ from biselect.qaoa.training.initial_angles import inert, is_phase, units
 from biselect.qaoa.training.lockstep import Lockstep
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Stage
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -31,8 +33,8 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 FINE, COARSE = 1e-10, 1e-6  # gains, in units of the objective, that end a descent in double and in single precision
-PIECE, GPU_PIECE = 1 << 20, 1 << 26  # amplitudes of all circuits that one call evaluates: time is looked at between
-MOST_ROWS = 64  # circuits of one call on a CPU: more gain nothing, and the workers share them
+PIECES = {"compiled": (1 << 20, 64), "gpu": (1 << 26, 1 << 14)}
+"""Amplitudes and circuits that one call evaluates at most, where it is a batch; time is looked at between calls."""
 
 
 @dataclass(eq=False)
@@ -58,6 +60,7 @@ class Search:
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
         self._best, self._passed, self._over = np.inf, 0.0, False
+        self._pieces, self._piece = 0, 0.0  # how many, and seconds of the fastest; the first may have been compiling
         self._begin = time.perf_counter() - self.checkpoint.seconds
         self._crews: dict[np.dtype[Any], Crew] = {}
         self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
@@ -101,6 +104,8 @@ class Search:
         """
         if not self._begins(share, must):
             return []
+        if must and self.spent and self.seconds is not None:
+            self.ansatz.stop.fill(0)  # time may be up, but what was found before is not lost for one evaluation
         trained = self.ansatz if ansatz is None else ansatz
         kept = np.array(starts[: max(1, self._room(share))])
         keys = [f"{name}/{number}" for number in range(len(kept))]
@@ -108,15 +113,22 @@ class Search:
         if len(found) < len(keys):
             dtype = np.complex64 if coarse and trained.backend in ("compiled", "gpu") else trained.dtype
             steps = units(trained)
-            lockstep = Lockstep(
-                partial(self._evaluate, trained, self._crew(dtype), share),
-                kept,
-                units=steps,
-                reach=np.where(is_phase(trained), 2 * np.pi * steps, np.pi),
-                unit=self.objective.unit,
-                tolerance=FINE if np.dtype(dtype) == np.complex128 else COARSE,
-            )
-            self._go_down(lockstep, rounds, halvings, share)
+            evaluate = partial(self._evaluate, trained, self._crew(dtype), share)
+            try:
+                lockstep = Lockstep(
+                    self.checkpoint.during(name, evaluate, lambda: self.elapsed),
+                    kept,
+                    units=steps,
+                    reach=np.where(is_phase(trained), 2 * np.pi * steps, np.pi),
+                    unit=self.objective.unit,
+                    tolerance=FINE if np.dtype(dtype) == np.complex128 else COARSE,
+                )
+            except OutOfTimeError:
+                if must:
+                    raise
+                return []
+            with suppress(OutOfTimeError):
+                self._go_down(lockstep, rounds, halvings, share)
             found = lockstep.descents()
         for key, descent in zip(keys, found, strict=False):  # fewer where time was up before each had its first turn
             self._take(key, descent)
@@ -160,7 +172,10 @@ class Search:
             if number and self._expired(share):
                 return None
             watch = Watch(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
-            return _with_worker(crew, trained, lambda on: method(on, kept[number], number, watch))
+            try:
+                return _with_worker(crew, trained, lambda on: method(on, kept[number], number, watch))
+            except OutOfTimeError:
+                return watch.descent(kept[number]) if watch.evaluations else None
 
         found: list[Descent] = []
         for number, descent in enumerate(self._in_order(follow, range(len(kept)))):
@@ -169,6 +184,8 @@ class Search:
             self._take(f"{name}/{number}", descent)
             found.append(descent)
             self._tell(share, len(found) / len(kept))
+        if must and not found:
+            raise OutOfTimeError
         return self._finished(found, share)
 
     def left(self, share: float = 1.0) -> bool:
@@ -193,22 +210,33 @@ class Search:
         return 1 << 40 if self.evaluations is None else int(share * self.evaluations) - self.spent
 
     def _expired(self, share: float) -> bool:
-        return self._over or (self.seconds is not None and self.elapsed >= share * self.seconds)
+        """Whether nothing more shall begin: time is up, or would be before another piece and the final figures."""
+        if self._over or self.seconds is None:
+            return self._over
+        return self.elapsed >= share * self.seconds or self.elapsed + 2 * self._piece >= self.seconds
 
     def _evaluate(self, trained: Ansatz, crew: Crew, share: float, angles: Vector) -> tuple[Vector, Vector]:
         """The objective and its gradient for a batch, shared among the workers; where time is up, for its first rows.
 
         The first piece is always evaluated.
         """
-        on_gpu = trained.backend == "gpu"
-        rows = (GPU_PIECE if on_gpu else PIECE) // trained.problem.sector.size
-        rows = max(1, rows if on_gpu else min(rows, MOST_ROWS))
+        amplitudes, most = PIECES.get(trained.backend, (0, 1))
+        rows = min(max(1, amplitudes // trained.problem.sector.size), most)
 
         def piece(at: int) -> tuple[Vector, Vector] | None:
             if at and self._expired(share):
                 return None
-            part = angles[at : at + rows]
-            return _with_worker(crew, trained, lambda on: self.objective.values_and_gradients(on, part))
+            part, begin = angles[at : at + rows], time.perf_counter()
+            try:
+                found = _with_worker(crew, trained, lambda on: self.objective.values_and_gradients(on, part))
+            except OutOfTimeError:
+                if at == 0:
+                    raise
+                return None
+            took = time.perf_counter() - begin
+            self._piece = 0.0 if self._pieces == 0 else took if self._pieces == 1 else min(took, self._piece)
+            self._pieces += 1
+            return found
 
         found = []
         for part in self._in_order(piece, range(0, len(angles), rows)):

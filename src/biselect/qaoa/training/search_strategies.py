@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ from biselect.qaoa.training.initial_angles import (
 from biselect.qaoa.training.known_angles import learnt_angles
 from biselect.qaoa.training.records import Descent
 from biselect.qaoa.training.search import Search
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -93,8 +95,10 @@ def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = 
             best = _elite(search, [*best, *search.descend(f"hop {cycle}.{number}", hops, **plan, **how)])
         if not search.left(SEARCHING) or search.flat:
             break
-    polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=how["coarse"])
-    return search.reached(search.ansatz, _best(polished if how["coarse"] else [*polished, *best]))
+    polished: list[Descent] = []
+    with suppress(OutOfTimeError):  # what was found before is not lost
+        polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=how["coarse"])
+    return search.reached(search.ansatz, _best(polished if how["coarse"] and polished else [*polished, *best]))
 
 
 def _screened_together(search: Search) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,7 @@ from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
+from biselect.simulate.stopping import OutOfTimeError, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
 COMPILE = 10.0  # seconds that compiling takes the first time
+SHORTEST = 0.25  # seconds that a first evaluation gets in any case
 EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
 
 
@@ -39,6 +42,38 @@ def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
     return "compiled" if seconds > COMPILE else "auto"
 
 
+class TooShortError(InputError):
+    """The seconds given are too few for one evaluation."""
+
+
+def _in_time(training: Callable[..., Training]) -> Callable[..., Training]:
+    """The same within its `seconds`, whatever takes them: compiling, building tables, evaluating."""
+
+    @wraps(training)
+    def in_time(
+        ansatz: Ansatz, *, seconds: Any = None, progress: Progress | bool | None = None, **how: Any
+    ) -> Training:
+        limit, begin = None if seconds is None else number("seconds", seconds), time.perf_counter()
+        name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
+        with progress_of(progress, name, shown_as="best") as told:
+            how |= {"seconds": limit, "progress": told}
+            if limit is None or limit <= 0:
+                return training(ansatz, **how)
+            try:
+                end = begin + max(limit, SHORTEST)
+                return finished_by(end, lambda stop: training(ansatz.ended_by(stop), **how), ansatz.stop)
+            except OutOfTimeError:
+                if ansatz.stop[0]:
+                    raise
+        ways = ["give more", "take fewer samples or features"]
+        if ansatz.dtype == np.complex128 and ansatz.backend == "compiled":
+            ways.append("an Ansatz with dtype='complex64'")
+        raise TooShortError(f"{limit:g} s are too few to evaluate this circuit once; {', or '.join(ways)}")
+
+    return in_time
+
+
+@_in_time
 def train(
     ansatz: Ansatz,
     *,
@@ -52,7 +87,7 @@ def train(
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | bool | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Training:
     """Choose the angles of an ansatz.
@@ -70,7 +105,7 @@ def train(
         start_from: angles to begin with: free angles, a `Training` of any problem, depth or schedule, a path to one, or
             a list of these.
         evaluations: calls of the objective at most; one with its gradient counts as one.
-        seconds: after which the best so far is returned.
+        seconds: after which the best so far is returned; refused where they are too few for one evaluation.
         seed: of random starts.
         workers: descents that run at the same time, each on a thread and a state of its own.
         checkpoint: file that finished descents are kept in. Killed and called again with the same arguments, training
@@ -88,7 +123,6 @@ def train(
     begin = time.perf_counter()
     run = _strategy(strategy, options, start_from is not None)
     evaluations = None if evaluations is None else whole("evaluations", evaluations)
-    seconds = None if seconds is None else number("seconds", seconds)
     workers = whole("workers", workers)
     if seconds is not None and seconds <= 0:
         raise InputError(f"seconds must be positive, got {seconds!r}")
@@ -110,16 +144,16 @@ def train(
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
-    name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="best") as told:
-        search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=told)
-        try:
-            best = run(search, **options)
-        finally:
-            search.close()
-            kept.write()
+    search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
+    try:
+        best = run(search, **options)
+    finally:
+        search.close()
+        kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
+    if seconds is not None:
+        ansatz.stop.fill(0)  # the search is over, and has left time for these
     names = ansatz.schedule.angle_names
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
