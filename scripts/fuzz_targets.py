@@ -23,6 +23,7 @@ import biselect as bs
 from biselect.core.json_files import content_hash
 from biselect.data.readers import read_table
 from biselect.errors import BiselectError
+from biselect.reviews.rounds import rounds_summary
 
 IDS = [f"r{i}" for i in range(24)]
 WHOLE_REVIEW = 25  # one table in so many goes through a whole review
@@ -373,14 +374,18 @@ SESSION: dict[str, Any] = {"k": 3, "m": 2, "kinds": 1, "seed": 0}
 
 def session_seeds() -> list[bytes]:
     """Two answers."""
-    session = bs.ReviewSession(*session_tables(), **SESSION)
-    session.answer({0: True, 5: False})
-    return [session.to_json().encode()]
+    with tempfile.TemporaryDirectory() as folder:
+        session = bs.ReviewSession(*session_tables(), folder=folder, **SESSION)
+        session.answer({0: True, 5: False})
+        session.next_rows(2)
+        return [(Path(folder) / "review.sqlite").read_bytes()]
 
 
 def use_session(path: Path, index: int) -> None:
     """Take it up and ask on."""
-    bs.ReviewSession.resume(path, *session_tables()).next_rows(2)
+    session = bs.ReviewSession.open(path.parent, *session_tables())
+    session.next_rows(3)
+    rounds_summary(session.file)
 
 
 @cache
@@ -645,7 +650,7 @@ def _targets() -> list[Target]:
             use=use_thresholds,
             weight=2,
         ),
-        Target(name="session", file="session.json", seeds=session_seeds, mutate=by_json, use=use_session),
+        Target(name="session", file="review.sqlite", seeds=session_seeds, mutate=damage.damage_bytes, use=use_session),
         of_answer("report", "report.json", by_json, use_report, ("report", "FOLDER"), 2),
         of_answer("selection", "selection.json", by_json, use_start, (), 2),
         of_answer("proof", "proof.json", proof, use_proof, ("check", "FOLDER"), 3),

@@ -35,6 +35,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "reviews/large/opening reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
     "reviews/test_reviewing.py": "reviews/answering",
+    "reviews/test_rounds.py": "report/review_rounds",
+    "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",
     "partitions/test_any_source.py": "partitions/part_rows partitions/held_rows "
     "partitions/arrow_rows partitions/parquet_rows partitions/parts",

@@ -14,7 +14,7 @@ NAMES = {
     "biselect.core": "Components Ising Sector",
     "biselect.core.metrics": "f1_at_k",
     "biselect.core.uniform": "uniform_energy",
-    "biselect.reviews": "Finding Kind Kinds NamedRules NextRow find_kinds monitor_drift",
+    "biselect.reviews": "AskedRow Finding Kind Kinds NamedRules find_kinds monitor_drift",
     "biselect.calibrate": (
         "CalibrationFacts Drift Question ReferenceSummary compare decompose lag_sweep map_names marginal_scores "
         "measure parquet_blocks shrink_sweep"

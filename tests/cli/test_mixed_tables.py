@@ -115,7 +115,12 @@ def test_free_text_is_refused_with_what_to_do(run, tmp_path):
     assert run("select", tmp_path / "pool.csv", *options, "--categories", "note").code == 0
 
 
-def test_answers_can_be_reviewed_on_mixed_tables(run, mixed):
+def test_mixed_tables_can_be_reviewed_in_rounds(run, mixed):
     (mixed / "answers.csv").write_text("id,answer\np7,1\np1,0\n")
-    outcome = run(*command(mixed, "--reviewed", mixed / "answers.csv", "--dates", "paid:hour", "--json"))
-    assert {row["sample"] for row in json.loads(outcome.out)["next"][:2]} <= {f"p{i}" for i in range(40)}
+    tables = (mixed / "session", mixed / "pool.csv", "--reference", mixed / "reference.csv", "--id-column", "id")
+    options = ("-k", "3", "-m", "3", "--dates", "paid:hour", "--answers", mixed / "answers.csv", "--json")
+    [table] = json.loads(run("review", *tables, *options).out)["tables"]
+    assert [row["name"] for row in table["rounds"][0]["rows"]] == ["p7", "p1"]
+    reasons = {one["column"]: one for one in table["rounds"][0]["rows"][0]["reasons"]}
+    assert reasons["country"]["value"] == "BT" and reasons["country"]["words"] == "never seen in 400 reference rows"
+    assert {"p20", "p33"} <= {row["name"] for row in table["rounds"][1]["rows"]}

@@ -332,5 +332,3 @@ def test_auto_says_why_it_took_so_many_columns(run, tables):
     assert answer["how_many"]["auto"] and answer["how_many"]["m"] == len(answer["features"])
     assert answer["how_many"]["words"] in told
     assert "'few' is neither a whole number nor auto" in run(*command(tables, "-m", "few")).err
-    refused = run(*asked, "--reviewed", tables / "pool.parquet")
-    assert refused.code == 2 and "give their number to -m" in refused.err

@@ -1,26 +1,69 @@
+import csv
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
+import biselect as bs
 from biselect.errors import InputError
-from biselect.reviews.rounds import next_round, read_answers
+from biselect.report.review_rounds import render_rounds
+from biselect.reviews.rounds import answers_csv, export, next_csv, read_answers, rounds_summary, take_answers
+
+HOSTILE = '"><script>alert(1)</script>'
 
 
 def test_answers_as_people_write_them():
-    assert read_answers(["a", "b", "c", "d"], ["yes", 0, None, "TRUE"]) == {"a": True, "b": False, "d": True}
+    given = read_answers([*"abcdef"], ["yes", 0, None, "TRUE", "Unsure", "not fine"])
+    assert given == {"a": "not fine", "b": "fine", "d": "not fine", "e": "unsure", "f": "not fine"}
     with pytest.raises(InputError, match="'x'"):
         read_answers(["x"], ["perhaps"])
 
 
-def test_a_round_can_be_filled_in_and_given_back(tmp_path):
+@pytest.fixture
+def session(tmp_path):
     rng = np.random.default_rng(0)
     reference, pool = rng.normal(size=(200, 6)), rng.normal(size=(60, 6))
     pool[:6, 1:4] += 4
-    pd.DataFrame({"sample": ["0", "40"], "answer": [1, 0]}).to_csv(tmp_path / "answers.csv", index=False)
-    first = next_round(tmp_path / "answers.csv", pool, reference, count=3, k=4, m=2, kinds=1)
-    assert first.to_dict()["reviewed"] == 2 and first.session.hits == 1
-    assert {path.name for path in first.save(tmp_path / "round")} == {"next.csv", "session.json"}
-    filled = pd.read_csv(tmp_path / "round" / "next.csv").assign(answer="no")
-    filled.to_csv(tmp_path / "more.csv", index=False)
-    second = next_round(tmp_path / "more.csv", pool, reference, count=3, k=4, m=2, kinds=1)
-    assert not {row.name for row in second.rows} & {row.name for row in first.rows}
+    frame = pd.DataFrame(pool, columns=[*"abcdef"]).assign(id=[f"={i}" if i else HOSTILE for i in range(60)])
+    normal = pd.DataFrame(reference, columns=[*"abcdef"])
+    return bs.ReviewSession(frame, normal, id_column="id", folder=tmp_path / "s", k=4, m=2, kinds=1)
+
+
+def rows_of(summary):
+    return summary["tables"][0]["rounds"][-1]["rows"]
+
+
+def test_a_round_can_be_filled_in_and_given_back(session, tmp_path):
+    session.next_rows(4)
+    text = next_csv(rows_of(rounds_summary(session.file)))
+    lines = list(csv.DictReader(io.StringIO(text)))
+    assert len(lines) == 4 and all(line["answer"] == "" for line in lines)
+    filled = pd.DataFrame(lines).assign(answer=["no", "not fine", "", "unsure"], note=["", "why", "", ""])
+    filled.to_csv(tmp_path / "filled.csv", index=False)
+    assert take_answers(session, tmp_path / "filled.csv", who="Ana", when="Monday") == 3
+    assert take_answers(session, tmp_path / "filled.csv") == 0  # given twice, nothing changes
+    rows = rows_of(rounds_summary(session.file))
+    assert [row["verdict"] for row in rows] == ["fine", "not fine", "", "unsure"]
+    assert (rows[1]["note"], rows[1]["who"], rows[1]["when"]) == ("why", "Ana", "Monday")
+    (tmp_path / "bad.csv").write_text("sample,answer\nnobody,1\n")
+    with pytest.raises(InputError, match="no row 'nobody'"):
+        take_answers(session, tmp_path / "bad.csv")
+
+
+def test_the_export_holds_every_answer_and_names_stay_text(session, tmp_path):
+    session.answer({HOSTILE: "not fine", "=1": "unsure"}, note=HOSTILE)
+    written = {path.name for path in export(session, tmp_path / "out", k=3, progress=False)}
+    assert {"answers.csv", "rounds.html", "choices.txt", "report.html", "proof.json"} <= written
+    lines = list(csv.DictReader((tmp_path / "out" / "answers.csv").open()))
+    assert [(line["sample"], line["answer"]) for line in lines] == [(HOSTILE, "not fine"), ("'=1", "unsure")]
+    page = (tmp_path / "out" / "rounds.html").read_text()
+    assert "<script>" not in page and "you" not in answers_csv(rounds_summary(session.file))
+
+
+def test_the_page_of_a_session_without_answers():
+    rng = np.random.default_rng(0)
+    session = bs.ReviewSession(rng.normal(size=(30, 3)), rng.normal(size=(60, 3)), kinds=1)
+    session.next_rows(2)
+    page = render_rounds(rounds_summary(session.file))
+    assert "Nothing was answered yet." in page and "no answer yet" in page

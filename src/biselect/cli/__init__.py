@@ -23,6 +23,7 @@ from biselect.cli import (
     missing,
     monitor,
     report,
+    review,
     run,
     select,
     solve,
@@ -47,6 +48,7 @@ app = typer.Typer(
 for command in (
     inspect.inspect,
     select.select,
+    review.review,
     solve.solve,
     certify.certify,
     check.check,

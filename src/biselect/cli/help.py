@@ -37,7 +37,18 @@ GROUPS = {
         *("preset", "map", "center", "cap", "marginals", "coupling_weight", "split", "drift", "expected_false_share"),
         *("false_alarms", "min_effect"),
     ),
-    "Kinds and rounds of review": ("kinds", "apart", "sides", "null_draws", "reviewed"),
+    "Kinds and rounds of review": (
+        "kinds",
+        "apart",
+        "sides",
+        "null_draws",
+        "answers",
+        "more",
+        "who",
+        "when",
+        "from_last",
+        "check",
+    ),
     "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
     "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
@@ -48,7 +59,7 @@ GROUPS = {
 }
 MORE = "More options"
 COMMANDS = {
-    "From a table to an answer": ("demo", "inspect", "select", "report", "monitor", "summarise"),
+    "From a table to an answer": ("demo", "inspect", "select", "review", "report", "monitor", "summarise"),
     "Any selection problem": ("solve", "check", "certify"),
     "Circuits": ("train", "compile", "run", "reproduce"),
     "This installation": ("doctor",),

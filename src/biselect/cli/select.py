@@ -1,23 +1,13 @@
 """`biselect select`: from a table to a selection."""
 
-import json
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from biselect.cli import options
 from biselect.cli.answer import answer, check_place, this_command
-from biselect.cli.console import Steps, show_line
-from biselect.errors import InputError
-
-OF_SESSION = (  # options that a session of review takes
-    *("pool", "reference", "k", "m", "kinds", "map", "missing", "drift", "seed", "time_limit", "reference_until"),
-    *("id_column", "label_column", "time_column", "date_format", "features", "exclude", "show", "per"),
-    *("categories", "numbers", "dates", "duplicates"),
-    *("encoding", "delimiter", "decimal", "thousands", "na_values"),
-)
+from biselect.cli.console import Steps
 
 
 def select(
@@ -93,12 +83,6 @@ def select(
     expected_false_share: Annotated[
         float, typer.Option(help="For the statement how many rows stand out from the reference.")
     ] = 0.1,
-    reviewed: Annotated[
-        Path | None,
-        options.a_table(
-            help="Table of reviewed rows: their ids and a column 'answer' (0 or 1). Tells the k rows to review next."
-        ),
-    ] = None,
     solver: options.Solver = "auto",
     time_limit: options.TimeLimit = None,
     seed: options.Seed = 0,
@@ -119,7 +103,7 @@ def select(
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
     from biselect.reviews import review
 
-    for name in ("out", "open_page", "proof", "as_json", "quiet", "reviewed"):
+    for name in ("out", "open_page", "proof", "as_json", "quiet"):
         del given[name]
     for name in ("exclude", "show", "must", "never", "must_columns", "na_values", "categories", "numbers", "dates"):
         given[name] = given[name] or ()
@@ -127,29 +111,5 @@ def select(
     if out is None and min(neighbours) >= 0:
         given["neighbours"] = (0, 0)  # budgets can be moved only in a page
     steps = Steps(quiet)
-    if reviewed is not None:
-        if m == "auto":
-            raise InputError("--reviewed goes on with the same columns; give their number to -m instead of auto")
-        if open_page:
-            raise InputError("--reviewed writes a list of rows, and no page for --open; leave one of them out")
-        _review_on(reviewed, given, folder=out, as_json=as_json, steps=steps)
-        return
     found = review(**given, resume=out, command=this_command(), progress=steps.step)
     answer(found, folder=out, proof=proof, page=open_page, as_json=as_json, steps=steps)
-
-
-def _review_on(path: Path, given: dict[str, Any], *, folder: Path | None, as_json: bool, steps: Steps) -> None:
-    """Print the k rows to review next, given a table of answers, and write next.csv and session.json."""
-    from biselect.reviews.rounds import next_round
-
-    asked = {name: given[name] for name in OF_SESSION if given[name] is not None}
-    found = next_round(path, count=given["k"], progress=steps.step, **asked)
-    for place in [] if folder is None else found.save(folder):
-        steps.say(f"wrote {place}")
-    told = found.to_dict()
-    if as_json:
-        sys.stdout.write(json.dumps(told) + "\n")
-        return
-    show_line(f"{told['hits']} of {told['reviewed']} reviewed rows were hits. Review next:")
-    for row in told["next"]:
-        show_line(f"  {row['sample']}  ({row['list']})")

@@ -19,6 +19,7 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
+from biselect.simulate.gpu_batch import GpuBatch, takes_batches
 from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, Register, energy_table
 from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
@@ -82,7 +83,7 @@ class Ansatz:
         self._stop = how["stop"] = stop
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator: Any = self._make_simulator()
-        self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
+        self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
 
     @classmethod
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
@@ -200,8 +201,9 @@ class Ansatz:
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self.runs_batches:
-            return self._gpu_batch().values(self.schedule.expand_batch(vectors))
+        if self.runs_batches:
+            self._check(observable)
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
         batches = self._cpu_batches(len(vectors), observable)
         if batches is not None:
             return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
@@ -212,8 +214,9 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self.runs_batches:
-            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors))
+        if self.runs_batches:
+            self._check(observable)
+            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
             return values, self.schedule.pull_back(gradients)
         batches = self._cpu_batches(len(vectors), observable)
         if batches is not None:
@@ -264,20 +267,14 @@ class Ansatz:
 
     @property
     def runs_batches(self) -> bool:
-        """Whether the GPU can run a whole batch at once: the standard cost and start, and a small sector."""
-        return (
-            self.backend == "gpu"
-            and self.spec.start is None
-            and self.problem.sector.size <= 1_000_000
-            and self.spec.has_own_cost
-        )
+        """Whether the GPU runs a whole batch at once: its sector is small."""
+        return self.backend == "gpu" and takes_batches(self.problem.sector)
 
     def _gpu_batch(self) -> Any:
-        from biselect.simulate.gpu import GpuBatch
-
-        if not hasattr(self, "_batches"):
-            self._batches = GpuBatch(self.problem, self.samples, self.features)
-        return self._batches
+        if "batches" not in self._tables:
+            how = (self.problem, self.samples, self.features, self._by_pair, self._start)
+            self._tables["batches"] = GpuBatch(*how)
+        return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""

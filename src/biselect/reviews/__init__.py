@@ -6,16 +6,17 @@ from biselect.reviews.kinds import Kind, Kinds, find_kinds
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.result import Review
 from biselect.reviews.reviewing import review, review_problem
-from biselect.reviews.session import NextRow, ReviewSession
+from biselect.reviews.session import ReviewSession
+from biselect.reviews.session_file import AskedRow
 from biselect.reviews.warnings import Finding
 
 __all__ = [
+    "AskedRow",
     "Finding",
     "Inspection",
     "Kind",
     "Kinds",
     "NamedRules",
-    "NextRow",
     "Review",
     "ReviewSession",
     "find_kinds",

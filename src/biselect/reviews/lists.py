@@ -1,12 +1,14 @@
 """The lists that rows to review are taken from: each kind, an overall ranking, and a learner on the answers."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.reviews.policy import Reviewed
+from biselect.reviews.kinds import Kinds
+from biselect.reviews.policy import OVERALL, Reviewed
 
 NEIGHBOUR = 5  # the distance to this neighbour in the reference says how far a row stands apart
 MOST_NEIGHBOURS = 4_000  # reference rows that distances are taken to
@@ -14,6 +16,39 @@ TREES = 100
 WEAK_ROWS, WEAK_WEIGHT = 200, 0.2  # reference rows that the learner takes for misses, and what each counts
 SHORT_LIST = 300  # rows of each list that the learner ranks anew
 PRIOR_WEIGHT = 0.05  # of the overall ranking where the learner sees no difference
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class RowList:
+    """A list that a reviewer goes down, highest score first.
+
+    Attributes:
+        name: of the kind, or `overall`.
+        scores: one for each row of the pool.
+        columns: what a kind is about, strongest first; none of the overall ranking.
+        proven: whether another machine must find the same list: the kind is proven.
+    """
+
+    name: str
+    scores: NDArray[np.float64]
+    columns: tuple[str, ...] = ()
+    proven: bool = True
+
+
+def lists_of(kinds: Kinds, reference: NDArray[np.float64], pool: NDArray[np.float64], seed: int) -> tuple[RowList, ...]:
+    """One list for each kind, and the overall ranking last."""
+    of_kinds = [
+        RowList(
+            name=kind.name,
+            scores=kind.row_scores,
+            columns=kind.column_names,
+            proven=kind.selection.proven_optimal,
+        )
+        for kind in kinds
+    ]
+    detectors = overall_scores(reference, pool, seed)
+    overall = np.sum([log_ranks(scores) for scores in detectors.values()], axis=0)
+    return (*of_kinds, RowList(name=OVERALL, scores=overall))
 
 
 def log_ranks(scores: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -1,87 +1,180 @@
-"""A round of review that goes through files: a table of answers in, the rows to review next out."""
+"""Rounds of review through files: a table of answers in; the rows to review next, all answers and the page out."""
 
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from biselect._version import __version__
 from biselect.core.csv_text import csv_text, unguarded
 from biselect.core.files import write_folder
 from biselect.data.labels import NO, YES
 from biselect.data.readers import read_table
 from biselect.errors import InputError
-from biselect.reviews.session import NextRow, ReviewSession
+from biselect.progress import Steps, steps_of
+from biselect.report.review_rounds import FORMAT, render_rounds
+from biselect.reviews.found_so_far import found_so_far
+from biselect.reviews.result import Review
+from biselect.reviews.reviewing import review
+from biselect.reviews.session import ReviewSession
+from biselect.reviews.session_file import FINE, NOT_FINE, VERDICTS, SessionFile
 
-ANSWER = "answer"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Round:
-    """What comes after the answers so far.
-
-    Attributes:
-        session: with the answers taken.
-        rows: to review next.
-    """
-
-    session: ReviewSession
-    rows: list[NextRow]
-
-    def to_dict(self) -> dict[str, Any]:
-        """How many rows were reviewed, how many of them were hits, and the next ones with room for an answer."""
-        rows = [{"sample": row.name, "list": row.source, ANSWER: ""} for row in self.rows]
-        return {"reviewed": len(self.session.history), "hits": self.session.hits, "next": rows}
-
-    def save(self, folder: str | Path) -> list[Path]:
-        """Write next.csv, which can be filled in and given back, and session.json."""
-        text = csv_text(self.to_dict()["next"], ["sample", "list", ANSWER])
-        return write_folder(folder, {"next.csv": text, "session.json": self.session.to_json()})
+ANSWER, SAMPLE = "answer", "sample"
+NEXT = "next.csv"
+COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "reasons")
 
 
-def next_round(
-    answers: str | Path,
-    pool: Any,
-    reference: Any,
-    *,
-    count: int,
-    id_column: str | None = None,
-    progress: Callable[[str], AbstractContextManager[Any]] = nullcontext,
-    **options: Any,
-) -> Round:
-    """Take the answers of a table and find the rows to review next.
+def next_csv(rows: Iterable[dict[str, Any]]) -> str:
+    """Rows of a round as a table to fill in."""
+    return csv_text(
+        ({SAMPLE: row["name"], "list": row["source"], ANSWER: row["verdict"], "note": row["note"]} for row in rows),
+        [SAMPLE, "list", ANSWER, "note"],
+    )
+
+
+def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", when: str = "") -> int:
+    """Give a session the answers of a table; gives how many were new or changed.
 
     Args:
-        answers: a table with the rows' ids, under the pool's own id column or `sample`, and a column `answer`.
-        pool: as `ReviewSession` takes it, and so `reference` and `options`.
-        reference: normal rows, or None.
-        count: how many rows are wanted.
-        id_column: names the rows of the pool.
-        progress: gives a context for each named step.
-        options: of the session.
+        session: they are about its rows.
+        path: a table with the rows' ids, under the pool's own id column or `sample`, a column `answer` and, if there
+            are any, a column `note`.
+        who: gave them.
+        when: in whatever words.
     """
-    table = read_table(answers)
-    named = id_column if id_column in table.column_names else "sample"
+    table = read_table(path)
+    own = session.record["roles"].get("id_column")
+    named = own if own in table.column_names else SAMPLE
     if absent := [name for name in (named, ANSWER) if name not in table.column_names]:
-        raise InputError(f"{answers}: the table of answers lacks the column {absent[0]!r}")
-    given = read_answers([str(name) for name in table[named].to_pylist()], table[ANSWER].to_pylist())
-    with progress("Making the lists to review from"):
-        session = ReviewSession(pool, reference, id_column=id_column, **options)
-    known = set(session.sample_names)
-    session.answer({name if name in known else unguarded(name): answer for name, answer in given.items()})
-    with progress("Learning from the answers"):
-        return Round(session=session, rows=session.next_rows(count))
+        raise InputError(f"{path}: the table of answers lacks the column {absent[0]!r}")
+    names = [str(name) for name in table[named].to_pylist()]
+    notes = table["note"].to_pylist() if "note" in table.column_names else [None] * len(names)
+    given = read_answers(names, table[ANSWER].to_pylist())
+    known, taken = set(session.sample_names), 0
+    holds = session.standing.latest()
+    for name, note in zip(names, notes, strict=True):
+        if name not in given:
+            continue
+        row = session.sample_names.index(name if name in known else unguarded(name)) if _in(name, known) else name
+        text = None if note is None else unguarded(str(note))
+        before = holds.get(row) if isinstance(row, int) else None
+        if before is None or before.verdict != given[name] or text not in (None, before.note):
+            session.answer({row: given[name]}, note=text, who=who, when=when)
+            taken += 1
+    return taken
 
 
-def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, bool]:
-    """Answers written as 0/1, true/false, yes/no or ja/nein; empty ones are rows not reviewed yet."""
-    meaning = {**dict.fromkeys(YES, True), **dict.fromkeys(NO, False)}
+def _in(name: str, known: set[str]) -> bool:
+    return name in known or unguarded(name) in known
+
+
+def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, str]:
+    """Answers by row: fine, not fine and unsure; 1, yes and the like for what is looked for, 0 and no for what is not.
+
+    Empty ones are rows not reviewed yet.
+    """
+    meaning = {**dict.fromkeys(YES, NOT_FINE), **dict.fromkeys(NO, FINE), **{one: one for one in VERDICTS}}
     taken = {}
     for name, answer in zip(names, answers, strict=True):
         text = str("" if answer is None else answer).strip().lower().removesuffix(".0")
         if text in ("", "nan"):
             continue
         if text not in meaning:
-            raise InputError(f"row {name!r}: the answer must be 0 or 1, true or false, yes or no, got {answer!r}")
+            words = f"{', '.join(VERDICTS)}, 0 or 1, yes or no"
+            raise InputError(f"row {name!r}: the answer must be one of {words}; got {answer!r}")
         taken[name] = meaning[text]
     return taken
+
+
+def rounds_summary(file: SessionFile) -> dict[str, Any]:
+    """A whole session as plain data: its tables, rounds, answers and what was found; needs no table to be read."""
+    tables = []
+    for number, record in enumerate(file.choices()):
+        standing = file.standing(number)
+        latest = standing.latest()
+        rounds = [
+            {
+                "number": at + 1,
+                "rows": [
+                    {
+                        "row": asked.row,
+                        "name": asked.name,
+                        "source": asked.source,
+                        "brought": asked.brought,
+                        "reasons": asked.told["reasons"],
+                        "shown": asked.told["shown"],
+                        **_given(latest.get(asked.row)),
+                    }
+                    for asked in round_.rows
+                ],
+            }
+            for at, round_ in enumerate(standing.rounds)
+        ]
+        found = [one.to_dict() for one in found_so_far(standing, record)]
+        inputs = [one["name"] for one in record["inputs"]]
+        names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
+        tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
+    return {"format": FORMAT, "version": __version__, "title": "Rounds of review", "tables": tables}
+
+
+def _given(answer: Any) -> dict[str, str]:
+    if answer is None:
+        return {"verdict": "", "note": "", "who": "", "when": ""}
+    return {"verdict": answer.verdict, "note": answer.note, "who": answer.who, "when": answer.when}
+
+
+def answers_csv(summary: dict[str, Any]) -> str:
+    """All answers of a session, one line for each row, in the order in which rows were asked for."""
+    lines = []
+    for table in summary["tables"]:
+        last = {row["row"]: round_["number"] for round_ in table["rounds"] for row in round_["rows"]}
+        for round_ in table["rounds"]:
+            for row in round_["rows"]:
+                if row["verdict"] and last[row["row"]] == round_["number"]:
+                    why = "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"])
+                    told = {SAMPLE: row["name"], "list": row["source"], ANSWER: row["verdict"], "reasons": why}
+                    given = {name: row[name] for name in ("note", "who", "when")}
+                    lines.append({"table": table["pool"], "round": round_["number"], **told, **given})
+    return csv_text(lines, COLUMNS)
+
+
+def review_of(session: ReviewSession, k: int, *, m: int | None = None, progress: Steps | bool | None = None) -> Review:
+    """The best block of a session's tables with its proof and page, as `biselect.review` finds it."""
+    record, options = session.record, session.record["options"]
+    return review(
+        *session.sources,
+        k=k,
+        m=m or options["m"],
+        **record["roles"],
+        reference_until=record["reference_until"],
+        missing=options["missing"],
+        seed=options["seed"],
+        progress=progress,
+    )
+
+
+def export(
+    session: ReviewSession, folder: str | Path, *, k: int | None = None, progress: Steps | bool | None = None
+) -> list[Path]:
+    """Write answers.csv, rounds.html and choices.txt, and in `report` the best block with its page and proof.
+
+    Args:
+        session: of which tables.
+        folder: where to.
+        k: rows of that block; as many as the last round had unless given.
+        progress: as for `biselect.review`.
+    """
+    step = steps_of(progress)
+    standing = session.standing
+    wanted = k or (len(standing.rounds[-1].rows) if standing.rounds else session.record["options"]["k"])
+    found = review_of(session, min(wanted, len(session.sample_names)), progress=step)
+    summary = rounds_summary(session.file)
+    contents = {
+        "choices.txt": session.choices_text(),
+        "rounds.html": render_rounds(summary),
+        "answers.csv": answers_csv(summary),
+    }
+    with step("Writing the files"):
+        written = write_folder(folder, contents, shared=True)
+        return [*written, *found.save(Path(folder) / "report", proof=True)]

@@ -1,50 +1,59 @@
-"""ReviewSession: which rows to review next, learning from the answers so far."""
+"""ReviewSession: which rows to review next, learning from the answers so far; kept in a folder where one is given."""
 
-import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
-from biselect.calibrate.frames import varying
-from biselect.core.checks import whole
-from biselect.core.files import write_file
-from biselect.core.json_files import read_json, refused_as, shortened
-from biselect.data.pools import Roles
+from biselect._version import __version__
+from biselect.core.json_files import refused_as
+from biselect.data.readers.sources import PART, Source
 from biselect.errors import InputError
-from biselect.reviews.inputs import CSV_OPTIONS, form_from, open_pool
+from biselect.progress import Steps, steps_of
+from biselect.reviews.inputs import provenance
 from biselect.reviews.kinds import find_kinds, sides_of
-from biselect.reviews.lists import learned_scores, log_ranks, overall_scores
+from biselect.reviews.lists import RowList, learned_scores, lists_of
 from biselect.reviews.policy import LEARNER, OVERALL, Reviewed, next_source
-from biselect.reviews.recentre import move_back
+from biselect.reviews.review_tables import ReviewTables
+from biselect.reviews.session_file import (
+    FINE,
+    NOT_FINE,
+    UNSURE,
+    VERDICTS,
+    Answer,
+    AskedRow,
+    Round,
+    SessionFile,
+    Standing,
+)
 
-FORMAT = "biselect review session 1"
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
 ROW_SHARE, COLUMN_SHARE = 5, 3  # and at most one part in so many of a small table
 
 
-OPTIONS = ("k", "m", "kinds", "map", "missing", "drift", "seed")  # that a session is stored with
-
-
 @dataclass(frozen=True, kw_only=True)
-class NextRow:
-    """A row to review.
+class Replay:
+    """A session gone through again, from its tables and answers.
 
     Attributes:
-        row: its position in the pool.
-        name: its id.
-        source: the list that it comes from: the name of a kind, `overall` or `learner`.
+        same: whether every round holds the rows that it held.
+        differing: numbers of the rounds that do not.
+        choices: the rows of each round as they were chosen now, one line each.
+        taken: lists that were not proven and so taken as stored: how far a search comes depends on the machine.
     """
 
-    row: int
-    name: str
-    source: str
+    same: bool
+    differing: tuple[int, ...]
+    choices: str
+    taken: tuple[str, ...]
 
 
 class ReviewSession:
@@ -56,9 +65,14 @@ class ReviewSession:
     answers give equal rows. A reviewed row never comes again. Answers reach nothing but this choice: weights, kinds
     and the overall ranking are made without them.
 
+    With a `folder` the session is the file review.sqlite in it: whatever ends the process, `ReviewSession.open` goes
+    on after the last answer, and two processes on one folder agree. The same tables and options go on where that file
+    ends; others, such as the next day's export, begin a further choice in it.
+
     Args:
         pool: rows to review: a frame, an array or a path, as `biselect.review` takes it.
         reference: normal rows; or None, with `time_column` and `reference_until`, to split `pool` in time.
+        folder: where the session is kept; None for in memory alone.
         k: rows of a kind; None for 12, fewer in a small pool.
         m: columns of a kind; None for 4, fewer in a narrow table.
         kinds: how many kinds to look for.
@@ -68,6 +82,9 @@ class ReviewSession:
         seed: fixes every draw.
         time_limit: seconds for each kind; what is not proven by then is still a good list.
         reference_until: see `biselect.review`.
+        who: whoever begins, as they want to be called, and so `when`; both are only kept.
+        when: see `who`.
+        progress: as for `biselect.review`.
         roles: `id_column`, `label_column`, `time_column`, `features`, `exclude` and the like, and how CSV files are
             written, as for `biselect.review`.
 
@@ -78,7 +95,7 @@ class ReviewSession:
     >>> [asked] = session.next_rows()
     >>> asked.source, asked.row < 12
     ('high 2, 4, 3 together', True)
-    >>> session.answer({asked.row: True})
+    >>> session.answer({asked.row: "not fine"})
     >>> session.hits
     1
     """
@@ -88,6 +105,7 @@ class ReviewSession:
         pool: Any,
         reference: Any = None,
         *,
+        folder: str | Path | None = None,
         k: int | None = None,
         m: int | None = None,
         kinds: int = 5,
@@ -97,137 +115,330 @@ class ReviewSession:
         seed: int = 0,
         time_limit: float | None = LIST_SECONDS,
         reference_until: Any = None,
+        who: str = "",
+        when: str = "",
+        progress: Steps | bool | None = None,
         **roles: Any,
     ) -> None:
-        form = form_from(roles)
-        roles = {name: value for name, value in roles.items() if name not in CSV_OPTIONS}
-        tables = open_pool(pool, reference, Roles(**roles), reference_until=reference_until, form=form)
-        tables.refuse_unusable(missing)
-        before, now, _ = varying(*tables.matrices)
-        now, self.moved = move_back(before, now, drift)
-        calibrator = Calibrator(map, missing=missing, seed=seed).fit(before)
-        self._reference, self._pool = calibrator.values(before), calibrator.values(now)
-        self.sample_names = tables.sample_names
-        self._position = {name: row for row, name in enumerate(self.sample_names)}
-        rows, columns = self._pool.shape
-        k = k or max(1, min(ROWS, rows // ROW_SHARE))
-        m = m or max(1, min(COLUMNS, columns // COLUMN_SHARE))
-        self._options = dict(zip(OPTIONS, (k, m, kinds, map, missing, drift, seed), strict=True))
-        problem = calibrator.problem(now, k, m, marginals="none", sample_names=self.sample_names)
-        self.kinds = find_kinds(problem, sides_of(calibrator, now), kinds=kinds, seed=seed, time_limit=time_limit)
-        self._seed = seed
-        detectors = overall_scores(self._reference, self._pool, seed)
-        overall = np.sum([log_ranks(scores) for scores in detectors.values()], axis=0)
-        self._lists = {kind.name: kind.row_scores for kind in self.kinds} | {OVERALL: overall}
-        digest = hashlib.sha256(self._reference.tobytes() + self._pool.tobytes())
-        digest.update("\n".join(self.sample_names).encode())
-        self.fingerprint = digest.hexdigest()
-        self.history: tuple[Reviewed, ...] = ()
+        step = steps_of(progress)
+        file = SessionFile(folder)
+        weighing: dict[str, Any] = {"map": map, "missing": missing, "drift": drift, "seed": seed}
+        given: dict[str, Any] = {"reference_until": reference_until, "roles": _plain(roles)}
+        with step("Reading and calibrating the tables"):
+            tables = ReviewTables.read(pool, reference, **weighing, **given)
+            fingerprint = tables.fingerprint
+        rows, columns = tables.pool_values.shape
+        budgets = {
+            "k": k or max(1, min(ROWS, rows // ROW_SHARE)),
+            "m": m or max(1, min(COLUMNS, columns // COLUMN_SHARE)),
+            "kinds": kinds,
+        }
+        identity = {"options": {**budgets, **weighing}, **given, "fingerprint": fingerprint}
+        for number, record in reversed(list(enumerate(file.choices()))):
+            if all(record.get(name) == value for name, value in identity.items()):
+                self._set(file, number, record, tables, file.lists(number), (pool, reference))
+                return
+        lists = _make_lists(tables, **budgets, seed=seed, time_limit=time_limit, step=step)
+        record = {
+            **identity,
+            **{name: _kept_path(source, file.folder) for name, source in (("pool", pool), ("reference", reference))},
+            "inputs": provenance("", seed, [one for one in (pool, reference) if one is not None])["inputs"],
+            "sizes": {"pool": rows, "reference": len(tables.before), "columns": columns},
+            "labels": tables.labels_down(lists[-1].scores),
+            "moved": [tables.now.names[one.position] for one in tables.moved],
+            "versions": {
+                **{name: version(name) for name in ("numpy", "scikit-learn")},
+                **{"biselect": __version__, "python": platform.python_version()},
+            },
+            "who": who,
+            "when": when,
+        }
+        self._set(file, file.add_choice(record, lists), record, tables, lists, (pool, reference))
+
+    @classmethod
+    def open(
+        cls, folder: str | Path, pool: Any = None, reference: Any = None, *, progress: Steps | bool | None = None
+    ) -> Self:
+        """Go on with the session of a folder, with the tables that it was last about.
+
+        Tables that were files are found again; `pool` and `reference` are for those that were not.
+        """
+        file = SessionFile(folder, must_exist=True)
+        choices = file.choices()
+        if not choices:
+            raise InputError(f"{file.path}: holds no tables yet; begin with ReviewSession(pool, reference, folder=…)")
+        number, record = len(choices) - 1, choices[-1]
+        session = cls.__new__(cls)
+        with refused_as(f"{file.path}: its choice {number + 1} cannot be used"):
+            pool = _found_again("pool", pool, record, file)
+            reference = _found_again("reference", reference, record, file)
+            given = {"reference_until": record["reference_until"], "roles": dict(record["roles"])}
+            weighing = {name: record["options"][name] for name in ("map", "missing", "drift", "seed")}
+            with steps_of(progress)("Reading and calibrating the tables"):
+                tables = ReviewTables.read(pool, reference, **weighing, **given)
+                if tables.fingerprint != record["fingerprint"]:
+                    raise InputError(
+                        f"{file.path}: its tables are not as they were; bring them back, or begin with what is there"
+                    )
+            session._set(file, number, record, tables, file.lists(number), (pool, reference))
+        return session
+
+    def _set(
+        self,
+        file: SessionFile,
+        choice: int,
+        record: Mapping[str, Any],
+        tables: ReviewTables,
+        lists: tuple[RowList, ...],
+        sources: tuple[Any, Any],
+    ) -> None:
+        if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(tables.names),) for one in lists):
+            raise InputError(f"{file.path}: its lists do not fit its tables; the file was changed")
+        self.file, self.choice, self.record, self.tables, self.lists = file, choice, record, tables, lists
+        self.sources, self.sample_names = sources, tables.names
+        self._position = {name: row for row, name in enumerate(tables.names)}
         self._fitted: tuple[tuple[Reviewed, ...], NDArray[np.float64]] | None = None
 
     @property
+    def standing(self) -> Standing:
+        """All rounds and answers about these tables, as they are stored now."""
+        return self.file.standing(self.choice)
+
+    @property
+    def history(self) -> tuple[Reviewed, ...]:
+        """What was decided, in the order in which rows were asked for; rows that nobody is sure of are left out."""
+        return history_of(self.standing)[0]
+
+    @property
     def hits(self) -> int:
-        """How many reviewed rows were what is looked for."""
+        """How many reviewed rows were not fine: what is looked for."""
         return sum(answer.hit for answer in self.history)
 
-    def next_rows(self, count: int = 1) -> list[NextRow]:
+    @property
+    def open_rows(self) -> list[AskedRow]:
+        """The rows of the present round that have no answer yet."""
+        standing = self.standing
+        latest = standing.latest()
+        return [] if not standing.rounds else [row for row in standing.rounds[-1].rows if row.row not in latest]
+
+    def next_rows(self, count: int = 1) -> list[AskedRow]:
         """The rows to review next, the first one first; fewer where the pool is used up.
 
-        Within a batch no answer is known, so a list goes on as if each of its rows were answered as the last one was.
+        They are a round of the session. Asked again before any answer, they are the same, whoever asks. Within a
+        round no answer is known, so a list goes on as if each of its rows were answered as the last one was.
         """
         if count < 1:
             raise InputError(f"count must be 1 or more, got {count}")
-        left = np.ones(len(self._pool), dtype=bool)
-        left[[answer.row for answer in self.history]] = False
-        history, found = list(self.history), []
-        scores = dict(self._lists)
-        kinds = [kind.name for kind in self.kinds]
+        while True:
+            standing = self.standing
+            last = standing.rounds[-1] if standing.rounds else None
+            if last is not None and (last.after, last.count) == (standing.last, count):
+                return list(last.rows)
+            rounds = standing.rounds if last is None or standing.is_answered(last) else standing.rounds[:-1]
+            asked = self._told(self._choose(*history_of(standing, rounds), count, self.lists))
+            if self.file.add_round(self.choice, asked, count=count, after=standing.last, known=standing.rounds):
+                return asked
+
+    def answer(
+        self, answers: Mapping[Any, bool | str | None], *, note: str | None = None, who: str = "", when: str = ""
+    ) -> None:
+        """Take answers, by position or by name: `fine`, `not fine` or `unsure`; or False, True or None for the same.
+
+        A later answer about a row replaces the earlier one, from the next round on. Rows need not be those that were
+        asked for; a row that somebody reviewed on their own account counts for the list in which it stands highest.
+
+        Args:
+            answers: for each row what was found.
+            note: kept with each of them; None to keep what an earlier answer said.
+            who: as they want to be called.
+            when: in whatever words.
+        """
+        verdicts = {self._row(key): _verdict(key, answer) for key, answer in answers.items()}
+        asked = {row.row for round_ in self.standing.rounds for row in round_.rows}
+        brought = self._told([(row, self._stands_highest(row)) for row in verdicts if row not in asked], brought=True)
+        self.file.add_answers(
+            self.choice, verdicts, note=note, who=who, when=when, brought={row.row: row for row in brought}
+        )
+
+    def undo(self, *, who: str = "", when: str = "") -> Answer | None:
+        """Take the last answer back; gives what holds for its row now, None where there is nothing to take back."""
+        return self.file.undo(self.choice, who=who, when=when)
+
+    def choices_text(self) -> str:
+        """The rows of each round, one line each: what a replay must give again byte for byte."""
+        return _lines((round_, _asked_rows(round_)) for round_ in self.standing.rounds)
+
+    def replay(self, *, progress: Steps | bool | None = None) -> Replay:
+        """Make the lists again from the tables, and choose every round again from the answers that came before it."""
+        step, options = steps_of(progress), self.record["options"]
+        made = _make_lists(
+            self.tables,
+            **{name: options[name] for name in ("k", "m", "kinds", "seed")},
+            time_limit=LIST_SECONDS,
+            step=step,
+        )
+        fresh = [made[at] if at < len(made) else one for at, one in enumerate(self.lists)]
+        lists = [new if old.proven and new.proven else old for old, new in zip(self.lists, fresh, strict=True)]
+        standing, again = self.standing, []
+        with step("Choosing every round again"):
+            for at, round_ in enumerate(standing.rounds):
+                history, seen = history_of(standing, standing.rounds[:at], round_.after)
+                rows = self._choose(history, seen, round_.count, lists) if round_.count else []
+                again.append((round_, [(row, self.sample_names[row], source) for row, source in rows]))
+        differing = tuple(round_.number for round_, rows in again if rows != _asked_rows(round_))
+        taken = tuple(one.name for one, used in zip(self.lists, lists, strict=True) if used is one)
+        return Replay(same=not differing, differing=differing, choices=_lines(again), taken=taken)
+
+    def _choose(
+        self, history: tuple[Reviewed, ...], seen: set[int], count: int, lists: Sequence[RowList]
+    ) -> list[tuple[int, str]]:
+        """Rows and the lists they come from: a pure function of tables, lists and what was reviewed."""
+        left = np.ones(len(self.sample_names), dtype=bool)
+        left[[*seen]] = False
+        supposed, found = list(history), []
+        scores = {one.name: one.scores for one in lists}
+        kinds = [one.name for one in lists[:-1]]
         as_before = history[-1].hit if history else False
         for _ in range(min(count, int(left.sum()))):
-            source = next_source(history, kinds)
+            source = next_source(supposed, kinds)
             if source == LEARNER and LEARNER not in scores:
-                scores[LEARNER] = self._learned()
+                scores[LEARNER] = self._learned(history, lists)
             row = int(np.argmax(np.where(left, scores[source], -np.inf)))
             left[row] = False
-            found.append(NextRow(row=row, name=self.sample_names[row], source=source))
-            history.append(Reviewed(row=row, hit=as_before, source=source))
+            found.append((row, source))
+            supposed.append(Reviewed(row=row, hit=as_before, source=source))
         return found
 
-    def answer(self, answers: Mapping[Any, bool]) -> None:
-        """Take answers: by position or by name, whether the row is what is looked for.
-
-        Rows need not be those that were asked for; a row reviewed on somebody's own account counts for the list in
-        which it stands highest.
-        """
-        asked = {row.row: row.source for row in self.next_rows(len(answers))} if answers else {}
-        taken: list[Reviewed] = []
-        for key, hit in answers.items():
-            row = self._row(key)
-            if any(answer.row == row for answer in (*self.history, *taken)):
-                raise InputError(f"row {self.sample_names[row]!r} was reviewed already")
-            if not isinstance(hit, bool | np.bool_ | int | np.integer) or hit not in (0, 1):
-                raise InputError(f"an answer is true or false, got {hit!r} for row {self.sample_names[row]!r}")
-            taken.append(Reviewed(row=row, hit=bool(hit), source=asked.get(row) or self._stands_highest(row)))
-        self.history = (*self.history, *taken)
-
-    def to_json(self) -> str:
-        """The answers so far, and what they belong to."""
-        content = {
-            "format": FORMAT,
-            "options": self._options,
-            "fingerprint": self.fingerprint,
-            "answers": [{**asdict(answer), "name": self.sample_names[answer.row]} for answer in self.history],
-        }
-        return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-    def save(self, path: str | Path) -> None:
-        """Write the answers; `resume` takes them up again with the same tables."""
-        write_file(path, self.to_json())
-
-    @classmethod
-    def resume(cls, path: str | Path, pool: Any, reference: Any = None, **roles: Any) -> Self:
-        """The session that `save` wrote, on the same tables and roles."""
-        content = read_json(path)
-        not_ours = f"{path}: not a review session written by biselect"
-        if not isinstance(content, dict) or content.get("format") != FORMAT:
-            raise InputError(not_ours)
-        with refused_as(not_ours):
-            options, fingerprint = {name: content["options"][name] for name in OPTIONS}, content["fingerprint"]
-            answers = [_stored(entry) for entry in content["answers"]]
-        with refused_as(f"{path}: its options cannot be used"):
-            session = cls(pool, reference, **options, **roles)
-        if session.fingerprint != fingerprint:
-            raise InputError(f"{path}: belongs to other tables; give the pool and reference that it was made with")
-        rows, lists = {answer.row for answer in answers}, {*session._lists, LEARNER}
-        if len(rows) < len(answers) or max(rows, default=0) >= len(session._pool):
-            raise InputError(f"{not_ours}: an answer is about no row, or about one that has an answer already")
-        if unknown := {answer.source for answer in answers} - lists:
-            raise InputError(f"{not_ours}: there is no list {shortened(min(unknown))}")
-        session.history = tuple(answers)
-        return session
-
-    def _learned(self) -> NDArray[np.float64]:
+    def _learned(self, history: tuple[Reviewed, ...], lists: Sequence[RowList]) -> NDArray[np.float64]:
         """The learner's scores, fitted once for these answers."""
-        if self._fitted is None or self._fitted[0] is not self.history:
-            lists, overall = list(self._lists.values()), self._lists[OVERALL]
-            scores = learned_scores(self.history, self._reference, self._pool, lists, overall, self._seed)
-            self._fitted = self.history, scores
+        if self._fitted is None or self._fitted[0] != history or lists is not self.lists:
+            scores = learned_scores(
+                history,
+                self.tables.reference_values,
+                self.tables.pool_values,
+                [one.scores for one in lists],
+                lists[-1].scores,
+                self.record["options"]["seed"],
+            )
+            if lists is not self.lists:
+                return scores
+            self._fitted = history, scores
         return self._fitted[1]
 
+    def _told(self, chosen: Sequence[tuple[int, str]], *, brought: bool = False) -> list[AskedRow]:
+        """Rows with what is shown of them."""
+        if not chosen:
+            return []
+        rows = [row for row, _ in chosen]
+        columns = {one.name: one.columns for one in self.lists}
+        reasons = self.tables.reasons(rows, [columns.get(source, ()) for _, source in chosen])
+        overall = self.lists[-1].scores
+        return [
+            AskedRow(
+                row=row,
+                name=self.sample_names[row],
+                source=source,
+                brought=brought,
+                told={
+                    "reasons": why,
+                    "shown": {name: entries[row] for name, entries in self.tables.pool.shown.items()},
+                    "plain_rank": 1 + _above(overall, row),
+                },
+            )
+            for (row, source), why in zip(chosen, reasons, strict=True)
+        ]
+
     def _row(self, key: Any) -> int:
-        if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(self._pool):
+        if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(self.sample_names):
             return int(key)
         if key in self._position:
             return self._position[key]
         raise InputError(f"there is no row {key!r} in the pool")
 
     def _stands_highest(self, row: int) -> str:
-        ranks = {name: int((scores > scores[row]).sum()) for name, scores in self._lists.items()}
-        return min(ranks, key=ranks.__getitem__)
+        return min(self.lists, key=lambda one: int((one.scores > one.scores[row]).sum())).name
 
 
-def _stored(entry: Mapping[str, Any]) -> Reviewed:
-    """An answer as `to_json` wrote it."""
-    if type(entry["hit"]) is not bool:
-        raise ValueError(f"an answer is true or false, not {shortened(entry['hit'])}")
-    return Reviewed(row=whole("a row", entry["row"], least=0), hit=entry["hit"], source=str(entry["source"]))
+def history_of(
+    standing: Standing, rounds: Sequence[Round] | None = None, until: int | None = None
+) -> tuple[tuple[Reviewed, ...], set[int]]:
+    """What was decided, by round and place, and all rows that got an answer: as of some rounds and an answer.
+
+    The order in which a round is ticked plays no part, so that two windows lead to the same next round.
+    """
+    latest = standing.latest(until)
+    placed: dict[int, str] = {}
+    for round_ in standing.rounds if rounds is None else rounds:
+        for asked in round_.rows:
+            placed.pop(asked.row, None)  # it stands where it was asked for last
+            placed[asked.row] = asked.source
+    decided = tuple(
+        Reviewed(row=row, hit=latest[row].verdict == NOT_FINE, source=source)
+        for row, source in placed.items()
+        if row in latest and latest[row].verdict != UNSURE
+    )
+    return decided, set(latest)
+
+
+def _make_lists(
+    tables: ReviewTables, *, k: int, m: int, kinds: int, seed: int, time_limit: float | None, step: Steps
+) -> tuple[RowList, ...]:
+    with step("Looking for kinds of unusual"):
+        sides = sides_of(tables.calibrator, tables.weighed)
+        found = find_kinds(tables.problem(k, m), sides, kinds=kinds, seed=seed, time_limit=time_limit)
+    with step("Ranking all rows"):
+        return lists_of(found, tables.reference_values, tables.pool_values, seed)
+
+
+def _above(scores: NDArray[np.float64], row: int) -> int:
+    """How many rows a list has before this one; of equal scores the lower position comes first."""
+    return int((scores > scores[row]).sum() + (scores[:row] == scores[row]).sum())
+
+
+def _asked_rows(round_: Round) -> list[tuple[int, str, str]]:
+    return [(asked.row, asked.name, asked.source) for asked in round_.rows if not asked.brought]
+
+
+def _lines(rounds: Any) -> str:
+    lines = (f"{round_.number}\t{row}\t{name!r}\t{source}\n" for round_, rows in rounds for row, name, source in rows)
+    return "".join(lines)
+
+
+def _verdict(key: Any, answer: Any) -> str:
+    if answer is None:
+        return UNSURE
+    if isinstance(answer, str) and answer in VERDICTS:
+        return answer
+    if isinstance(answer, bool | np.bool_ | int | np.integer) and answer in (0, 1):
+        return NOT_FINE if answer else FINE
+    raise InputError(f"an answer is one of {', '.join(VERDICTS)}, or true or false; got {answer!r} for row {key!r}")
+
+
+def _plain(roles: Mapping[str, Any]) -> dict[str, Any]:
+    """Roles as they can be stored."""
+    return {
+        name: [str(one) for one in value] if isinstance(value, list | tuple | set) else value
+        for name, value in roles.items()
+        if value is not None
+    }
+
+
+def _kept_path(source: Any, folder: Path | None) -> str | None:
+    """Where a table lies: within the session's folder by its name there, so that the folder can be moved."""
+    if not isinstance(source, str | Path):
+        return None
+    found = Source.of(source)
+    place = found.path.resolve()
+    if folder is not None and place.is_relative_to(folder.resolve()):
+        place = place.relative_to(folder.resolve())
+    return str(place) if found.part is None else f"{place}{PART}{found.part}"
+
+
+def _found_again(what: str, given: Any, record: Mapping[str, Any], file: SessionFile) -> Any:
+    if given is not None:
+        return given
+    if (kept := record[what]) is not None:
+        return f"{file.folder}/{kept}" if not Path(kept).is_absolute() else kept
+    if what == "reference" and record["reference_until"] is not None:
+        return None
+    raise InputError(f"{file.path}: the {what} was no file; give it again, ReviewSession.open(folder, pool, reference)")

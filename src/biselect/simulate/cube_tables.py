@@ -63,6 +63,30 @@ def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVE
     )
 
 
+def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The first stage for P = 0, 1, …: its hypercubes, and the items that the phases of their states are made of.
+
+    P = 0 are the states that the stage leaves alone. Of a hypercube (a row of 2^P states) the items are those that its
+    edges move, those that stay, and where the first ones move to: `chosen` + P of them.
+    """
+    limit = tables.spans.shape[1] - 1
+    span = tables.spans[0] if len(tables.spans) else np.zeros(limit + 1, dtype=np.int64)
+    cubes = [tables.cubes[span[p - 1] : span[p]].reshape(-1, 2**p).astype(np.int64) for p in range(1, limit + 1)]
+    alone = np.setdiff1d(np.arange(tables.dimension), np.concatenate([cube.ravel() for cube in cubes]))
+    holds = np.zeros((tables.dimension, register.n), dtype=bool)
+    np.put_along_axis(holds, register.subsets, True, axis=1)
+    found = []
+    for p, states in enumerate([alone[:, None], *cubes]):
+        corner = holds[states[:, 0]]
+        moved = [holds[states[:, 1 << e]] for e in range(p)]
+        leave = [corner & ~other for other in moved]
+        stay = corner & ~np.any([np.zeros_like(corner), *leave], axis=0)
+        parts = [*leave, stay, *(other & ~corner for other in moved)]
+        items = [np.nonzero(part)[1].reshape(len(states), -1) for part in parts] if len(states) else []
+        found.append((states, np.hstack(items) if items else np.empty((0, register.chosen + p), dtype=np.int64)))
+    return found
+
+
 def _hypercubes(
     basis: NDArray[np.int64],
     occupied: NDArray[np.bool_],

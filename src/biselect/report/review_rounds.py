@@ -1,0 +1,26 @@
+"""The page of a review session: every round with its answers, and what was found."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from biselect.report.render import render_page
+from biselect.report.words import words_of
+
+FORMAT = "biselect-rounds-1"
+
+
+def render_rounds(summary: Mapping[str, Any], language: str = "en") -> str:
+    """The page of a summary made by `biselect.reviews.rounds`."""
+    return render_page("rounds.html", summary, FORMAT, words=words_of(language), grouped=grouped)
+
+
+def grouped(rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, list[Mapping[str, Any]]]]:
+    """Rows list by list, lists in the order in which they come first.
+
+    >>> [(name, len(rows)) for name, rows in grouped([{"source": "a"}, {"source": "b"}, {"source": "a"}])]
+    [('a', 2), ('b', 1)]
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for row in rows:
+        found.setdefault(row["source"], []).append(row)
+    return list(found.items())

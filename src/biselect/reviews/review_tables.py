@@ -1,0 +1,135 @@
+"""The tables of a review session, read and calibrated: what lists, reasons and the learner are made from."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix, rows_of, varying
+from biselect.core import SelectionProblem
+from biselect.data.pools import Pool, Roles, entry_as_text
+from biselect.reviews.evidence import gather_evidence
+from biselect.reviews.inputs import CSV_OPTIONS, form_from, open_pool
+from biselect.reviews.recentre import MovedColumn, move_back
+
+MOST_REASONS = 4  # columns that a row is shown with
+MOST_PLAIN = 10_000  # rows of the overall ranking whose known labels are counted ahead
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReviewTables:
+    """A reference, a pool and the calibration between them.
+
+    Attributes:
+        pool: both tables.
+        calibrator: fitted on the reference.
+        before: the reference's columns that vary.
+        now: the same of the pool.
+        weighed: `now` with drifted columns moved back.
+        moved: those columns.
+    """
+
+    pool: Pool
+    calibrator: Calibrator
+    before: NamedMatrix
+    now: NamedMatrix
+    weighed: NamedMatrix
+    moved: tuple[MovedColumn, ...]
+
+    @classmethod
+    def read(
+        cls,
+        pool: Any,
+        reference: Any,
+        *,
+        map: str,
+        missing: str,
+        drift: str,
+        seed: int,
+        reference_until: Any = None,
+        roles: Mapping[str, Any],
+    ) -> Self:
+        """Read both tables and calibrate, with options as `ReviewSession` takes them."""
+        named = {name: value for name, value in roles.items() if name not in CSV_OPTIONS}
+        rows = open_pool(pool, reference, Roles(**named), reference_until=reference_until, form=form_from(roles))
+        rows.refuse_unusable(missing)
+        before, now, _ = varying(*rows.matrices)
+        weighed, moved = move_back(before, now, drift)
+        calibrator = Calibrator(map, missing=missing, seed=seed).fit(before)
+        return cls(pool=rows, calibrator=calibrator, before=before, now=now, weighed=weighed, moved=moved)
+
+    @property
+    def names(self) -> list[str]:
+        """Ids of the pool's rows."""
+        return self.pool.sample_names
+
+    @cached_property
+    def reference_values(self) -> NDArray[np.float64]:
+        """The reference as numbers without gaps."""
+        return self.calibrator.values(self.before)
+
+    @cached_property
+    def pool_values(self) -> NDArray[np.float64]:
+        """The pool likewise."""
+        return self.calibrator.values(self.weighed)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Tells these tables, as they are weighed, from all others."""
+        digest = hashlib.sha256(self.reference_values.tobytes() + self.pool_values.tobytes())
+        digest.update("\n".join(self.names).encode())
+        return digest.hexdigest()
+
+    def problem(self, k: int, m: int) -> SelectionProblem:
+        """The pool's weights, with budgets; what kinds are looked for in."""
+        return self.calibrator.problem(self.weighed, k, m, marginals="none", sample_names=self.names)
+
+    def reasons(self, rows: Sequence[int], columns: Sequence[Sequence[str]]) -> list[list[dict[str, Any]]]:
+        """Why each row is unusual: in these columns, or where none are given in those that weigh most.
+
+        Args:
+            rows: positions in the pool.
+            columns: names for each of the rows; empty for the heaviest.
+        """
+        samples = np.asarray(rows, dtype=np.int64)
+        place = {name: j for j, name in enumerate(self.now.names)}
+        weights = self.calibrator.weights(rows_of(self.weighed, samples))
+        chosen = [
+            [place[name] for name in given if name in place]
+            or np.argsort(-weight, kind="stable")[:MOST_REASONS].tolist()
+            for given, weight in zip(columns, weights, strict=True)
+        ]
+        used = np.unique(np.concatenate([[], *chosen]).astype(np.int64))
+        evidence = gather_evidence(samples, used, self.calibrator, self.now, self.weighed)
+        at = {int(j): position for position, j in enumerate(used)}
+        return [
+            [
+                {
+                    "column": self.now.names[j],
+                    "value": _shown(evidence[i][at[j]].value),
+                    "side": evidence[i][at[j]].side,
+                    "brief": evidence[i][at[j]].brief,
+                    "words": evidence[i][at[j]].words,
+                }
+                for j in sorted(chosen[i], key=lambda j: -weights[i, j])
+            ]
+            for i in range(len(samples))
+        ]
+
+    def labels_down(self, scores: NDArray[np.float64]) -> dict[str, Any] | None:
+        """How many known positives the pool holds, and how many the first n rows of a list do; None without labels."""
+        if (labels := self.pool.labels) is None:
+            return None
+        order = np.argsort(-scores, kind="stable")[:MOST_PLAIN]
+        return {"positives": int(labels.sum()), "plain": np.cumsum(labels[order]).tolist()}
+
+
+def _shown(value: float | str | None) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else entry_as_text(value)

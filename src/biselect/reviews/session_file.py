@@ -1,0 +1,406 @@
+"""A review session as one SQLite file: what rows were chosen from, which were asked for, and every answer given.
+
+An answer that is changed or taken back is a further line, so that two processes never undo each other's, and what a
+round was asked after can be told for ever. Each line is a transaction of its own, synced to the disk: a kill loses at
+most the answer under way. A session without a folder lives in memory, by the same code.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect._version import __version__
+from biselect.core.files import check_folder
+from biselect.core.json_files import json_of, refused_as
+from biselect.errors import BiselectError, InputError
+from biselect.reviews.lists import RowList
+
+FILE = "review.sqlite"
+FORMAT = "biselect review session 2"
+FINE, NOT_FINE, UNSURE = "fine", "not fine", "unsure"
+VERDICTS = (FINE, NOT_FINE, UNSURE)
+OPEN = ""  # of a row whose answer was taken back
+PATIENCE = 30.0  # seconds to wait for another process that writes
+MOST_TEXT = 10_000  # characters of a note
+SCHEMA = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE choices (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
+CREATE TABLE lists (choice INTEGER NOT NULL, place INTEGER NOT NULL, record TEXT NOT NULL, scores BLOB NOT NULL,
+    PRIMARY KEY (choice, place));
+CREATE TABLE rounds (number INTEGER PRIMARY KEY, choice INTEGER NOT NULL, after INTEGER NOT NULL,
+    count INTEGER NOT NULL);
+CREATE TABLE asked (round INTEGER NOT NULL, place INTEGER NOT NULL, row INTEGER NOT NULL, name TEXT NOT NULL,
+    source TEXT NOT NULL, brought INTEGER NOT NULL, told TEXT NOT NULL, PRIMARY KEY (round, place));
+CREATE TABLE answers (number INTEGER PRIMARY KEY AUTOINCREMENT, choice INTEGER NOT NULL, row INTEGER NOT NULL,
+    verdict TEXT NOT NULL, note TEXT NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, undoes INTEGER);
+CREATE INDEX asked_rows ON asked (row);
+CREATE INDEX answered_rows ON answers (row)
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskedRow:
+    """A row that was put before the reviewer.
+
+    Attributes:
+        row: its position in the pool.
+        name: its id.
+        source: the list that it comes from.
+        brought: whether the reviewer came with it, unasked.
+        told: what is shown of it: `reasons`, `shown`, and `plain_rank`, its place in the overall ranking.
+    """
+
+    row: int
+    name: str
+    source: str
+    brought: bool
+    told: Mapping[str, Any]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Round:
+    """Rows that were asked for together.
+
+    Attributes:
+        number: counted through the whole session.
+        choice: the tables that its rows come from.
+        after: the last answer that was known when they were chosen.
+        count: how many were wanted.
+        rows: those asked for, then those that the reviewer brought.
+    """
+
+    number: int
+    choice: int
+    after: int
+    count: int
+    rows: tuple[AskedRow, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a reviewer said about a row.
+
+    Attributes:
+        number: counted through the whole session; a later one about the same row replaces it.
+        row: position in the pool.
+        verdict: `fine`, `not fine`, `unsure`, or nothing where the answer was taken back.
+        note: free text.
+        who: as it was typed, and so `when`.
+        when: see `who`.
+        undoes: the number of the answer that this one takes back.
+    """
+
+    number: int
+    row: int
+    verdict: str
+    note: str = ""
+    who: str = ""
+    when: str = ""
+    undoes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """All rounds and answers about one choice of tables, at one moment.
+
+    Attributes:
+        rounds: in order.
+        answers: every one, in order.
+        last: the number of the session's last answer, about whatever tables.
+    """
+
+    rounds: tuple[Round, ...]
+    answers: tuple[Answer, ...]
+    last: int
+
+    def latest(self, until: int | None = None) -> dict[int, Answer]:
+        """What holds for each row, as of the answer with this number; rows without an answer are left out."""
+        found = {answer.row: answer for answer in self.answers if until is None or answer.number <= until}
+        return {row: answer for row, answer in found.items() if answer.verdict != OPEN}
+
+    def is_answered(self, round_: Round) -> bool:
+        """Whether anything was ever said about its rows since they were asked for."""
+        rows = {asked.row for asked in round_.rows}
+        return any(answer.row in rows and answer.number > round_.after for answer in self.answers)
+
+
+class SessionFile:
+    """The stored part of a session; it knows no tables, so that a tick never waits for them.
+
+    Args:
+        folder: where the file lies or is made; None to keep everything in memory.
+        must_exist: refuse a folder without a session.
+    """
+
+    def __init__(self, folder: str | Path | None, *, must_exist: bool = False) -> None:
+        self.folder = None if folder is None else Path(folder)
+        self.path = None if self.folder is None else self.folder / FILE
+        self._held = None if self.folder is not None else _connected(":memory:")
+        if self.path is not None and self.folder is not None and not self.path.exists():
+            if must_exist:
+                raise InputError(f"{self.folder}: holds no review session ({FILE}); begin one with tables")
+            check_folder(self.folder, [FILE])
+            self.folder.mkdir(parents=True, exist_ok=True)
+        with self._changing() as database:
+            if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in SCHEMA.split(";"):
+                    database.execute(statement)
+                facts = {"format": FORMAT, "version": __version__}
+                database.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+            [(found,)] = database.execute("SELECT value FROM facts WHERE name = 'format'").fetchall() or [("",)]
+            if found != FORMAT:
+                raise InputError(f"{self.path}: not a review session of this version ({FORMAT})")
+
+    def choices(self) -> list[dict[str, Any]]:
+        """What rows were chosen from, oldest first: each record as `add_choice` took it."""
+        with self._reading() as database:
+            found = [json_of(text) for (text,) in database.execute("SELECT record FROM choices ORDER BY number")]
+            if not all(isinstance(record, dict) for record in found):
+                raise ValueError("a choice is no record")
+            return found
+
+    def lists(self, choice: int) -> tuple[RowList, ...]:
+        """The lists of a choice, as they were made."""
+        with self._reading() as database:
+            query = "SELECT record, scores FROM lists WHERE choice = ? ORDER BY place"
+            return tuple(
+                RowList(scores=np.frombuffer(scores, dtype=np.float64), **_list_facts(json_of(record)))
+                for record, scores in database.execute(query, (choice,))
+            )
+
+    def add_choice(self, record: Mapping[str, Any], lists: Sequence[RowList]) -> int:
+        """Keep what rows are chosen from, from now on; gives its number."""
+        with self._changing() as database:
+            [(number,)] = database.execute("SELECT count(*) FROM choices")
+            database.execute("INSERT INTO choices VALUES (?, ?)", (number, _text(record)))
+            for place, one in enumerate(lists):
+                facts = {"name": one.name, "columns": one.columns, "proven": one.proven}
+                scores = np.ascontiguousarray(one.scores, dtype=np.float64).tobytes()
+                database.execute("INSERT INTO lists VALUES (?, ?, ?, ?)", (number, place, _text(facts), scores))
+            return int(number)
+
+    def standing(self, choice: int) -> Standing:
+        """Rounds and answers of a choice, all of one moment."""
+        with self._reading() as database:
+            return _standing(database, choice)
+
+    def add_round(
+        self, choice: int, rows: Sequence[AskedRow], *, count: int, after: int, known: Sequence[Round]
+    ) -> bool:
+        """Keep a round that was chosen after that answer and those rounds; False where others have come since.
+
+        A round that nobody has answered is replaced.
+        """
+        with self._changing() as database:
+            now = _standing(database, choice)
+            if now.last != after or [round_.number for round_ in now.rounds] != [round_.number for round_ in known]:
+                return False
+            [(number,)] = database.execute("SELECT coalesce(max(number), 0) + 1 FROM rounds")
+            if now.rounds and not now.is_answered(now.rounds[-1]):
+                number = now.rounds[-1].number
+                database.execute("DELETE FROM rounds WHERE number = ?", (number,))
+                database.execute("DELETE FROM asked WHERE round = ?", (number,))
+            database.execute("INSERT INTO rounds VALUES (?, ?, ?, ?)", (number, choice, after, count))
+            for place, asked in enumerate(rows):
+                _insert_asked(database, number, place, asked)
+            return True
+
+    def add_answers(
+        self,
+        choice: int,
+        verdicts: Mapping[int, str],
+        *,
+        note: str | None = None,
+        who: str = "",
+        when: str = "",
+        brought: Mapping[int, AskedRow] | None = None,
+    ) -> None:
+        """Keep answers about rows, by position.
+
+        Args:
+            choice: the tables that they are about.
+            verdicts: by position in the pool.
+            note: free text; None to leave that of an earlier answer as it is.
+            who: as it was typed, and so `when`.
+            when: see `who`.
+            brought: rows that nobody asked for: they join the last round.
+        """
+        for text in (note or "", who, when):
+            if len(text) > MOST_TEXT:
+                raise InputError(f"a note may have {MOST_TEXT:,} characters, this one has {len(text):,}")
+        with self._changing() as database:
+            for row, verdict in verdicts.items():
+                if verdict not in VERDICTS:
+                    raise InputError(f"an answer is one of {', '.join(VERDICTS)}, got {verdict!r}")
+                if not _was_asked(database, choice, row):
+                    if row not in (brought or {}):
+                        raise InputError("this row was not asked for; load the page again")
+                    _bring(database, choice, (brought or {})[row])
+                before = _note(database, choice, row) if note is None else note
+                _insert_answer(database, choice, row, verdict, before, who, when)
+
+    def undo(self, choice: int, *, who: str = "", when: str = "") -> Answer | None:
+        """Take the last answer back that was not taken back yet; gives what holds now, None where there was none."""
+        with self._changing() as database:
+            answers = _standing(database, choice).answers
+            gone = {answer.undoes for answer in answers}
+            left = [answer for answer in answers if answer.undoes is None and answer.number not in gone]
+            if not left:
+                return None
+            row = left[-1].row
+            before = [answer for answer in left[:-1] if answer.row == row]
+            verdict, note = (before[-1].verdict, before[-1].note) if before else (OPEN, "")
+            number = _insert_answer(database, choice, row, verdict, note, who, when, left[-1].number)
+            return Answer(
+                number=number, row=row, verdict=verdict, note=note, who=who, when=when, undoes=left[-1].number
+            )
+
+    @contextmanager
+    def _reading(self) -> Iterator[sqlite3.Connection]:
+        with self._open() as database:
+            database.execute("BEGIN")  # one moment for all that is read
+            try:
+                yield database
+            finally:
+                database.execute("ROLLBACK")
+
+    @contextmanager
+    def _changing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction; nobody else writes until it ends, and it counts only as a whole."""
+        with self._open() as database:
+            database.execute("BEGIN IMMEDIATE")
+            try:
+                yield database
+            except BaseException:
+                database.execute("ROLLBACK")
+                raise
+            database.execute("COMMIT")
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        try:
+            with refused_as(f"{self.path}: is damaged, or no review session"):
+                database = self._held or _connected(str(self.path))
+                try:
+                    yield database
+                finally:
+                    if self._held is None:
+                        database.close()
+        except BiselectError as error:
+            cause = error.__cause__
+            if isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+                raise BiselectError(f"{self.path}: another process holds it; try again when it is done") from None
+            raise
+
+
+def _connected(place: str) -> sqlite3.Connection:
+    database = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
+    database.execute("PRAGMA synchronous = EXTRA")  # what was answered outlives a loss of power
+    database.execute("PRAGMA trusted_schema = OFF")
+    return database
+
+
+def _standing(database: sqlite3.Connection, choice: int) -> Standing:
+    asked: dict[int, list[AskedRow]] = {}
+    query = (
+        "SELECT round, row, name, source, brought, told FROM asked WHERE round IN "
+        "(SELECT number FROM rounds WHERE choice = ?) ORDER BY round, place"
+    )
+    for number, row, name, source, brought, told in database.execute(query, (choice,)):
+        facts = json_of(told)
+        if type(row) is not int or row < 0 or not isinstance(facts, dict):
+            raise ValueError("a row that was asked for is none")
+        one = AskedRow(row=row, name=str(name), source=str(source), brought=bool(brought), told=facts)
+        asked.setdefault(number, []).append(one)
+    query = "SELECT number, choice, after, count FROM rounds WHERE choice = ? ORDER BY number"
+    rounds = tuple(
+        Round(number=int(number), choice=int(of), after=int(after), count=int(count), rows=tuple(asked.get(number, ())))
+        for number, of, after, count in database.execute(query, (choice,))
+    )
+    query = "SELECT number, row, verdict, note, who, at, undoes FROM answers WHERE choice = ? ORDER BY number"
+    answers = tuple(
+        Answer(
+            number=int(number),
+            row=int(row),
+            verdict=str(verdict),
+            note=str(note),
+            who=str(who),
+            when=str(at),
+            undoes=undoes,
+        )
+        for number, row, verdict, note, who, at, undoes in database.execute(query, (choice,))
+    )
+    if unknown := {answer.verdict for answer in answers} - {*VERDICTS, OPEN}:
+        raise ValueError(f"an answer is {min(unknown)[:40]!r}")
+    [(last,)] = database.execute("SELECT coalesce(max(number), 0) FROM answers")
+    return Standing(rounds=rounds, answers=answers, last=int(last))
+
+
+def _insert_asked(database: sqlite3.Connection, round_: int, place: int, asked: AskedRow) -> None:
+    values = (round_, place, asked.row, asked.name, asked.source, asked.brought, _text(asked.told))
+    database.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+
+
+def _insert_answer(
+    database: sqlite3.Connection,
+    choice: int,
+    row: int,
+    verdict: str,
+    note: str,
+    who: str,
+    when: str,
+    undoes: int | None = None,
+) -> int:
+    values = (choice, row, verdict, *(_whole_text(text) for text in (note, who, when)), undoes)
+    names = "choice, row, verdict, note, who, at, undoes"
+    done = database.execute(f"INSERT INTO answers ({names}) VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    return int(done.lastrowid or 0)
+
+
+def _was_asked(database: sqlite3.Connection, choice: int, row: int) -> bool:
+    query = "SELECT 1 FROM asked JOIN rounds ON asked.round = rounds.number WHERE asked.row = ? AND rounds.choice = ?"
+    return database.execute(f"{query} LIMIT 1", (row, choice)).fetchone() is not None
+
+
+def _note(database: sqlite3.Connection, choice: int, row: int) -> str:
+    """The note of a row's last answer."""
+    query = "SELECT note FROM answers WHERE row = ? AND choice = ? ORDER BY number DESC LIMIT 1"
+    found = database.execute(query, (row, choice)).fetchone()
+    return str(found[0]) if found else ""
+
+
+def _bring(database: sqlite3.Connection, choice: int, asked: AskedRow) -> None:
+    """Let a row that nobody asked for join the last round; a round of its own where there is none."""
+    [(number,)] = database.execute("SELECT max(number) FROM rounds WHERE choice = ?", (choice,))
+    if number is None:
+        [(number, last)] = database.execute(
+            "SELECT (SELECT coalesce(max(number), 0) + 1 FROM rounds), (SELECT coalesce(max(number), 0) FROM answers)"
+        )
+        database.execute("INSERT INTO rounds VALUES (?, ?, ?, 0)", (number, choice, last))
+    [(place,)] = database.execute("SELECT count(*) FROM asked WHERE round = ?", (number,))
+    _insert_asked(database, number, place, asked)
+
+
+def _list_facts(record: Any) -> dict[str, Any]:
+    return {
+        "name": str(record["name"]),
+        "columns": tuple(map(str, record["columns"])),
+        "proven": bool(record["proven"]),
+    }
+
+
+def _text(record: Any) -> str:
+    return json.dumps(record, ensure_ascii=True, allow_nan=False, sort_keys=True)
+
+
+def _whole_text(text: str) -> str:
+    """Half of a surrogate pair is no text that can be stored."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -1,0 +1,100 @@
+"""`biselect review`: a session in a folder, answered through files or by hand."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+
+def write(path, matrix, first_id):
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["id", *(f"c{j}" for j in range(matrix.shape[1]))])
+        writer.writerows([f"{first_id}{i}", *row] for i, row in enumerate(matrix.tolist()))
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(100, 6))
+    pool[:8, 1:4] += 4
+    write(tmp_path / "pool.csv", pool, "p")
+    write(tmp_path / "normal.csv", rng.normal(size=(200, 6)), "n")
+    return tmp_path
+
+
+def begin(folder, *more):
+    tables = [folder / "session", folder / "pool.csv", "--reference", folder / "normal.csv", "--id-column", "id"]
+    return ["review", *tables, "-k", "6", "-m", "2", "--kinds", "2", "-q", *more]
+
+
+def present(outcome):
+    assert outcome.code == 0, outcome.err
+    return json.loads(outcome.out)["tables"][-1]
+
+
+def test_a_round_is_filled_in_and_given_back(run, folder):
+    first = present(run(*begin(folder, "--json")))["rounds"][0]["rows"]
+    assert len(first) == 6
+    with (folder / "session" / "next.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["sample"] for line in lines] == [row["name"] for row in first]
+    answers = folder / "answers.csv"
+    with answers.open("w", newline="") as file:
+        writer = csv.DictWriter(file, [*lines[0]])
+        writer.writeheader()
+        for line in lines:
+            hit = int(line["sample"][1:]) < 8
+            writer.writerow({**line, "answer": "not fine" if hit else "no", "note": "=seen" if hit else ""})
+    options = ["--answers", answers, "--who", "Ana", "--replay", "--out", folder / "out", "--json", "-q"]
+    second = present(run("review", folder / "session", "-k", "6", *options))
+    assert len(second["rounds"]) == 2 and second["found"][0]["hits"] >= 4
+    rows = {row["name"]: row for row in second["rounds"][0]["rows"]}
+    assert rows["p0"]["verdict"] == "not fine" and (rows["p0"]["note"], rows["p0"]["who"]) == ("=seen", "Ana")
+    assert not {*rows} & {row["name"] for row in second["rounds"][1]["rows"]}
+    exported = {path.name for path in (folder / "out").iterdir()}
+    assert exported == {"answers.csv", "rounds.html", "choices.txt", "report"}
+    assert {"proof.json", "report.html"} <= {path.name for path in (folder / "out" / "report").iterdir()}
+    with (folder / "out" / "answers.csv").open() as file:
+        assert next(csv.DictReader(file))["note"] == "'=seen"
+    shown = run("review", folder / "session", "-q").out
+    assert "Round 2" in shown and "Found so far" in shown
+
+
+def test_a_new_export_shows_its_drift_and_takes_the_last_one_as_reference(run, folder):
+    run(*begin(folder))
+    rng = np.random.default_rng(1)
+    write(folder / "tomorrow.csv", rng.normal(np.array([0, 0, 0, 0, 0, 2]), size=(80, 6)), "t")
+    again = ["review", folder / "session", folder / "tomorrow.csv", "-k", "4"]
+    outcome = run(*again, "--from-last", "--json")
+    table = present(outcome)
+    assert "have changed. Most clearly c5" in " ".join(outcome.err.split())
+    assert table["pool"] == "tomorrow.csv" and table["reference"] == "usual-rows-of-pool.csv.parquet"
+    assert {row["name"][0] for row in table["rounds"][0]["rows"]} == {"t"}
+    assert len(json.loads(outcome.out)["tables"]) == 2
+    refused = run(*again, "--from-last", "--id-column", "id")
+    assert refused.code == 2 and "leave out options" in refused.err
+
+
+def test_answers_by_hand_are_kept_at_once(run, folder, monkeypatch):
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    keys = iter(["2 a note of mine", "u", "nonsense", "1", "3", "s", "q"])
+    monkeypatch.setattr("builtins.input", lambda _: next(keys))
+    outcome = run(*begin(folder))
+    assert outcome.code == 0 and "open again" in outcome.out
+    monkeypatch.undo()
+    rows = present(run("review", folder / "session", "--json", "-q"))["rounds"][0]["rows"]
+    assert [row["verdict"] for row in rows] == ["", "fine", "unsure", "", "", ""]
+
+
+def test_what_cannot_be_used_is_refused(run, folder):
+    assert "holds no review session" in run("review", folder / "nothing").err
+    run(*begin(folder))
+    (folder / "answers.csv").write_text("id,label\np0,1\n")
+    refused = run("review", folder / "session", "--answers", folder / "answers.csv")
+    assert refused.code == 2 and "lacks the column 'answer'" in refused.err
+    assert "go with the table" in run("review", folder / "session", "--id-column", "id").err
+    (folder / "session" / "review.sqlite").write_bytes(b"no database at all" * 90)
+    assert run("review", folder / "session").code == 2

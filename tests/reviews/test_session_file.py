@@ -1,0 +1,110 @@
+"""The file of a session, without tables: what is read back, and what is refused."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from biselect.errors import InputError
+from biselect.reviews.lists import RowList
+from biselect.reviews.session_file import FILE, VERDICTS, AskedRow, SessionFile
+
+
+def asked(*rows):
+    return [AskedRow(row=row, name=f"n{row}", source="overall", brought=False, told={"reasons": []}) for row in rows]
+
+
+def begun(folder=None):
+    file = SessionFile(folder)
+    file.add_choice({"a": [1, "ü"]}, [RowList(name="overall", scores=np.arange(4.0))])
+    file.add_round(0, asked(2, 0), count=2, after=0, known=())
+    return file
+
+
+def test_what_was_written_is_read_back(tmp_path):
+    begun(tmp_path)
+    file = SessionFile(tmp_path, must_exist=True)
+    assert file.choices() == [{"a": [1, "ü"]}]
+    [stored] = file.lists(0)
+    assert stored.name == "overall" and stored.scores.tolist() == [0, 1, 2, 3]
+    [round_] = file.standing(0).rounds
+    assert round_.rows == tuple(asked(2, 0)) and (round_.number, round_.after, round_.count) == (1, 0, 2)
+    file.add_answers(0, {2: "not fine"}, note="\ud800 half", who="Ana", when="noon")
+    [answer] = file.standing(0).answers
+    assert (answer.row, answer.verdict, answer.who, answer.when) == (2, "not fine", "Ana", "noon")
+    assert answer.note.endswith(" half")
+    assert [path.name for path in tmp_path.iterdir()] == [FILE]  # one file, nothing beside it
+
+
+def test_a_round_chosen_from_old_answers_is_not_taken():
+    file = begun()
+    known = file.standing(0).rounds
+    file.add_answers(0, {2: "fine"})
+    assert not file.add_round(0, asked(1), count=1, after=0, known=known)
+    assert file.add_round(0, asked(1), count=1, after=1, known=known)
+    assert not file.add_round(0, asked(3), count=1, after=1, known=known)  # another round came first
+    assert [round_.number for round_ in file.standing(0).rounds] == [1, 2]
+
+
+def test_a_round_that_nobody_answered_is_replaced():
+    file = begun()
+    assert file.add_round(0, asked(3), count=1, after=0, known=file.standing(0).rounds)
+    [round_] = file.standing(0).rounds
+    assert round_.number == 1 and round_.rows == tuple(asked(3))
+
+
+def test_only_rows_that_were_asked_for_or_brought_get_answers():
+    file = begun()
+    with pytest.raises(InputError, match="not asked for"):
+        file.add_answers(0, {2: "fine", 3: "fine"})
+    assert file.standing(0).answers == ()  # all or nothing
+    file.add_answers(0, {3: "fine"}, brought={3: asked(3)[0]})
+    assert [row.row for row in file.standing(0).rounds[0].rows] == [2, 0, 3]
+
+
+@given(st.lists(st.one_of(st.none(), st.tuples(st.sampled_from([2, 0]), st.sampled_from(VERDICTS)))))
+def test_undo_goes_back_step_by_step(steps):
+    """The slow twin: a stack of what was answered."""
+    file, stack = begun(), []
+    for step in steps:
+        if step is None:
+            back = file.undo(0)
+            assert (back is None) == (not stack)
+            stack = stack[:-1]
+        else:
+            file.add_answers(0, dict([step]))
+            stack.append(step)
+        assert {row: answer.verdict for row, answer in file.standing(0).latest().items()} == dict(stack)
+
+
+def test_files_of_others_are_refused(tmp_path):
+    with sqlite3.connect(tmp_path / FILE) as database:
+        database.execute("CREATE TABLE facts (name TEXT, value TEXT)")
+    database.close()
+    with pytest.raises(InputError, match="not a review session of this version"):
+        SessionFile(tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match="is a file"):
+        SessionFile(tmp_path / "file")
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE asked SET told = 'no json'",
+        "UPDATE asked SET row = 'x'",
+        "UPDATE answers SET verdict = 'perhaps'",
+        "UPDATE choices SET record = '[]'",
+        "DROP TABLE rounds",
+    ],
+)
+def test_damage_is_told(tmp_path, damage):
+    file = begun(tmp_path)
+    file.add_answers(0, {2: "fine"})
+    with sqlite3.connect(file.path) as database:
+        database.execute(damage)
+    database.close()
+    with pytest.raises(InputError, match="review session"):
+        file.choices(), file.standing(0)
