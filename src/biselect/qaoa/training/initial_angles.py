@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -48,13 +49,16 @@ def in_units(ansatz: Ansatz | AnsatzSpec, angles: Vector) -> Vector:
     return ansatz.schedule.expand(angles) * _layer_units(ansatz)
 
 
-def from_units(ansatz: Ansatz | AnsatzSpec, table: Vector) -> Vector:
-    """The free angles that come closest to layer angles in units, which may be of another problem and depth."""
-    if table.shape[1] != ansatz.schedule.groups + 1:
-        raise InputError(
-            f"angles to start from have {table.shape[1] - 1} cost groups, and this circuit has {ansatz.schedule.groups}"
-        )
-    return nearest(ansatz.schedule, stretched(table, ansatz.schedule.depth) / _layer_units(ansatz))
+def from_units(ansatz: Ansatz | AnsatzSpec, tables: Sequence[Vector]) -> list[Vector]:
+    """The free angles that come closest to layer angles in units, which may be of other problems and depths."""
+    schedule = ansatz.schedule
+    for table in tables:
+        if table.shape[1] != schedule.groups + 1:
+            raise InputError(
+                f"angles to start from have {table.shape[1] - 1} cost groups, and this circuit has {schedule.groups}"
+            )
+    scale, matrix = _layer_units(ansatz), np.linalg.pinv(schedule.matrix.reshape(-1, schedule.size))
+    return [matrix @ (stretched(table, schedule.depth) / scale).ravel() for table in tables]
 
 
 def _layer_units(ansatz: Ansatz | AnsatzSpec) -> Vector:

@@ -50,7 +50,7 @@ def as_starts(ansatz: Ansatz, start_from: Any) -> list[Vector]:
 def _taken_over(ansatz: Ansatz, trained: Training) -> Vector:
     if trained.circuit == ansatz.spec.describe():
         return trained.angles
-    return from_units(ansatz, trained.in_units)
+    return from_units(ansatz, [trained.in_units])[0]
 
 
 def learnt_angles(ansatz: Ansatz, objective: Objective) -> list[Vector]:
@@ -59,7 +59,7 @@ def learnt_angles(ansatz: Ansatz, objective: Objective) -> list[Vector]:
     They were learnt for hit rates and from a single choice; other starts and objectives have none.
     """
     fits = "hit-rate" in objective.weights and isinstance(ansatz.spec.start, tuple) and ansatz.spec.has_own_cost
-    return [from_units(ansatz, table) for table in _library()] if fits else []
+    return from_units(ansatz, _library()) if fits else []
 
 
 @cache

@@ -293,6 +293,7 @@ def _with_worker(crew: Crew, trained: Ansatz, work: Callable[[Ansatz], Found]) -
     """Run some work on a simulator that nobody is using, with the schedule of these angles."""
     worker = crew.get()
     try:
-        return work(worker.with_schedule(trained.schedule))
+        same = worker.schedule is trained.schedule
+        return work(worker if same else worker.with_schedule(trained.schedule))
     finally:
         crew.put(worker)
