@@ -13,7 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.core.sector import unrank
 from biselect.errors import InputError
-from biselect.simulate.layers import Observable, energy_scale, rounding_slack
+from biselect.simulate.layers import Observable, energy_scale, energy_table, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -117,6 +117,8 @@ def time_to_solution(
         rows.append(
             TimeToSolution.of("circuit, device", p_opt, number("shot_seconds", shot_seconds), confidence, before)
         )
+    looked = _seconds(lambda: float(energy_table(problem).min()))
+    rows.append(TimeToSolution.of("looking at every choice", 1.0, looked, confidence))
     share = float(np.mean(ansatz.energies <= wanted + slack))
     draw = _seconds(lambda: _draw(problem, np.random.default_rng(seed)))
     rows.append(TimeToSolution.of("random choice", share, draw / DRAWS, confidence))
