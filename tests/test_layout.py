@@ -44,6 +44,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "reviews/test_drift_watch.py": "reviews/summaries",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",
+    "simulate/test_batches.py": "simulate/batch_passes",
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
     "solvers/test_check_proof.py": "core/proof",
     "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "

@@ -225,13 +225,35 @@ class Ansatz:
             values, by_phase = batches.values_and_gradients(layers, self._start, observable)
             return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
+        return np.array([value for value, _ in found]), gradients
 
-    def _cpu_batches(self, count: int, observable: Observable) -> Batches | None:
-        """What runs so many circuits at once on the CPU, or None where they are run one by one."""
+    def hit_amplitudes_with_gradients(
+        self, angles: ArrayLike, observable: Observable
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
+
+        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
+        order of the sector, and the hit rate is Σ |amplitude|², the global phase being that of the circuit after its
+        first layer's phase where it starts from a basis state.
+        """
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(None, observable)
+        if batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+            raise InputError(
+                "amplitudes of hits need backend='compiled', a small sector, at most 8 hits and at least 2 layers"
+            )
+        layers = self._layers(self.schedule.expand_batch(vectors))
+        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
+        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
+        return amplitudes, by_angle[0] + 1j * by_angle[1]
+
+    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
+        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
         self._check(observable)
         look(self._stop)
-        return self._simulator.batches(count) if self.backend == "compiled" else None
+        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
+        return None if find is None else find(count)
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)

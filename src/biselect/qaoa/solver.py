@@ -167,7 +167,7 @@ def _by_sector(
             "strategy": "polish",
             "objective": "hit-rate",
             "threshold": min(best[2] for best in found),
-            "starts": [coarse.angles],
+            "start_from": [coarse.angles],
         }
         fine = train(ansatz, **goal, **means(COARSE, 1))
         note(ansatz.sample(fine.angles, shots, measured).best, fine)

@@ -42,7 +42,7 @@ class Batches:
         self.samples, self.features = self._side(samples, features, True), self._side(features, samples, False)
         self._spare: list[tuple[Scratch, NDArray[Any]]] = []  # of calls before, one for each thread
         self._lock = RLock()
-        self._last: tuple[Observable, tuple[Any, ...]] | None = None
+        self._last: tuple[Any, ...] | None = None  # the observable last asked for, as kernels want it
 
     def values(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> NDArray[np.float64]:
         """Expectation values of a batch of circuits."""
@@ -54,7 +54,39 @@ class Batches:
         """Expectation values of a batch of circuits, and their derivatives."""
         return self._run(layers, start, observable, gradient=True)
 
-    def _run(self, layers: Layers, start: NDArray[Any] | None, observable: Observable, *, gradient: bool) -> Any:
+    def reads_amplitudes(self, observable: Observable, depth: int) -> bool:
+        """Whether the amplitudes of an observable's hits are found one by one."""
+        return observable.kind == "hit" and depth > 1 and len(self._goal(observable)[2]) <= MOST_HITS
+
+    def amplitudes_and_gradients(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[NDArray[np.complex128], PairGradient]:
+        """Amplitudes (batch, hits), and derivatives: first of all their real parts, then of all imaginary parts."""
+        count, hits = len(layers.mixing), len(self._goal(observable)[2])
+        copies = Layers(
+            **{
+                name: np.tile(np.repeat(part, hits, axis=0), (2, *(1,) * (part.ndim - 1)))
+                for name, part in vars(layers).items()
+            }
+        )
+        # 2 Re(weight̄·amplitude) is the real part for weight ½, and the imaginary part for weight i/2
+        weights = np.zeros((2, count, hits, hits, 2))
+        for hit in range(hits):
+            weights[0, :, hit, hit, 0] = weights[1, :, hit, hit, 1] = 0.5
+        found, gradient = self._run(copies, start, observable, gradient=True, weights=weights.reshape(-1, 2 * hits))
+        own = found.reshape(2, count, hits, hits, 2)[0, :, 0] if hits else np.zeros((count, 0, 2))
+        return own[..., 0] + 1j * own[..., 1], gradient
+
+    def _run(
+        self,
+        layers: Layers,
+        start: NDArray[Any] | None,
+        observable: Observable,
+        *,
+        gradient: bool,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Any:
+        """Values and derivatives; with weights amplitudes, and the derivatives of 2 Re Σ weight̄·amplitude."""
         count, depth = layers.mixing.shape
         blocks = -(-count // self.lanes)
         circuits, shift = self._circuits(layers, start, observable, blocks)
@@ -64,7 +96,7 @@ class Batches:
             value=self._lines(blocks),
             low=self._lines(blocks),
             amplitudes=amplitudes,
-            weights=amplitudes,
+            weights=amplitudes if weights is None else self._laned(weights, blocks),
             mixing=self._lines(blocks * depth if gradient else 0),
             pair=self._lines(blocks * depth * pairs if gradient else 0),
         )
@@ -77,6 +109,8 @@ class Batches:
 
         self._share(work, min(self.threads, blocks), hits, gradient)
         values = self._unlaned(out.value, blocks, ())[:count] + shift
+        if weights is not None:
+            values = self._unlaned(amplitudes, blocks, (2 * hits,))[:count]
         if not gradient:
             return values, None
         by_beta = 2 * self._unlaned(out.mixing, blocks, (depth,))[:count]
@@ -141,7 +175,9 @@ class Batches:
 
     def _goal(self, observable: Observable) -> tuple[Any, ...]:
         """The observable as a table in the order of the state, its shift, its hits, and the order of the energies."""
-        if self._last is None or self._last[0] is not observable:
+        key = (observable.kind, observable.threshold, id(observable.values))
+        last = self._last
+        if last is None or last[0] != key:
             hits, order, shift = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64), 0.0
             if observable.kind in ("energy", "cvar"):
                 shift = (float(self.energies.max()) + float(self.energies.min())) / 2  # spares single precision
@@ -152,8 +188,9 @@ class Batches:
                 values = observable.of(self.energies, self.scale)
             if observable.kind == "hit":
                 hits = np.argwhere(values)
-            self._last = observable, (values.T.ravel().astype(self.real), shift, hits, order)
-        return self._last[1]
+            table = values.T.ravel().astype(self.real)
+            self._last = last = key, (table, shift, hits, order), observable.values  # the id is that of a living array
+        return last[1]
 
     # Layout: one vector for each number, a circuit in each lane; feature states, then sample states
 

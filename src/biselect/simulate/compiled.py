@@ -80,9 +80,9 @@ class CompiledSimulator:
         with self._lock:
             return self._differentiate(layers, start, observable)
 
-    def batches(self, count: int) -> Batches | None:
+    def batches(self, count: int | None = None) -> Batches | None:
         """What runs so many circuits at once, or None where one at a time is faster."""
-        if count < self.lanes // 4 or self.sector.size > MOST_AMPLITUDES:
+        if (count is not None and count < self.lanes // 4) or self.sector.size > MOST_AMPLITUDES:
             return None
         with self._lock:
             if self._batches is None:
