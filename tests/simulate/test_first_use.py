@@ -18,6 +18,8 @@ class Terminal(io.StringIO):
 class OfSize:
     """A problem as far as its sector matters."""
 
+    sample_rules = feature_rules = None
+
     def __init__(self, size):
         self.sector = type("Sector", (), {"size": size})
 

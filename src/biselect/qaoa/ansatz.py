@@ -204,10 +204,9 @@ class Ansatz:
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
-            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
         batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
         if batches is not None:
             return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
@@ -217,11 +216,10 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
             values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
             return values, self.schedule.pull_back(gradients)
-        batches = self._cpu_batches(len(vectors), observable)
         if batches is not None:
             layers = self._layers(self.schedule.expand_batch(vectors))
             values, by_phase = batches.values_and_gradients(layers, self._start, observable)

@@ -46,9 +46,10 @@ def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm 
 
     Otherwise `compiled`: from a size on where compiling pays, or from a smaller one where the code lies in the cache.
     """
+    small = problem.sector.size < TINY or (problem.sector.size < PLAIN_AMPLITUDES and not is_compiled())
     if mixing is not None:
-        return mixing.backends[0 if problem.sector.size < PLAIN_AMPLITUDES else -1]
-    if problem.sector.size < TINY or (problem.sector.size < PLAIN_AMPLITUDES and not is_compiled()):
+        return mixing.backends[0 if small else -1]
+    if small:
         return "plain"
     ruled = problem.sample_rules or problem.feature_rules
     if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES and not ruled:
@@ -57,23 +58,6 @@ def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm 
         if gpu.gpu_takes(problem):
             return "gpu"
     return "compiled"
-
-
-def kernels_ready(dtype: Any) -> bool:
-    """Whether the compiled backend starts at once: its code for this precision is loaded, or lies in numba's cache."""
-    from numba.core.registry import cpu_target
-
-    from biselect.simulate.passes import run
-
-    real = "float32" if np.dtype(dtype) == np.complex64 else "float64"
-    if any(signature[0].dtype.name == real for signature in run.overloads):
-        return True
-    try:
-        index = run._cache._cache_file._load_index()  # no public function tells what the cache holds
-    except (AttributeError, OSError):
-        return False
-    machine = cpu_target.target_context.codegen().magic_tuple()
-    return any(signature[0].dtype.name == real and made_for == machine for signature, made_for, _ in index)
 
 
 def make_simulator(
