@@ -36,7 +36,6 @@ NAMES = {
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
         "split_terms surrogate train WarmStart"
     ),
-    "biselect.qaoa.training": "backend_for load_angles",
     "biselect.qaoa.starts": "start_choice",
     "biselect.qaoa.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
@@ -62,7 +61,7 @@ NAMES = {
     "biselect.data.aml.schema": "Transactions find_transactions load_transactions",
     "biselect.data.aml.features": "causal_features",
     "biselect.data.aml.generator": "Market",
-    "biselect.plot": "block budgets drift landscape reasons schedule",
+    "biselect.plot": "block budgets depths drift energies landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",
     "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
