@@ -5,9 +5,10 @@ import pytest
 
 from biselect.core import SelectionProblem
 from biselect.qaoa import Ansatz
+from biselect.qaoa.cost_groups import split_terms
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate.gpu import GpuBatch, GpuSimulator
-from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
+from biselect.simulate.gpu import GpuSimulator
+from biselect.simulate.layers import ENERGY, Layers, Observable, Register
 from biselect.simulate.plain import PlainSimulator
 
 CASES = [(5, 4, 2, 2), (7, 6, 3, 3), (6, 5, 1, 4), (4, 3, 4, 3), (12, 8, 3, 5), (12, 9, 6, 4), (1, 1, 1, 1)]
@@ -62,19 +63,66 @@ def test_states_values_and_gradients_agree_with_the_plain_backend(size, mixer, s
         np.testing.assert_allclose(value[1].mixing, expected[1].mixing, atol=1e-4 * scale)
 
 
-@pytest.mark.parametrize("size", [(5, 4, 2, 2), (12, 8, 3, 5), (14, 10, 3, 3), (10, 9, 5, 4)])
-def test_batches_agree_with_single_runs(size):
-    problem, registers, _, rng = case(*size)
-    batch = GpuBatch(problem, *registers)
-    ansatz = Ansatz(problem, 4)
-    angles = rng.uniform(-1, 1, size=(7, 4, 4))
-    values, gradients = batch.values_and_gradients(angles)
-    scale = np.abs(energy_table(problem)).max()
-    np.testing.assert_allclose(batch.values(angles), values, atol=2e-6 * scale)
-    for b in range(7):
-        value, gradient = ansatz.value_and_gradient(angles[b].ravel())
-        assert values[b] == pytest.approx(value, abs=5e-6 * scale)
-        np.testing.assert_allclose(gradients[b].ravel(), gradient, atol=2e-4 * scale)
+def observables(ansatz, rng):
+    """One of every kind; hits from one to many."""
+    energies = np.sort(ansatz.energies, axis=None)
+    hits = {f"{count} hits": Observable(kind="hit", threshold=float(energies[count - 1])) for count in (1, 3, 12)}
+    return hits | {
+        "no hit": Observable(kind="hit", threshold=float(energies[0]) - 1),
+        "energy": ENERGY,
+        "excess": Observable(kind="excess", threshold=float(energies[energies.size // 2])),
+        "cvar": Observable(kind="cvar", share=0.1),
+        "values": Observable(kind="values", values=rng.normal(size=ansatz.energies.shape)),
+    }
+
+
+BATCHES = [
+    ((5, 4, 2, 2), {"start": "dicke", "depth": 1}),
+    ((5, 4, 2, 2), {"start": "canonical", "depth": 1}),
+    ((7, 6, 3, 3), {"start": "random", "depth": 2, "mixer": ("complete", "path"), "schedule": "layerwise"}),
+    ((12, 8, 3, 5), {"start": "canonical", "depth": 5}),
+    ((12, 8, 3, 5), {"start": "dicke", "depth": 4, "schedule": "bilinear"}),
+    ((14, 10, 3, 3), {"start": "canonical", "depth": 3, "schedule": "tied"}),
+    ((10, 9, 5, 4), {"start": "state", "depth": 3}),
+    ((8, 6, 4, 2), {"start": "canonical", "depth": 3, "groups": 12}),
+]
+
+
+@pytest.mark.parametrize(("size", "how"), BATCHES)
+def test_batches_agree_with_single_runs(size, how):
+    problem, _, _, rng = case(*size)
+    how = dict(how)
+    if how["start"] == "state":
+        shape = (problem.sector.sample_subsets, problem.sector.feature_subsets)
+        state = rng.normal(size=shape) + 1j * rng.normal(size=shape)
+        how["start"] = state / np.linalg.norm(state)
+    if "groups" in how:
+        terms = sum(size[:2]) + size[0] * size[1]
+        how["groups"] = split_terms(problem, np.arange(terms) % how["groups"])
+    plain = Ansatz(problem, **how, backend="plain")
+    gpu = Ansatz(problem, **how, backend="gpu", dtype=np.complex64)
+    assert gpu.runs_batches
+    angles = rng.uniform(-1, 1, size=(5, plain.size))
+    for name, observable in observables(plain, rng).items():
+        expected = [plain.value_and_gradient(vector, observable) for vector in angles]
+        scale = 1.0 if "hit" in name else np.abs(plain.energies).max()
+        values, gradients = gpu.many_with_gradients(angles, observable)
+        np.testing.assert_allclose(values, [value for value, _ in expected], atol=1e-5 * scale, err_msg=name)
+        np.testing.assert_allclose(gpu.many(angles, observable), values, atol=1e-5 * scale, err_msg=name)
+        np.testing.assert_allclose(gradients, [slope for _, slope in expected], atol=1e-5 * scale, err_msg=name)
+
+
+def test_a_long_batch_gives_each_circuit_its_own_answer():
+    """More circuits than blocks fit on the device, so that blocks run several one after another."""
+    problem, _, _, rng = case(12, 8, 3, 5)
+    ansatz = Ansatz(problem, 3, start="canonical", backend="gpu", dtype=np.complex64)
+    observable = Observable(kind="hit", threshold=float(ansatz.energies.min()))
+    angles = rng.uniform(-1, 1, size=(700, ansatz.size))
+    values, gradients = ansatz.many_with_gradients(angles, observable)
+    order = rng.permutation(700)
+    again, gradients_again = ansatz.many_with_gradients(angles[order], observable)
+    np.testing.assert_array_equal(again, values[order])
+    np.testing.assert_array_equal(gradients_again, gradients[order])
 
 
 def test_the_ansatz_takes_the_gpu_backend():

@@ -202,7 +202,9 @@ class Calibrator:
     @property
     def split_share(self) -> float:
         """Share of the reference that ranks alone are taken among."""
-        kind = make_map(self.map)
+        return self._split_of(make_map(self.map))
+
+    def _split_of(self, kind: TailMap) -> float:
         return kind.split if not self.split else self.split * kind.takes_ranks  # 0 never undoes a map's own split
 
     @property
@@ -392,7 +394,7 @@ class Calibrator:
 
     def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
         kind = make_map(name)
-        split = kind.split if not self.split else self.split * kind.takes_ranks  # 0 never undoes a map's own split
+        split = self._split_of(kind)
         if calibration is not None:
             if not kind.takes_ranks:
                 raise InputError(f"map {name!r} takes no ranks; it has no use for a calibration table")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +22,7 @@ BITS = 40  # of a term of the sums: its largest is two to this power
 LIMB = 32  # bits of the lower half of a sum
 BLOCK = 1 << 16  # rows summed up in 64 bits; each half stays far below that in 2³¹ blocks
 
-Counts = dict[str, NDArray[np.generic]]
+Counts = dict[str, NDArray[Any]]
 """What was counted of one column."""
 
 
@@ -79,7 +80,7 @@ class Ruler:
                 found[row] += (total >> LIMB, total & ((1 << LIMB) - 1))
         return _carried(found)
 
-    def column(self, counts: Mapping[str, NDArray[np.generic]]) -> Column | None:
+    def column(self, counts: Mapping[str, NDArray[Any]]) -> Column | None:
         """The distribution of everything that was counted; None where that is nothing."""
         equal, between = counts["equal"].astype(np.int64), counts["between"].astype(np.int64)
         low, high = counts["low"].astype(np.float64), counts["high"].astype(np.float64)
@@ -121,11 +122,11 @@ class Ruler:
         return self.middle + self.reach * away, self.reach * float(np.sqrt(max(0.0, square - away * away)))
 
 
-def merged_counts(one: Mapping[str, NDArray[np.generic]], other: Mapping[str, NDArray[np.generic]]) -> Counts:
+def merged_counts(one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]]) -> Counts:
     """What was counted in both."""
     return {
-        "equal": one["equal"] + other["equal"],  # type: ignore[operator]
-        "between": one["between"] + other["between"],  # type: ignore[operator]
+        "equal": one["equal"] + other["equal"],
+        "between": one["between"] + other["between"],
         "low": np.sort(np.concatenate([one["low"], other["low"]]))[:TAIL],
         "high": np.sort(np.concatenate([one["high"], other["high"]]))[-TAIL:],
         "sums": _carried(one["sums"].astype(np.int64) + other["sums"].astype(np.int64)),

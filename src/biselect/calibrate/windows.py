@@ -176,11 +176,15 @@ class WindowBuilder:
         sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
         if sketch.size == 0:
             return None
-        column = sketch.column()
-        if not np.isfinite(column.deviation):
-            assert self.names is not None
-            raise InputError(f"column {self.names[j]!r} of the reference holds values too large to square; rescale it")
-        return column
+        assert self.names is not None
+        return squarable(sketch.column(), self.names[j])
+
+
+def squarable(column: Column, name: str) -> Column:
+    """The column, if its deviation can be squared."""
+    if not column.deviation < np.sqrt(np.finfo(np.float64).max):
+        raise InputError(f"column {name!r} of the reference holds values too large to square; rescale it")
+    return column
 
 
 def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool) -> Categories:

@@ -27,10 +27,9 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
         memory: what threads of this machine may take, in bytes or as `2 GiB`; 2 GiB unless given. Workers of a cluster
             hold one block of rows at a time.
     """
-    most = bytes_of(memory)
-    refuse_place(on)
+    check_engine(on, memory)
     if on is None or on == "threads":
-        yield Threads(most)
+        yield Threads(bytes_of(memory))
     elif on.startswith("dask://"):
         with dask_client(on) as client:
             yield DaskCluster(on, client)
@@ -39,10 +38,11 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
             yield RayCluster(on, ray)
 
 
-def refuse_place(on: str | None) -> None:
-    """Refuse what names no place to run."""
+def check_engine(on: str | None, memory: int | str | None) -> None:
+    """Refuse what names no place to run, or no amount of memory."""
     if on is not None and on not in ("threads", "ray") and not on.startswith(("dask://", "ray://")):
         raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
+    bytes_of(memory)
 
 
 def bytes_of(memory: int | str | None) -> int:

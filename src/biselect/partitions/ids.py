@@ -5,6 +5,7 @@ An id is the text of its entry, as in `biselect.data.tables.texts`.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -227,7 +228,7 @@ def _texts_at(rows: NDArray[np.int64], column: str, partitions: Partitions, run:
     return [(row, content[begin:end].decode()) for row, begin, end in zip(wanted, [0, *ends], ends, strict=False)]
 
 
-def _refuse_absent(without: NDArray[np.generic], column: str, partitions: Partitions, where: str) -> None:
+def _refuse_absent(without: NDArray[Any], column: str, partitions: Partitions, where: str) -> None:
     if without.size:
         place = place_of(partitions, int(without[0].item()))
         raise InputError(f"{where}: column {column!r} has no value in {place}; every row needs an id")

@@ -8,6 +8,7 @@ from typing import Protocol
 import pyarrow as pa
 
 from biselect.core.json_files import refused_as
+from biselect.data.tables import require_columns
 from biselect.errors import InputError
 from biselect.partitions.parts import BLOCK_ROWS, Part, Partitions, RowSource
 
@@ -93,7 +94,4 @@ def refuse_empty(partitions: Partitions) -> Partitions:
 
 def refuse_absent(columns: Sequence[str], schema: pa.Schema, name: str) -> None:
     """An error for columns that a table does not have."""
-    there = set(schema.names)
-    if absent := [column for column in columns if column not in there]:
-        shown = ", ".join(map(repr, schema.names[:40])) + (" …" if len(schema.names) > 40 else "")
-        raise InputError(f"{name}: has no column {absent[0]!r}; it has {shown}")
+    require_columns(schema.empty_table(), columns, name)

@@ -2,14 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import Protocol
+from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
 from biselect.partitions.parts import Part
 
-Arrays = Mapping[str, NDArray[np.generic]]
+Arrays = Mapping[str, NDArray[Any]]
 """What a pass found, as named arrays of numbers, flags or bytes, so that it can be sent, kept and read back."""
 
 

@@ -19,12 +19,14 @@ from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.qaoa.starts import Start, basis_state
 from biselect.simulate.backends import choose_backend, make_simulator
-from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
+from biselect.simulate.gpu_batch import GpuBatch, takes_batches
+from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, Register, energy_table
 from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
     from biselect.qaoa.training import Training
+    from biselect.simulate.batches import Batches
 
 
 class Ansatz:
@@ -81,7 +83,7 @@ class Ansatz:
         self._stop = how["stop"] = stop
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
         self._simulator = self._make_simulator()
-        self._tables: dict[str, NDArray[Any]] = {}  # made when first asked for; copies of the ansatz share them
+        self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
 
     @classmethod
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
@@ -142,17 +144,21 @@ class Ansatz:
 
     def layers(self, angles: ArrayLike) -> Layers:
         """Phases and mixing angles of every layer."""
-        table = self.schedule.expand(angles)
-        gammas = table[:, :-1]
+        return self._layers(self.schedule.expand(angles))
+
+    def _layers(self, table: NDArray[np.float64]) -> Layers:
+        gammas = table[..., :-1]
         return Layers(
             sample=gammas @ self._sample_terms,
             feature=gammas @ self._feature_terms,
-            pair=(gammas @ self._pair_terms).reshape(-1, *self.problem.coupling.shape),
-            mixing=np.ascontiguousarray(table[:, -1]),
+            pair=(gammas @ self._pair_terms).reshape(*gammas.shape[:-1], *self.problem.coupling.shape),
+            mixing=np.ascontiguousarray(table[..., -1]),
         )
 
     def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
         """Expectation value of the energy, or of another observable."""
+        if observable.kind == "cvar":
+            return self.value_and_gradient(angles, observable)[0]
         self._check(observable)
         look(self._stop)
         return self._simulator.expectation(self.layers(angles), self._start, observable)
@@ -161,17 +167,29 @@ class Ansatz:
         self, angles: ArrayLike, observable: Observable = ENERGY
     ) -> tuple[float, NDArray[np.float64]]:
         """Expectation value and its gradient by the free angles, by the adjoint method."""
+        if observable.kind == "cvar":  # = q + E[min(E - q, 0)] / share at the share-quantile q, held in the derivative
+            lowest = quantile(self.energies, self.probabilities(angles), observable.share, self._stop)
+            excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
+            return lowest + excess / observable.share, gradient / observable.share
         self._check(observable)
         look(self._stop)
         value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
-        by_group = found.pair.reshape(len(found.pair), -1) @ self._by_pair
-        return value, self.schedule.pull_back(np.column_stack([by_group, found.mixing]))
+        return value, self._by_angle(found)
+
+    def _by_angle(self, found: PairGradient) -> NDArray[np.float64]:
+        """The gradient by the free angles, of one circuit or a batch."""
+        by_group = found.pair.reshape(*found.mixing.shape, -1) @ self._by_pair
+        return self.schedule.pull_back(np.concatenate([by_group, found.mixing[..., None]], axis=-1))
 
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self.runs_batches:
-            return self._gpu_batch().values(self._expanded(vectors))
+        if self.runs_batches:
+            self._check(observable)
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
 
     def many_with_gradients(
@@ -179,11 +197,23 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if observable is ENERGY and self.runs_batches:
-            values, gradients = self._gpu_batch().values_and_gradients(self._expanded(vectors))
-            return values, np.array([self.schedule.pull_back(gradient) for gradient in gradients])
+        if self.runs_batches:
+            self._check(observable)
+            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
+            return values, self.schedule.pull_back(gradients)
+        batches = self._cpu_batches(len(vectors), observable)
+        if batches is not None:
+            layers = self._layers(self.schedule.expand_batch(vectors))
+            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
+            return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
         return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+
+    def _cpu_batches(self, count: int, observable: Observable) -> Batches | None:
+        """What runs so many circuits at once on the CPU, or None where they are run one by one."""
+        self._check(observable)
+        look(self._stop)
+        return self._simulator.batches(count) if self.backend == "compiled" else None
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
@@ -196,25 +226,16 @@ class Ansatz:
             raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
         return vectors
 
-    def _expanded(self, vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-        return np.array([self.schedule.expand(vector) for vector in vectors]).reshape(-1, self.schedule.depth, 4)
-
     @property
     def runs_batches(self) -> bool:
-        """Whether the GPU can run a whole batch at once: the standard cost and start, and a small sector."""
-        return (
-            self.backend == "gpu"
-            and self.spec.start is None
-            and self.problem.sector.size <= 1_000_000
-            and self.spec.has_own_cost
-        )
+        """Whether the GPU runs a whole batch at once: its sector is small."""
+        return self.backend == "gpu" and takes_batches(self.problem.sector)
 
     def _gpu_batch(self) -> Any:
-        from biselect.simulate.gpu import GpuBatch
-
-        if not hasattr(self, "_batches"):
-            self._batches = GpuBatch(self.problem, self.samples, self.features)
-        return self._batches
+        if "batches" not in self._tables:
+            how = (self.problem, self.samples, self.features, self._by_pair, self._start)
+            self._tables["batches"] = GpuBatch(*how)
+        return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
@@ -268,12 +289,5 @@ class Ansatz:
         return self.cvar_and_gradient(angles, share)[0]
 
     def cvar_and_gradient(self, angles: ArrayLike, share: float = 0.05) -> tuple[float, NDArray[np.float64]]:
-        """CVaR and its gradient.
-
-        With q the share-quantile, CVaR = q + E[min(E - q, 0)] / share, and q may be held while differentiating.
-        """
-        if not 0 < share <= 1:
-            raise InputError(f"share must lie in (0, 1], got {share}")
-        lowest = quantile(self.energies, self.probabilities(angles), share, self._stop)
-        excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
-        return lowest + excess / share, gradient / share
+        """CVaR and its gradient by the free angles."""
+        return self.value_and_gradient(angles, Observable(kind="cvar", share=share))

@@ -88,13 +88,20 @@ class Schedule:
             raise InputError(
                 f"schedule {self.name!r} at depth {self.depth} has {self.size} angles, got shape {given.shape}"
             )
+        return self.expand_batch(given[None])[0]
+
+    def expand_batch(self, angles: ArrayLike) -> NDArray[np.float64]:
+        """Layer angles (batch, p, G + 1) of a batch of free angles, (batch, free)."""
+        given = np.asarray(angles, dtype=np.float64)
+        if given.ndim != 2 or given.shape[1] != self.size:
+            raise InputError(f"a batch must have the shape (batch, {self.size}), got {given.shape}")
         if not np.isfinite(given).all():
-            raise InputError(f"angles must be finite, got {given}")
-        return self.matrix @ given
+            raise InputError(f"angles must be finite, got {given[~np.isfinite(given).all(axis=1)][0]}")
+        return (given @ self.matrix.reshape(-1, self.size).T).reshape(-1, *self.matrix.shape[:2])
 
     def pull_back(self, gradient: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Gradient by free angles, of a gradient by layer angles."""
-        return gradient.ravel() @ self.matrix.reshape(-1, self.size)
+        """Gradient by free angles, of a gradient by layer angles (p, G + 1); or of a batch of them."""
+        return gradient.reshape(*gradient.shape[:-2], -1) @ self.matrix.reshape(-1, self.size)
 
     def embed(self, angles: ArrayLike, into: Schedule) -> NDArray[np.float64]:
         """The free angles of a larger schedule that give the same circuit."""

@@ -61,11 +61,9 @@ def open_pool(
         tables = [
             as_table(source, form) if _is_csv(source) else table for source, table in zip(sources, tables, strict=True)
         ]
-    if roles.id_column is None and (ids := row_labels(pool)) is not None:
-        name = getattr(pool.index, "name", None) or "index"
-        while name in tables[0].column_names:
-            name = f"{name}_"
-        tables[0], roles = tables[0].append_column(str(name), pa.array(ids)), replace(roles, id_column=str(name))
+    if roles.id_column is None and row_labels(pool) is not None:
+        tables[0], name = with_index(tables[0], pool)
+        roles = replace(roles, id_column=name)
     roles = resolved(roles, {name for table in tables for name in table.column_names})
     zero_led = {name for table in tables if (reading := reading_of(table)) for name in reading.codes}
     codes = codes_in(tables[-1], roles, zero_led) if paths_of(sources) else []
@@ -74,6 +72,19 @@ def open_pool(
         return replace(from_two_tables(tables[1], tables[0], roles), codes=codes)
     found = split_in_time(tables[0], roles, reference_until=str(reference_until), pool_last=pool_last)
     return replace(found, codes=codes)
+
+
+def with_index(table: pa.Table, frame: Any) -> tuple[pa.Table, str]:
+    """The table of a pandas frame whose index names the rows, with that index as a column, and the column's name."""
+    name = unused_name(str(getattr(frame.index, "name", None) or "index"), table)
+    return table.append_column(name, pa.array(row_labels(frame))), name
+
+
+def unused_name(name: str, table: pa.Table) -> str:
+    """A name like this one that no column of the table has."""
+    while name in table.column_names:
+        name += "_"
+    return name
 
 
 def check_given(

@@ -191,8 +191,12 @@ def find_kinds(
         null_scores: best scores of equally large draws from the reference, from `null_scores`.
         answer: solves a problem whose features come from these columns; None for `biselect.solve`.
     """
-    if answer is None:
-        answer = lambda asked, _: solve(asked, solver, seed=seed, time_limit=time_limit)  # noqa: E731
+
+    def solved(asked: SelectionProblem, columns: list[int]) -> Selection:
+        if answer is not None:
+            return answer(asked, columns)
+        return solve(asked, solver, seed=seed, time_limit=time_limit)
+
     if apart not in APART:
         raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
     if kinds < 1:
@@ -206,7 +210,7 @@ def find_kinds(
         try:
             asked = _without(sided, found, apart, pairs) if found else sided
             taken = {*asked.feature_rules.forced_out}
-            selection = answer(asked, sorted({j for at, (j, _) in enumerate(pairs) if at not in taken}))
+            selection = solved(asked, sorted({j for at, (j, _) in enumerate(pairs) if at not in taken}))
         except InfeasibleError:
             if not found:
                 raise

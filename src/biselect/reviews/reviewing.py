@@ -13,7 +13,7 @@ from biselect.calibrate.frames import NamedMatrix, library_of, row_labels, varyi
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
 from biselect.data.problem_files import read_problem
-from biselect.engines.choose import bytes_of, refuse_place
+from biselect.engines.choose import check_engine
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
@@ -24,7 +24,7 @@ from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
 from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, null_scores, sides_of
 from biselect.reviews.large.asking import LargeReview
-from biselect.reviews.large.opening import is_planned, large_tables
+from biselect.reviews.large.opening import large_tables, needs_all_rows
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
@@ -187,16 +187,16 @@ def review(
     files = [path.name for path in paths_of(sources)]
     heading = title or " in ".join(["What stands out", *files[:1]])
     call = command or call_in_words(review, given)
-    refuse_place(on)
-    bytes_of(memory)
-    if asked is not None and row_evidence is score_column is None and is_planned(calibrator, marginals, duplicates):
-        with large_tables(
-            *(pool, reference, roles, form, step),
-            **{
-                name: given[name]
-                for name in ("reference_until", "pool_last", "missing", "seed", "on", "memory", "resume")
-            },
-        ) as tables:
+    check_engine(on, memory)
+    needs_rows = needs_all_rows(calibrator, {**given, "marginals": marginals})
+    if needs_rows is not None and on is not None:
+        raise InputError(
+            f"on={on!r} reads tables in parts, but {needs_rows} needs all rows at hand; leave one of them out"
+        )
+    if asked is not None and needs_rows is None:
+        passed_on = ("reference_until", "pool_last", "missing", "seed", "on", "memory", "resume")
+        options = {name: given[name] for name in passed_on}
+        with large_tables(pool, reference, roles, form, step, **options) as tables:
             if tables is not None:
                 large = LargeReview(
                     tables=tables,

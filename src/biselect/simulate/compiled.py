@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, wait
-from math import comb
+from functools import partial
 from threading import RLock
 from typing import Any
 
@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
+from biselect.simulate.batches import MOST_AMPLITUDES, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
-from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
-from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, differentiate, evaluate
-from biselect.simulate.simd import BYTES
+from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
+from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
+from biselect.simulate.simd import BYTES, aligned_lines
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers
@@ -48,10 +49,13 @@ class CompiledSimulator:
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        self.samples = self._side(make_tables(samples, LIMIT, tail=2), False, columns, a, b, weights)
-        self.features = self._side(
-            make_tables(features, LIMIT, tail=2), True, rows, b, a, np.ascontiguousarray(weights.T)
+        tables = make_tables(samples, LIMIT, tail=2), make_tables(features, LIMIT, tail=2)
+        self.samples = self._side(tables[0], False, columns, a, b, weights)
+        self.features = self._side(tables[1], True, rows, b, a, np.ascontiguousarray(weights.T))
+        self._make_batches = partial(
+            Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads, stop
         )
+        self._batches: Batches | None = None
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
         self._state = self._lines(self.grid.blocks * self.grid.rows * 2)
@@ -76,6 +80,15 @@ class CompiledSimulator:
         with self._lock:
             return self._differentiate(layers, start, observable)
 
+    def batches(self, count: int) -> Batches | None:
+        """What runs so many circuits at once, or None where one at a time is faster."""
+        if count < self.lanes // 4 or self.sector.size > MOST_AMPLITUDES:
+            return None
+        with self._lock:
+            if self._batches is None:
+                self._batches = self._make_batches()
+        return self._batches
+
     def _differentiate(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable
     ) -> tuple[float, PairGradient]:
@@ -84,25 +97,27 @@ class CompiledSimulator:
             self._adjoint = self._lines(self._state.size // self.lanes)
         value = 0.0
         given = observable.kind == "values"
+        p, n, d = layers.pair.shape
+        circuit = self._circuit(layers, start, None if given else observable)
+        shares = [(np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
         if given:  # any diagonal: run, multiply outside, go back
             state = self.state(layers, start)
             weighted = observable.values * state
             value = float(np.vdot(state, weighted).real)
             self._write(self._adjoint, weighted)
-        elif start is not None:
-            self._write(self._state, start)
-        p, n, d = layers.pair.shape
-        shares = [(np.zeros(4), np.zeros(p), np.zeros((p, n, d)), np.zeros((p, d, n))) for _ in range(self.threads)]
-        circuit = self._circuit(layers, start, None if given else observable)
+        else:
+            if start is not None:
+                self._write(self._state, start)
+            found = self._forward(circuit, self._adjoint, keep=True, passes=2 * p + 1)
+            value = self.centred.as_given(float(found[0]), observable)
+            shares[0][0][-1] = found[1]
 
-        def work(thread: int, team: Team) -> None:
-            differentiate(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
+        def back(thread: int, team: Team) -> None:
+            undo(self._state, self._adjoint, circuit, self.work[thread], team, *shares[thread])
 
-        self._share(work, (1 if given else p + 1) + p)
-        if not given:
-            value = self.centred.as_given(float(sum(share[0][0] for share in shares)), observable)
-        pair = np.sum([share[2] + share[3].transpose(0, 2, 1) for share in shares], axis=0)
-        return value, PairGradient(pair=pair, mixing=np.sum([share[1] for share in shares], axis=0))
+        self._share(back, 0 if given else p + 1, 2 * p + 1)
+        pair = np.sum([share[1] + share[2].transpose(0, 2, 1) for share in shares], axis=0)
+        return value, PairGradient(pair=pair, mixing=np.sum([share[0] for share in shares], axis=0))
 
     def _run(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None, *, keep: bool) -> float:
         if observable is not None and observable.kind == "values":
@@ -110,29 +125,36 @@ class CompiledSimulator:
             return float(np.sum(np.abs(state) ** 2 * observable.values))
         if start is not None:
             self._write(self._state, start)
-        circuit, outs = self._circuit(layers, start, observable), np.zeros((self.threads, 2))
+        circuit = self._circuit(layers, start, observable)
+        found = float(self._forward(circuit, None, keep=keep, passes=layers.depth + 1)[0])
+        return 0.0 if observable is None else self.centred.as_given(found, observable)
+
+    def _forward(self, circuit: Circuit, adjoint: NDArray[Any] | None, *, keep: bool, passes: int) -> Any:
+        """Expectation value, and where an adjoint is formed the derivative by the last β that goes with it."""
+        outs = np.zeros((self.threads, 2))
 
         def work(thread: int, team: Team) -> None:
-            evaluate(self._state, circuit, keep, self.work[thread], team, outs[thread])
+            run(self._state, adjoint, circuit, keep, self.work[thread], team, outs[thread])
 
-        self._share(work, layers.depth + 1)
-        return 0.0 if observable is None else self.centred.as_given(float(outs[:, 0].sum()), observable)
+        self._share(work, 0, passes)
+        return outs.sum(axis=0)
 
     def _circuit(self, layers: Layers, start: NDArray[Any] | None, observable: Observable | None) -> Circuit:
+        pair = np.exp(1j * layers.pair)
         in_passes = PassLayers(
-            sample=layers.sample,
-            feature=layers.feature,
-            pair=layers.pair,
-            pair_turned=np.ascontiguousarray(layers.pair.transpose(0, 2, 1)),
-            mixing=np.stack(cos_and_tan(layers.mixing, self.real), axis=1),
+            sample=np.exp(1j * layers.sample),
+            feature=np.exp(1j * layers.feature),
+            pair=pair,
+            pair_turned=np.ascontiguousarray(pair.transpose(0, 2, 1)),
+            mixing=self._aligned(np.repeat(angle_lines(layers.mixing, self.real), self.lanes)),
         )
         goal = (False, 0, 0.0)
         if observable is not None:
             goal = (True, KINDS[observable.kind], self.centred.threshold(observable))
-        return Circuit(self.samples, self.features, self.grid, in_passes, start is None, *goal)
+        return Circuit(self.samples, self.features, self.grid, layers.depth, in_passes, start is None, *goal)
 
-    def _share(self, work: Callable[[int, Team], None], passes: int) -> None:
-        """Run the work on all threads; tell whoever watches how many passes are done."""
+    def _share(self, work: Callable[[int, Team], None], before: int, passes: int) -> None:
+        """Run the work on all threads; tell whoever watches how many passes are done, of those made before and all."""
         counter = np.zeros(1, dtype=np.int64)
         teams = [Team(thread, self.threads, counter, self.stop) for thread in range(self.threads)]
         if self.threads == 1 and self.progress is None:
@@ -143,7 +165,7 @@ class CompiledSimulator:
             running = [pool.submit(work, team.thread, team) for team in teams]
             while wait(running, timeout=None if self.progress is None else LOOK_EVERY).not_done:
                 if self.progress is not None:
-                    self.progress(min(1.0, int(counter[0]) / (self.threads * passes)))
+                    self.progress(min(1.0, (before + int(counter[0]) / self.threads) / passes))
             for done in running:
                 done.result()  # an error in a thread is an error here
         look(self.stop)
@@ -151,10 +173,7 @@ class CompiledSimulator:
     # Layout: tiles of one vector of feature states by all sample states, real and imaginary lines in turn
 
     def _lines(self, count: int) -> NDArray[Any]:
-        """Zeroed cache lines, aligned."""
-        raw = np.zeros(count * self.lanes + self.lanes, dtype=self.real)
-        offset = -raw.ctypes.data % BYTES // raw.itemsize
-        return raw[offset : offset + count * self.lanes]
+        return aligned_lines(count, self.real)
 
     def _tiles(self, lines: NDArray[Any]) -> NDArray[Any]:
         return lines.reshape(self.grid.blocks, self.grid.rows, 2, self.lanes)
@@ -217,7 +236,7 @@ class CompiledSimulator:
             x=self._lines(turned),
             y=self._lines(turned),
             stack=self._lines(deep),
-            heads=self._lines(3 * max(comb(t.heads, t.tail) for t in (self.samples.tables, self.features.tables))),
+            heads=self._lines(3 * max(len(side.tables.tails) for side in (self.samples, self.features))),
             items=self._lines(int(items)),
             total=self._lines(2),
         )

@@ -24,8 +24,8 @@ class Tables(NamedTuple):
     dimension: int  # number of basis states
     cubes: NDArray[np.int32]  # row numbers of all hypercubes, flat
     spans: NDArray[np.int64]  # (stages, limit + 1): where those with P = 1, 2, … begin in `cubes`, where the stage ends
-    tail: int  # how many elements a tail has, 1 or 2
-    heads: int  # how many items, from the first on, tails are taken from
+    tails: NDArray[np.int64]  # the items of every tail there is, (tails, 1 or 2)
+    tail_of: NDArray[np.int64]  # which of them each basis state has
     group_count: NDArray[np.int64]  # how many basis states each group has
     group_rest: NDArray[np.int64]  # a group's elements beside the tail, largest first, (groups, chosen - tail)
     group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
@@ -58,10 +58,32 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
         dimension=len(basis),
         cubes=np.concatenate(cubes) if cubes else np.empty(0, dtype=np.int32),
         spans=np.array(spans, dtype=np.int64).reshape(-1, limit + 1),
-        tail=tail,
-        heads=register.n - register.chosen + tail,
         **_groups(basis, tail),
     )
+
+
+def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The first stage for P = 0, 1, …: its hypercubes, and the items that the phases of their states are made of.
+
+    P = 0 are the states that the stage leaves alone. Of a hypercube (a row of 2^P states) the items are those that its
+    edges move, those that stay, and where the first ones move to: `chosen` + P of them.
+    """
+    limit = tables.spans.shape[1] - 1
+    span = tables.spans[0] if len(tables.spans) else np.zeros(limit + 1, dtype=np.int64)
+    cubes = [tables.cubes[span[p - 1] : span[p]].reshape(-1, 2**p).astype(np.int64) for p in range(1, limit + 1)]
+    alone = np.setdiff1d(np.arange(tables.dimension), np.concatenate([cube.ravel() for cube in cubes]))
+    holds = np.zeros((tables.dimension, register.n), dtype=bool)
+    np.put_along_axis(holds, register.subsets, True, axis=1)
+    found = []
+    for p, states in enumerate([alone[:, None], *cubes]):
+        corner = holds[states[:, 0]]
+        moved = [holds[states[:, 1 << e]] for e in range(p)]
+        leave = [corner & ~other for other in moved]
+        stay = corner & ~np.any([np.zeros_like(corner), *leave], axis=0)
+        parts = [*leave, stay, *(other & ~corner for other in moved)]
+        items = [np.nonzero(part)[1].reshape(len(states), -1) for part in parts] if len(states) else []
+        found.append((states, np.hstack(items) if items else np.empty((0, register.chosen + p), dtype=np.int64)))
+    return found
 
 
 def _hypercubes(
@@ -94,7 +116,10 @@ def _groups(basis: NDArray[np.int64], tail: int) -> dict[str, NDArray[np.int64]]
     starts = np.flatnonzero(np.r_[True, (rest[1:] != rest[:-1]).any(axis=1)])
     heads = rest[starts]
     same = np.cumprod(heads[1:] == heads[:-1], axis=1).sum(axis=1)
+    turned, tail_of = np.unique(basis[:, :tail][:, ::-1], axis=0, return_inverse=True)  # in the order of basis states
     return {
+        "tails": np.ascontiguousarray(turned[:, ::-1]),
+        "tail_of": tail_of.reshape(-1).astype(np.int64),
         "group_count": np.diff(np.r_[starts, len(basis)]),
         "group_rest": np.ascontiguousarray(heads),
         "group_kept": np.r_[0, same].astype(np.int64),

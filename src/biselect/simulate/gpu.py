@@ -1,8 +1,9 @@
 """The GPU backend: complex64, the whole state in device memory, CUDA kernels through CuPy.
 
-A layer is one pass over the feature register, which does the phase and all feature mixing of a row in shared memory,
-and one pass for each stage of the sample mixer, which does hypercubes of up to 64 rows in registers. `GpuBatch` runs
-many angle vectors of one small sector at once: one thread block runs a whole circuit.
+A pass over the feature register does all feature mixing of a row in shared memory, a pass for each stage of the sample
+mixer hypercubes of up to 64 rows in registers. The two mixers commute, so every second layer's phase goes with the
+first sample stage, every other one stands between two feature mixings in one pass, and the last pass takes the
+expectation value. Batches of small circuits: `gpu_batch`.
 """
 
 from functools import cache
@@ -14,18 +15,18 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
-from biselect.simulate.cube_tables import Tables, make_tables
-from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
+from biselect.simulate.cube_tables import Tables, make_tables, phase_cubes
+from biselect.simulate.layers import ENERGY, KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
 
-SAMPLE_LIMIT, FEATURE_LIMIT, BATCH_LIMIT = 6, 4, 3  # acting edges in a hypercube, as registers allow
+SAMPLE_LIMIT, BACK_LIMIT, FEATURE_LIMIT = 6, 5, 4  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
 COLUMN_THREADS = 128
+ROW_THREADS = 1024  # on a multiprocessor, in passes over the feature register
+FEATURE_PASSES = ("feature_pass<false, false>", "feature_pass<true, false>", "feature_pass<false, true>")
+NONE = np.float32(0)
 MOST_PAIRS = 1536  # whose derivatives a block sums in shared memory
 SHARED_BESIDES = 8192  # shared memory that kernels and the system need beside the rows
-SUMS = 1024  # bytes of shared memory for the value and the derivatives of a batch's circuit
-BATCH_THREADS = 512
 ELSEWHERE = "take backend='compiled'"  # what the GPU cannot hold
-MOST_AMPLITUDES = 1_000_000  # beyond this a circuit fills the GPU by itself, and is not run in batches
 
 
 def require_cupy() -> Any:
@@ -75,11 +76,16 @@ def multiprocessors(cp: Any) -> int:
 
 
 def struct(**fields: Any) -> Any:
-    """A C struct of pointers and ints, passed to a kernel by value."""
-    kinds = [(name, np.int32 if isinstance(value, int) else np.uintp) for name, value in fields.items()]
-    packed = np.zeros((), dtype=np.dtype(kinds, align=True))
+    """A C struct of pointers, numbers and other structs, passed to a kernel by value."""
+    values: dict[str, Any] = {}
     for name, value in fields.items():
-        packed[name] = value if isinstance(value, int) else value.data.ptr
+        if isinstance(value, int):
+            values[name] = np.int32(value)
+        else:
+            values[name] = value if isinstance(value, np.generic) else np.uintp(value.data.ptr)
+    packed = np.zeros((), dtype=np.dtype([(name, value.dtype) for name, value in values.items()], align=True))
+    for name, value in values.items():
+        packed[name] = value
     return packed[()]
 
 
@@ -95,6 +101,17 @@ def packed_tables(cp: Any, tables: Tables) -> tuple[Any, Any]:
     cubes = np.concatenate([np.zeros(0, dtype=np.int32), *parts])
     arrays = cp.asarray(cubes.astype(np.uint16)), cp.asarray(np.array(spans, dtype=np.int32).reshape(-1, 2))
     return struct(cubes=arrays[0], spans=arrays[1], stages=len(tables.spans)), arrays
+
+
+def in_words(items: NDArray[np.int64]) -> NDArray[np.uint32]:
+    """Rows of item numbers, two to a word."""
+    even = np.pad(items, ((0, 0), (0, items.shape[1] % 2))).astype(np.uint32)
+    return np.ascontiguousarray(even[:, ::2] | even[:, 1::2] << 16)
+
+
+def row_threads(columns: int) -> int:
+    """How many threads work on a row."""
+    return 256 if columns < 2048 else 512 if columns < 6144 else 1024
 
 
 class GpuSimulator:
@@ -115,15 +132,24 @@ class GpuSimulator:
                 f"{ELSEWHERE}"
             )
         self._check_memory()
-        self.row_threads = 256 if self.columns < 2048 else 512 if self.columns < 6144 else 1024
-        names = [f"sample_stage{back}<{p}>" for back in ("", "_back") for p in range(1, SAMPLE_LIMIT + 1)]
+        self.row_threads = row_threads(self.columns)
         sizes = {"N": self.n, "K": samples.chosen, "D": self.d, "COLUMNS": self.columns, "THREADS": self.row_threads}
-        self.module = load_module("sector.cu", tuple(names), tuple(sizes.items()))
+        sizes |= {"RESIDENT": max(1, ROW_THREADS // self.row_threads), "EDGES": FEATURE_LIMIT}
+        self.sizes = tuple({**sizes, "COLUMN_THREADS": COLUMN_THREADS}.items())
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
         self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))
         sample_tables = make_tables(samples, SAMPLE_LIMIT)
         self.stages = _sample_stages(cp, sample_tables)
+        self.stages_back = _sample_stages(cp, make_tables(samples, BACK_LIMIT))
+        self.first = [
+            (p, cp.asarray(states.astype(np.int32)), cp.asarray(in_words(items)), len(states))
+            for p, (states, items) in enumerate(phase_cubes(sample_tables, samples))
+            if len(states)
+        ]
+        staged = {size for stage in self.stages for size, *_ in stage}
+        names = [f"sample_stage<{p}>" for p in sorted(staged)] + [f"sample_phase<{p}>" for p, *_ in self.first]
+        self.module = load_module("sector.cu", (*names, *FEATURE_PASSES), self.sizes)
         self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT))
         self.groups = self._group_struct(sample_tables)
         self.centred = Centred.of(problem, np.float32)
@@ -132,16 +158,19 @@ class GpuSimulator:
         energies = self._item_table(-about_zero.sample_scores, -about_zero.feature_scores, -weights)
         self.energies = cp.asarray(energies.astype(np.float32))
         self.psi = cp.empty((self.rows, self.columns), dtype=cp.complex64)
+        self.out = cp.zeros(1)
         self.adjoint: Any = None
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
         self._evolve(layers, start)
-        return self._observe(observable, adjoint=False)
+        return self._observe(layers, observable, adjoint=False)
 
     def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
         """The final state, C(N, k) × C(D, m)."""
         self._evolve(layers, start)
+        if layers.depth % 2:
+            self._mix_features(layers, layers.depth - 1)
         return self.cp.asnumpy(self.psi)
 
     def value_and_gradient(
@@ -150,16 +179,18 @@ class GpuSimulator:
         """Expectation value and its derivatives by every phase and every mixing angle."""
         cp = self.cp
         if self.adjoint is None:
+            staged = {size for stage in self.stages_back for size, *_ in stage}
+            self.back = load_module("sector.cu", tuple(f"sample_stage_back<{p}>" for p in sorted(staged)), self.sizes)
             self._check_memory()
             self.adjoint = cp.empty_like(self.psi)
         self._evolve(layers, start)
-        value = self._observe(observable, adjoint=True)
+        value = self._observe(layers, observable, adjoint=True)
         pair, mixing = cp.zeros((layers.depth, self.n, self.d)), cp.zeros(layers.depth)
         with_each = np.int32(self.columns_with.size // self.d)
         for layer in reversed(range(layers.depth)):
             angle = _rotation(layers.mixing[layer])
             by_beta = mixing[layer : layer + 1]
-            for stage in reversed(self.stages):
+            for stage in reversed(self.stages_back):
                 self._launch_stage("sample_stage_back", stage, (self.psi, self.adjoint), (*angle, by_beta))
             states = (self.psi, self.adjoint, self.groups, self._turns(layers, layer))
             rest = (self.columns_with, with_each, self.feature_tables, *angle, by_beta, pair[layer])
@@ -167,28 +198,51 @@ class GpuSimulator:
         return value, PairGradient(pair=cp.asnumpy(pair), mixing=cp.asnumpy(mixing))
 
     def _evolve(self, layers: Layers, start: NDArray[Any] | None) -> None:
+        """All layers, but for a last feature mixing of an odd number of them."""
         if start is not None:
             self.psi.set(np.ascontiguousarray(start, dtype=np.complex64))
         for layer in range(layers.depth):
             angle = _rotation(layers.mixing[layer])
-            uniform = (self.rows * self.columns) ** -0.5 if start is None and layer == 0 else 0.0
-            phases = (np.float32(uniform), self.groups, self._turns(layers, layer))
-            self._launch_rows("feature_pass", 1, (self.psi, *phases, self.feature_tables, *angle))
-            for stage in self.stages:
+            turns, stages = self._turns(layers, layer), self.stages
+            if layer % 2:
+                self._mix_features(layers, layer - 1, turns, angle)
+            else:
+                uniform = (self.rows * self.columns) ** -0.5 if start is None and layer == 0 else 0.0
+                self._launch_stage("sample_phase", self.first, (self.psi, np.float32(uniform)), (turns, *angle))
+                stages = stages[1:]
+            for stage in stages:
                 self._launch_stage("sample_stage", stage, (self.psi,), angle)
 
-    def _observe(self, observable: Observable, *, adjoint: bool) -> float:
-        cp = self.cp
+    def _mix_features(self, layers: Layers, layer: int, turns: Any = None, then: Any = (NONE, NONE)) -> None:
+        """A layer's feature mixing; with the next one's phase and feature mixing, where that is given."""
+        name = f"feature_pass<{'false' if turns is None else 'true'}, false>"
+        given = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[layer]))
+        phase = (self.energies if turns is None else turns, *then)
+        self._launch_rows(name, 1, (*given, *phase, self._goal(ENERGY), self.out))
+
+    def _observe(self, layers: Layers, observable: Observable, *, adjoint: bool) -> float:
+        """The last feature mixing, if it is still to be done, the expectation value and, if wanted, the adjoint."""
+        cp, pending = self.cp, layers.depth % 2 == 1
+        self.out[:] = 0
+        if pending and not adjoint and observable.kind != "values":
+            given = (self.psi, self.groups, self.feature_tables, *_rotation(layers.mixing[-1]), self.energies)
+            self._launch_rows("feature_pass<false, true>", 1, (*given, NONE, NONE, self._goal(observable), self.out))
+            return self.centred.as_given(float(self.out[0]), observable)
+        if pending:
+            self._mix_features(layers, layers.depth - 1)
         if observable.kind == "values":
             values = cp.asarray(observable.values)
             if adjoint:
                 self.adjoint[:] = values * self.psi
             return float((values * cp.abs(self.psi) ** 2).sum())
-        out = cp.zeros(1)
-        states = (self.psi, self.psi if self.adjoint is None else self.adjoint, self.groups, self.energies)
-        kind = (np.int32(KINDS[observable.kind]), np.float32(self.centred.threshold(observable)), np.int32(adjoint))
-        self._launch_rows("observe", 0, (*states, *kind, out))
-        return self.centred.as_given(float(out[0]), observable)
+        states = (self.psi, self.adjoint if adjoint else self.psi, self.groups, self._goal(observable))
+        self._launch_rows("observe", 0, (*states, np.int32(adjoint), self.out))
+        return self.centred.as_given(float(self.out[0]), observable)
+
+    def _goal(self, observable: Observable) -> Any:
+        """The struct Goal."""
+        threshold = np.float32(self.centred.threshold(observable))
+        return struct(energies=self.energies, kind=KINDS[observable.kind], threshold=threshold)
 
     def _check_memory(self) -> None:
         """Refuse one more state where the device has no room for it."""
@@ -199,12 +253,13 @@ class GpuSimulator:
                 f"a state needs {needed / 2**30:.1f} GiB, but the GPU has {free / 2**30:.1f} GiB free; {ELSEWHERE}"
             )
 
-    def _launch_stage(self, name: str, stage: list[tuple[int, Any, int]], states: Any, rest: Any) -> None:
-        """One stage of the sample mixer: hypercubes of each size."""
+    def _launch_stage(self, name: str, stage: list[tuple[Any, ...]], states: Any, rest: Any) -> None:
+        """One stage of the sample mixer: hypercubes of each size, (P, tables, how many)."""
         blocks = -(-self.columns // COLUMN_THREADS)
-        for size, cubes, count in stage:
-            kernel = self.module.get_function(f"{name}<{size}>")
-            kernel((count * blocks,), (COLUMN_THREADS,), (*states, np.int32(blocks), cubes, *rest))
+        for size, *tables, count in stage:
+            module = self.back if name.endswith("_back") else self.module
+            kernel = module.get_function(f"{name}<{size}>")
+            kernel((count * blocks,), (COLUMN_THREADS,), (*states, np.int32(blocks), *tables, *rest))
 
     def _launch_rows(self, name: str, states: int, arguments: tuple[Any, ...]) -> None:
         """A kernel that goes through the rows, group by group, with this many states' rows in shared memory."""
@@ -247,7 +302,7 @@ def _rotation(beta: float) -> tuple[np.float32, np.float32]:
     return np.float32(cosine), np.float32(tangent)
 
 
-def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[int, Any, int]]]:
+def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[Any, ...]]]:
     """For each stage the hypercubes by size: (P, row numbers on the device, how many)."""
     flat = cp.asarray(tables.cubes)
     stages = []
@@ -255,72 +310,3 @@ def _sample_stages(cp: Any, tables: Tables) -> list[list[tuple[int, Any, int]]]:
         sizes = range(1, len(span))
         stages.append([(p, flat[span[p - 1] : span[p]], int(span[p] - span[p - 1]) >> p) for p in sizes])
     return [[entry for entry in stage if entry[2]] for stage in stages]
-
-
-class GpuBatch:
-    """The tensor-Dicke start and the three cost components, for batches of layer angles; the cost is the observable."""
-
-    def __init__(self, problem: SelectionProblem, samples: Register, features: Register) -> None:
-        cp = self.cp = require_cupy()
-        rows, columns = samples.subsets, features.subsets
-        self.shape = (len(rows), len(columns))
-        if self.shape[0] * self.shape[1] > MOST_AMPLITUDES or max(self.shape) >= 2**16:
-            raise InputError(f"batches are for sectors of up to {MOST_AMPLITUDES:,} amplitudes, here are {self.shape}")
-        self.stride = self.shape[1] | 1
-        weights = problem.coupling_weight * problem.coupling.astype(np.float64)
-        pair = sum(sum(weights[rows[:, s]][:, columns[:, f]] for f in range(problem.m)) for s in range(problem.k))
-        self.pair = cp.asarray(np.ascontiguousarray(pair, dtype=np.float32))
-        self.by_row = cp.asarray(problem.sample_scores[rows].sum(axis=1).astype(np.float32))
-        self.by_column = cp.asarray(problem.feature_scores[columns].sum(axis=1).astype(np.float32))
-        self.registers = (samples, features)
-        self.modes = {gradient: self._mode(gradient) for gradient in (False, True)}
-
-    def _mode(self, gradient: bool) -> Any:
-        """Kernel, rows held at once, tables: with two states fewer rows fit, and hypercubes must be smaller."""
-        cp = self.cp
-        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"] - SUMS
-        row = (2 if gradient else 1) * self.stride * 8
-        whole = self.shape[0] * row <= most
-        chunk = self.shape[0] if whole else min(self.shape[0], most // 2 // row)
-        sizes = (("ROWS", self.shape[0]), ("COLUMNS", self.shape[1]), ("STRIDE", self.stride), ("CHUNK", chunk))
-        name = f"run_batch<{'true' if gradient else 'false'}>"
-        kernel = load_module("batch.cu", (name,), (*sizes, ("THREADS", BATCH_THREADS))).get_function(name)
-        return kernel, chunk, [packed_tables(cp, make_tables(register, BATCH_LIMIT)) for register in self.registers]
-
-    def values(self, angles: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Expected energies of layer angles (batch, p, 4): γ_S, γ_F, γ_SF, β."""
-        return self.run(self.on_device(angles), gradient=False).get()[:, 0]
-
-    def values_and_gradients(self, angles: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Expected energies, and their derivatives by every layer angle, (batch, p, 4)."""
-        found = self.run(self.on_device(angles), gradient=True).get()
-        return found[:, 0], found[:, 1:].reshape(angles.shape)
-
-    def on_device(self, angles: NDArray[np.float64]) -> Any:
-        """Layer angles as the kernel wants them: γ in turns, single precision."""
-        given = np.array(angles, dtype=np.float64)
-        if given.ndim != 3 or given.shape[2] != 4:
-            raise InputError(f"a batch of layer angles must have the shape (batch, depth, 4), got {given.shape}")
-        given[:, :, :3] /= 2 * np.pi
-        return self.cp.asarray(given.astype(np.float32))
-
-    def run(self, angles: Any, *, gradient: bool) -> Any:
-        """Value and derivatives on the device, (batch, 1 + 4p); angles come from `on_device`."""
-        cp = self.cp
-        batch, depth, _ = angles.shape
-        kernel, chunk, tables = self.modes[gradient]
-        states = 2 if gradient else 1
-        shared = 8 * (1 + 4 * depth) + states * chunk * self.stride * 8
-        if 8 * (1 + 4 * depth) > SUMS:
-            raise InputError(f"batches take circuits of up to depth {(SUMS // 8 - 1) // 4}, got {depth}")
-        kernel.max_dynamic_shared_size_bytes = shared
-        most = cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]
-        grid = min(batch, max(1, min(1 if gradient else 2, most // shared)) * multiprocessors(cp))
-        whole = chunk == self.shape[0]
-        slots = cp.empty(1 if whole else grid * states * self.shape[0] * self.stride, dtype=cp.complex64)
-        out = cp.empty((batch, 1 + 4 * depth))
-        packed = (slots, *(table[0] for table in tables), self.pair, self.by_row, self.by_column)
-        uniform = np.float32((self.shape[0] * self.shape[1]) ** -0.5)
-        arguments = (*packed, angles, np.int32(depth), np.int32(batch), uniform, out)
-        kernel((grid,), (BATCH_THREADS,), arguments, shared_mem=shared)
-        return out

@@ -43,6 +43,7 @@ class Layers:
     """p layers; each is a diagonal phase and then mixing on both registers.
 
     The phase of layer l multiplies `|S, F⟩` by exp(i(Σ_{i∈S} sample + Σ_{j∈F} feature + Σ_{i∈S,j∈F} pair)).
+    A batch of circuits has one more axis in front.
 
     Attributes:
         sample: (p, N).
@@ -59,12 +60,12 @@ class Layers:
     @property
     def depth(self) -> int:
         """How many layers, p."""
-        return len(self.mixing)
+        return self.mixing.shape[-1]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class PairGradient:
-    """Derivatives of an expectation value.
+    """Derivatives of an expectation value; those of a batch have one more axis in front.
 
     Attributes:
         pair: by every pair phase, (p, N, D). Within the budgets a sample phase acts as its row of pair phases over m,
@@ -76,7 +77,7 @@ class PairGradient:
     mixing: NDArray[np.float64]
 
 
-OBSERVABLES = ("energy", "hit", "excess", "values")
+OBSERVABLES = ("energy", "hit", "excess", "values", "cvar")
 KINDS = {"energy": 0, "hit": 1, "excess": 2}  # as kernels know them
 
 
@@ -86,14 +87,17 @@ class Observable:
 
     Attributes:
         kind: `energy`: E; `hit`: 1 where E ≤ threshold (to within rounding, so that a state whose energy is the
-            threshold counts); `excess`: min(E - threshold, 0), of which CVaR is made; `values`: the matrix itself.
+            threshold counts); `excess`: min(E - threshold, 0), of which CVaR is made; `values`: the matrix itself;
+            `cvar`: the mean energy of the lowest `share` of the distribution, which `Ansatz` turns into an `excess`.
         threshold: for `hit` and `excess`.
         values: C(N, k) × C(D, m) numbers in the order of the registers' subsets, for `values`.
+        share: for `cvar`, in (0, 1].
     """
 
     kind: str = "energy"
     threshold: float = 0.0
     values: NDArray[np.float64] | None = None
+    share: float = 0.05
 
     def __post_init__(self) -> None:
         if self.kind not in OBSERVABLES:
@@ -104,6 +108,8 @@ class Observable:
             raise InputError("an observable of kind 'values' needs values, and only that kind does")
         if self.values is not None and not np.isfinite(self.values).all():
             raise InputError("the values of an observable must be finite")
+        if not 0 < self.share <= 1:
+            raise InputError(f"share must lie in (0, 1], got {self.share}")
 
     def of(self, energies: NDArray[np.float64], scale: float) -> NDArray[np.float64]:
         """The observable of a table of energies whose terms add up to at most `scale`."""
@@ -113,7 +119,7 @@ class Observable:
             return (energies <= self.threshold + rounding_slack(scale, np.float64)).astype(np.float64)
         if self.kind == "excess":
             return np.minimum(energies - self.threshold, 0.0)
-        assert self.values is not None
+        assert self.values is not None  # "cvar" is no function of the energy alone
         return self.values
 
 
@@ -181,6 +187,12 @@ def cos_and_tan(beta: Any, real: type[np.floating[Any]]) -> tuple[Any, Any]:
     if real is np.float32:
         cosine = np.where(np.abs(cosine) < SMALLEST_COSINE, np.copysign(SMALLEST_COSINE, cosine), cosine)
     return cosine, np.sin(beta) / cosine
+
+
+def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> NDArray[np.float64]:
+    """What the kernels want of each mixing angle, on one more axis: cos β, its square and cube, tan β."""
+    cosine, tangent = cos_and_tan(mixing, real)
+    return np.stack([cosine, cosine**2, cosine**3, tangent], axis=-1)
 
 
 def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.float64]:

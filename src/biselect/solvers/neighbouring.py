@@ -46,8 +46,12 @@ def neighbours(
     deadline = Run.now() + time_limit
     done_before = selection.info.get("steps")  # of most solvers a number
     search = isinstance(done_before, list) and "branch and bound" in done_before
-    if answer is None:
-        answer = lambda asked, seconds: solve(asked, "exact", seed=seed, time_limit=seconds, search=search)  # noqa: E731
+
+    def solved(asked: SelectionProblem, seconds: float) -> Selection:
+        if answer is not None:
+            return answer(asked, seconds)
+        return solve(asked, "exact", seed=seed, time_limit=seconds, search=search)
+
     steps = [(up, right) for up in range(-rows, rows + 1) for right in range(-columns, columns + 1) if up or right]
     steps.sort(key=lambda step: (abs(step[0]) + abs(step[1]), step))  # the nearest first
     found = [selection]
@@ -60,7 +64,7 @@ def neighbours(
                 problem = replace(selection.problem, k=selection.problem.k + up, m=selection.problem.m + right)
             except (InputError, InfeasibleError):
                 continue
-            found.append(answer(problem, left / (len(steps) - done)))
+            found.append(solved(problem, left / (len(steps) - done)))
             if told is not None:
                 told((done + 1) / len(steps), selection.energy)
     return sorted(found, key=lambda near: (near.problem.k, near.problem.m))

@@ -161,6 +161,7 @@ def test_names_may_stand_together_and_rows_without_ids_go_by_position(tables, ti
         ({"k": 0}, "k = 0 is out of range: with 4000 samples"),
         ({"m": 0}, "m must be a whole number of at least 1"),
         ({"on": "spark"}, "cannot run there"),
+        ({"on": "threads", "m": "auto"}, "reads tables in parts, but m='auto' needs all rows at hand"),
         ({"memory": "2 parsecs"}, "give a size"),
         ({"pool_last": 5}, "pool_last= goes with reference_until="),
         ({"label_column": "id"}, "more than 1,000 different values"),

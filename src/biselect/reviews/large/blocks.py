@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -45,8 +45,13 @@ class FeatureColumns:
         if self.kept is not None:
             found = align(found, self.kept, named=True, where=self.where)
         at = np.arange(len(found)) if positions is None else positions
-        place: Callable[[int], str] = lambda row: f"row {at[row]:,}"  # noqa: E731
-        refuse_unusable(found.values, found.names, where=self.where, missing=self.missing, place_of=place)
+        refuse_unusable(
+            found.values,
+            found.names,
+            where=self.where,
+            missing=self.missing,
+            place_of=lambda row: f"row {at[row]:,}",
+        )
         return found
 
     def numbers(self, block: pa.Table) -> dict[str, NDArray[Any]]:
@@ -77,7 +82,7 @@ def told_of(part: Part) -> Iterator[None]:
         raise InputError(f"{part.name}: {error}") from error
 
 
-def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[np.generic]]:
+def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[Any]]:
     """Tables as arrays of bytes, one after the other, so that they can be sent and joined."""
     streams = []
     for table in tables:
@@ -91,7 +96,7 @@ def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[np.generic]]:
     }
 
 
-def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> pa.Table:
+def unpacked(arrays: Mapping[str, NDArray[Any]]) -> pa.Table:
     """The rows of all tables that were packed."""
     ends = np.cumsum(arrays["sizes"].astype(np.int64))
     parts = np.split(arrays["bytes"].astype(np.uint8, copy=False), ends[:-1])
@@ -100,8 +105,8 @@ def unpacked(arrays: Mapping[str, NDArray[np.generic]]) -> pa.Table:
 
 
 def joined(
-    one: Mapping[str, NDArray[np.generic]], other: Mapping[str, NDArray[np.generic]], names: Sequence[str]
-) -> dict[str, NDArray[np.generic]]:
+    one: Mapping[str, NDArray[Any]], other: Mapping[str, NDArray[Any]], names: Sequence[str]
+) -> dict[str, NDArray[Any]]:
     """These arrays of both, one after the other."""
     return {name: np.concatenate([one[name], other[name]]) for name in names}
 
@@ -111,6 +116,6 @@ def as_bytes(content: Any) -> NDArray[np.uint8]:
     return np.frombuffer(json.dumps(content, ensure_ascii=False).encode(), dtype=np.uint8)
 
 
-def from_bytes(array: NDArray[np.generic]) -> Any:
+def from_bytes(array: NDArray[Any]) -> Any:
     """What `as_bytes` wrote."""
     return json.loads(array.astype(np.uint8).tobytes())

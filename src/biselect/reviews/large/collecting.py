@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -118,7 +119,7 @@ class QuickLook:
         rises = np.diff([0.0, *levels, calibrator.cap]).astype(np.float32)
         return cls(lows=lows, highs=highs, rises=np.nextafter(rises, np.float32(np.inf)))
 
-    def weights(self, column: int, x: NDArray[np.generic], out: NDArray[np.float32]) -> None:
+    def weights(self, column: int, x: NDArray[Any], out: NDArray[np.float32]) -> None:
         """Fill `out` with at least what each number of a column weighs."""
         from biselect.reviews.large.heavy_kernel import levels_of  # loads numba
 

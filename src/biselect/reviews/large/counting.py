@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -13,8 +14,7 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.counted_columns import Counts, Ruler, drawn, lots, merged_counts
 from biselect.calibrate.frames import rows_of
 from biselect.calibrate.isolation import SAMPLE
-from biselect.calibrate.windows import Windows, known_categories, windows_of
-from biselect.errors import InputError
+from biselect.calibrate.windows import Windows, known_categories, squarable, windows_of
 from biselect.partitions.parts import Part
 from biselect.partitions.table_pass import Arrays
 from biselect.reviews.large.blocks import FeatureColumns, told_of
@@ -60,12 +60,13 @@ class Counting:
             matrix = self.features.matrix(block)
             columns = {name: matrix.values[:, j] for j, name in enumerate(matrix.names)}
         aside = drawn(first, block.num_rows, self.split, 2 * self.seed + ASIDE) if self.split else None
-        found: dict[str, NDArray[np.generic]] = {}
+        found: dict[str, NDArray[Any]] = {}
         for window in range(2 if self.split else 1):
-            rows = slice(None) if aside is None else np.flatnonzero(aside if window else ~aside)
-            found[f"rows {window}"] = np.array([block.num_rows if aside is None else rows.size])  # type: ignore[union-attr]
+            rows = np.arange(block.num_rows) if aside is None else np.flatnonzero(aside if window else ~aside)
+            found[f"rows {window}"] = np.array([rows.size])
             for j, ruler in self.rulers.items():
-                values = columns[self.columns[j]][rows].astype(np.float64)
+                values = columns[self.columns[j]] if aside is None else columns[self.columns[j]][rows]
+                values = values.astype(np.float64)
                 known = values[~np.isnan(values)]
                 found[f"absent {window} {j}"] = np.array([values.size - known.size])
                 found |= {f"{name} {window} {j}": array for name, array in ruler.count(known).items()}
@@ -73,17 +74,18 @@ class Counting:
 
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """What two neighbouring runs of parts hold together."""
-        found: dict[str, NDArray[np.generic]] = {}
+        found: dict[str, NDArray[Any]] = {}
         for window in range(2 if self.split else 1):
             for name in (f"rows {window}", *(f"absent {window} {j}" for j in self.rulers)):
-                found[name] = before[name] + after[name]  # type: ignore[operator]
+                found[name] = before[name] + after[name]
             for j in self.rulers:
-                both = merged_counts(_of(before, window, j), _of(after, window, j))
+                both = merged_counts(counts_of(before, j, window), counts_of(after, j, window))
                 found |= {f"{name} {window} {j}": array for name, array in both.items()}
         return found
 
 
-def _of(arrays: Arrays, window: int, j: int) -> Counts:
+def counts_of(arrays: Arrays, j: int, window: int = 0) -> Counts:
+    """What was counted of one column, in the rows to fit on or those set aside."""
     return {name: arrays[f"{name} {window} {j}"] for name in ("equal", "between", "low", "high", "sums")}
 
 
@@ -116,14 +118,10 @@ def windows_from(
     absent = np.zeros((2, len(sample.names)), dtype=np.int64)
     columns = {}
     for j, ruler in asked.rulers.items():
-        found = [ruler.column(_of(arrays, window, j)) for window in windows]
+        found = [ruler.column(counts_of(arrays, j, window)) for window in windows]
         for window in windows:
             absent[window, j] = int(arrays[f"absent {window} {j}"][0])
-        for column in found:
-            if column is not None and not np.isfinite(np.square(column.deviation, dtype=np.longdouble).astype(float)):
-                raise InputError(
-                    f"column {sample.names[j]!r} of the reference holds values too large to square; rescale it"
-                )
+        found = [None if column is None else squarable(column, sample.names[j]) for column in found]
         columns[j] = (found[0], found[1] if asked.split else None)
     labels = {}
     for j, name in enumerate(sample.names):

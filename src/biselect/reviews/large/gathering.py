@@ -23,6 +23,7 @@ from biselect.partitions.parts import Part, Partitions
 from biselect.partitions.table_pass import Arrays, Pass
 from biselect.partitions.time_cut import ORIGIN
 from biselect.progress import Steps
+from biselect.reviews.inputs import unused_name
 from biselect.reviews.large.blocks import FeatureColumns, unpacked
 from biselect.reviews.large.collecting import Collecting, Heavy, QuickLook, moved_back, view_of
 from biselect.reviews.large.counting import counting_of, windows_from
@@ -56,6 +57,7 @@ class Tables:
         step: tells a person what is done.
         missing: as for the calibrator.
         seed: fixes samples and draws.
+        codes: columns of numbers taken for categories, because they look like codes.
         times: first and last time of `reference` and `pool`, as text, where they are known.
     """
 
@@ -66,6 +68,7 @@ class Tables:
     step: Steps
     missing: str
     seed: int
+    codes: Sequence[str]
     times: Mapping[str, tuple[str, str]]
 
     def run(self, asked: Pass, table: Partitions) -> Arrays:
@@ -324,9 +327,7 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
         numbers=(),
     )
     if roles.id_column is None:
-        name = "row"
-        while name in table.column_names:
-            name += "_"
+        name = unused_name("row", table)
         origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
         table = table.append_column(name, pa.array(origin.astype(str)))
         roles = replace(roles, id_column=name)
@@ -335,6 +336,7 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
         from_two_tables(empty, table, roles),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
+        codes=tables.codes,
         times=tables.times,
     )
     label = tables.roles.label_column

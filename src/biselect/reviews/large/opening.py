@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -28,7 +28,7 @@ from biselect.partitions.parts import Partitions
 from biselect.partitions.spool import Spool
 from biselect.partitions.time_cut import cut_in_time
 from biselect.progress import Steps
-from biselect.reviews.inputs import check_given, codes_in, resolved, with_roles
+from biselect.reviews.inputs import check_given, codes_in, paths_of, resolved, with_index, with_roles
 from biselect.reviews.large.gathering import Tables
 
 POOL_CELLS = 1 << 23  # rows times features; more are not held
@@ -39,14 +39,17 @@ STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that t
 PLANNED_MARGINALS = ("isolation", "none")
 
 
-def is_planned(calibrator: Calibrator, marginals: str, duplicates: str) -> bool:
-    """Whether what is asked for needs no more than a few passes; all else needs the whole tables at hand."""
-    return (
-        calibrator.map != "auto"
-        and not make_map(calibrator.map).needs_labels
-        and marginals in PLANNED_MARGINALS
-        and duplicates == "error"
-    )
+def needs_all_rows(calibrator: Calibrator, given: Mapping[str, Any]) -> str | None:
+    """The first option of a review for which all rows must be at hand; None where a few passes over them will do."""
+    reasons = {
+        "m='auto'": given["m"] == "auto",
+        "row_evidence=": given["row_evidence"] is not None,
+        "score_column=": given["score_column"] is not None,
+        f"map={calibrator.map!r}": calibrator.map == "auto" or make_map(calibrator.map).needs_labels,
+        f"marginals={given['marginals']!r}": given["marginals"] not in PLANNED_MARGINALS,
+        f"duplicates={given['duplicates']!r}": given["duplicates"] != "error",
+    }
+    return next((option for option, asked in reasons.items() if asked), None)
 
 
 @contextmanager
@@ -97,9 +100,8 @@ def large_tables(
         if ids is not None and roles.id_column is None:
             roles = replace(roles, id_column=ids)
         roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
-        if isinstance(pool if reference is None else reference, str | Path):
-            codes = codes_in(_first_rows(normal), roles, ())
-            roles = replace(roles, categories=[*roles.categories, *codes])
+        codes = codes_in(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
+        roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(on, memory) as plain, resuming(plain, resume) as engine:
             tables = Tables(
                 pool=opened,
@@ -109,6 +111,7 @@ def large_tables(
                 step=step,
                 missing=missing,
                 seed=seed,
+                codes=codes,
                 times={},
             )
             if roles.id_column is not None:
@@ -147,13 +150,10 @@ def is_small(source: Any, most: int) -> bool:
 
 def _opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
-    if (labels := row_labels(source)) is None:
+    if row_labels(source) is None:
         return partitions_of(source, form, memory=memory, spool=spool), None
-    table = as_table(source, form)
-    name = str(getattr(source.index, "name", None) or "index")
-    while name in table.column_names:
-        name += "_"
-    return held_partitions(table.append_column(name, pa.array(labels))), name
+    table, name = with_index(as_table(source, form), source)
+    return held_partitions(table), name
 
 
 def _width(schema: pa.Schema, roles: Roles) -> int:

@@ -14,7 +14,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.calibrate import ReferenceSummary
-from biselect.calibrate.counted_columns import Counts, Ruler, drawn, lots, merged_counts
+from biselect.calibrate.counted_columns import Ruler, drawn, lots
 from biselect.calibrate.counted_sketch import counted_sketch
 from biselect.calibrate.frames import float_values
 from biselect.calibrate.reference_summary import ENTRIES
@@ -22,9 +22,10 @@ from biselect.data.splits import as_times
 from biselect.engines.engine import Engine
 from biselect.errors import InputError
 from biselect.partitions.parts import Part, Partitions
-from biselect.partitions.table_pass import Arrays
+from biselect.partitions.table_pass import Arrays, Pass
 from biselect.progress import Steps
-from biselect.reviews.large.blocks import as_bytes, from_bytes, joined, told_of
+from biselect.reviews.large.blocks import FeatureColumns, as_bytes, from_bytes, joined, told_of
+from biselect.reviews.large.counting import Counting, counts_of
 from biselect.reviews.large.survey import sample_share
 
 
@@ -87,45 +88,10 @@ class LookOver:
         low, high = before["ends"].astype(np.float64), after["ends"].astype(np.float64)
         return {
             "told": as_bytes(rest.state()[0]),
-            "absent": before["absent"] + after["absent"],  # type: ignore[operator]
+            "absent": before["absent"] + after["absent"],
             "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
             **joined(before, after, ["sample", "at"]),
         }
-
-
-@dataclass(frozen=True, kw_only=True)
-class CountNumbers:
-    """Second pass: every number held against the ruler of its column.
-
-    Attributes:
-        name: what a person reads while it runs.
-        columns: of numbers.
-        rulers: one for each.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    rulers: tuple[Ruler, ...]
-
-    def of_part(self, part: Part) -> Arrays:
-        """What one part holds."""
-        found: Arrays | None = None
-        with told_of(part):
-            for _, block in part.blocks(self.columns):
-                here: dict[str, NDArray[np.generic]] = {}
-                for j, (values, ruler) in enumerate(zip(numbers_in(block, self.columns).T, self.rulers, strict=True)):
-                    here |= {f"{name} {j}": array for name, array in ruler.count(values[~np.isnan(values)]).items()}
-                found = here if found is None else self.merged(found, here)
-        assert found is not None
-        return found
-
-    def merged(self, before: Arrays, after: Arrays) -> Arrays:
-        """What two neighbouring runs of parts hold together."""
-        found: dict[str, NDArray[np.generic]] = {}
-        for j in range(len(self.columns)):
-            both = merged_counts(_of(before, j), _of(after, j))
-            found |= {f"{name} {j}": array for name, array in both.items()}
-        return found
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -162,7 +128,7 @@ def sum_up(
     kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
     numbers = tuple(name for name in columns if kinds[name].dtype.is_numeric())
 
-    def run(asked: LookOver | CountNumbers) -> Arrays:
+    def run(asked: Pass) -> Arrays:
         with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:
             return engine.run(asked, table.parts, told)
 
@@ -183,9 +149,13 @@ def sum_up(
     summary = ReferenceSummary.from_state(from_bytes(looked["told"]), {})
     summary.missing.update(dict(zip(numbers, looked["absent"].tolist(), strict=True)))
     if numbers:
-        counted = run(CountNumbers(name="Counting", columns=numbers, rulers=rulers))
+        features = FeatureColumns(names=numbers, where="the reference")
+        by_place = dict(enumerate(rulers))
+        counted = run(
+            Counting(name="Counting", features=features, columns=numbers, rulers=by_place, split=0.0, seed=seed)
+        )
         for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
-            summary.numbers[name] = counted_sketch(ruler, _of(counted, j), ENTRIES)
+            summary.numbers[name] = counted_sketch(ruler, counts_of(counted, j), ENTRIES)
     return SummedTable(
         summary=summary.only(columns),
         sample=pa.table({name: sample[:, j] for j, name in enumerate(numbers)}),
@@ -200,10 +170,6 @@ def numbers_in(block: pa.Table, columns: Sequence[str]) -> NDArray[np.float64]:
     for j, name in enumerate(columns):
         found[:, j] = float_values(frame[name])
     return found
-
-
-def _of(arrays: Arrays, j: int) -> Counts:
-    return {name: arrays[f"{name} {j}"] for name in ("equal", "between", "low", "high", "sums")}
 
 
 def _placed(first: int) -> Callable[[int], str]:

@@ -111,10 +111,10 @@ class Survey:
             _refuse_many(name, counts)
         low, high = before["ends"].astype(float), after["ends"].astype(float)
         return {
-            "rows": before["rows"] + after["rows"],  # type: ignore[operator]
-            "unlabelled": before["unlabelled"] + after["unlabelled"],  # type: ignore[operator]
+            "rows": before["rows"] + after["rows"],
+            "unlabelled": before["unlabelled"] + after["unlabelled"],
             "ends": np.stack([np.fmin(low[0], high[0]), np.fmax(low[1], high[1])]),
-            "absent": before["absent"] + after["absent"],  # type: ignore[operator]
+            "absent": before["absent"] + after["absent"],
             "told": as_bytes(
                 {
                     "names": one["names"],

@@ -1,6 +1,10 @@
 // What all kernels share: complex numbers, phases in turns (1 = 2 pi, so that one rounding brings any sum back to half a
 // turn) and the mixer on a hypercube of amplitudes in registers. THREADS of a block are compiled in.
 
+#ifndef WARP
+#define WARP 32
+#endif
+
 struct c64 {
     float x, y;
 };
@@ -57,6 +61,7 @@ struct Tables {
 // The 2^P members of a hypercube, read as whole words.
 template <int P> __device__ __forceinline__ void members(const unsigned short* cube, int* member) {
     unsigned int words[P > 1 ? (1 << P) / 2 : 1];
+    if constexpr (P == 0) words[0] = __ldg(cube);
     if constexpr (P == 1) words[0] = __ldg((const unsigned int*)cube);
     if constexpr (P == 2) {
         const uint2 two = __ldg((const uint2*)cube);
@@ -73,11 +78,23 @@ template <int P> __device__ __forceinline__ void members(const unsigned short* c
     for (int v = 0; v < (1 << P); v++) member[v] = v & 1 ? words[v / 2] >> 16 : words[v / 2] & 0xffff;
 }
 
+// Work that comes in several lots goes round the block's warps: a lot begins where the one before it ended, so that none
+// of the threads waits while others do the first part of every lot.
+struct Lots {
+    int begin;  // the thread that a lot's first item goes to
+    __device__ __forceinline__ Lots() : begin(0) {}
+    __device__ __forceinline__ int first(int work) {
+        const int own = (int)threadIdx.x >= begin ? threadIdx.x - begin : threadIdx.x - begin + THREADS;
+        begin = (begin + (work + WARP - 1) / WARP * WARP) % THREADS;
+        return own;
+    }
+};
+
 // Hypercubes run along one direction of a matrix (distance STEP between neighbours), lanes along the other (distance SIDE).
 template <int P, int LANES, int STEP, int SIDE>
-__device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, int2 span, float c, float t) {
+__device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, int2 span, float c, float t, Lots& lots) {
     const int work = ((span.y - span.x) >> P) * LANES;
-    for (int u = threadIdx.x; u < work; u += THREADS) {
+    for (int u = lots.first(work); u < work; u += THREADS) {
         int at[1 << P];
         members<P>(cubes + span.x + ((u / LANES) << P), at);
         const int lane = u % LANES * SIDE;
@@ -94,19 +111,20 @@ __device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, in
 template <int MOST, int LANES, int STEP, int SIDE> __device__ __forceinline__ void mix(c64* x, Tables tables, float c, float t) {
     for (int stage = 0; stage < tables.stages; stage++) {
         const int2* span = tables.spans + 4 * stage;
-        if constexpr (MOST >= 4) mix_some<4, LANES, STEP, SIDE>(x, tables.cubes, span[3], c, t);
-        mix_some<3, LANES, STEP, SIDE>(x, tables.cubes, span[2], c, t);
-        mix_some<2, LANES, STEP, SIDE>(x, tables.cubes, span[1], c, t);
-        mix_some<1, LANES, STEP, SIDE>(x, tables.cubes, span[0], c, t);
+        Lots lots;
+        if constexpr (MOST >= 4) mix_some<4, LANES, STEP, SIDE>(x, tables.cubes, span[3], c, t, lots);
+        mix_some<3, LANES, STEP, SIDE>(x, tables.cubes, span[2], c, t, lots);
+        mix_some<2, LANES, STEP, SIDE>(x, tables.cubes, span[1], c, t, lots);
+        mix_some<1, LANES, STEP, SIDE>(x, tables.cubes, span[0], c, t, lots);
         __syncthreads();
     }
 }
 
 template <int P, int LANES, int STEP, int SIDE>
-__device__ __forceinline__ float unmix_some(c64* x, c64* y, const unsigned short* cubes, int2 span, float c, float t) {
+__device__ __forceinline__ float unmix_some(c64* x, c64* y, const unsigned short* cubes, int2 span, float c, float t, Lots& lots) {
     const int work = ((span.y - span.x) >> P) * LANES;
     float total = 0.f;
-    for (int u = threadIdx.x; u < work; u += THREADS) {
+    for (int u = lots.first(work); u < work; u += THREADS) {
         int at[1 << P];
         members<P>(cubes + span.x + ((u / LANES) << P), at);
         const int lane = u % LANES * SIDE;
@@ -128,10 +146,11 @@ __device__ __forceinline__ float unmix(c64* x, c64* y, Tables tables, float c, f
     float total = 0.f;
     for (int stage = tables.stages - 1; stage >= 0; stage--) {
         const int2* span = tables.spans + 4 * stage;
-        if constexpr (MOST >= 4) total += unmix_some<4, LANES, STEP, SIDE>(x, y, tables.cubes, span[3], c, t);
-        total += unmix_some<3, LANES, STEP, SIDE>(x, y, tables.cubes, span[2], c, t);
-        total += unmix_some<2, LANES, STEP, SIDE>(x, y, tables.cubes, span[1], c, t);
-        total += unmix_some<1, LANES, STEP, SIDE>(x, y, tables.cubes, span[0], c, t);
+        Lots lots;
+        if constexpr (MOST >= 4) total += unmix_some<4, LANES, STEP, SIDE>(x, y, tables.cubes, span[3], c, t, lots);
+        total += unmix_some<3, LANES, STEP, SIDE>(x, y, tables.cubes, span[2], c, t, lots);
+        total += unmix_some<2, LANES, STEP, SIDE>(x, y, tables.cubes, span[1], c, t, lots);
+        total += unmix_some<1, LANES, STEP, SIDE>(x, y, tables.cubes, span[0], c, t, lots);
         __syncthreads();
     }
     return total;
@@ -139,6 +158,6 @@ __device__ __forceinline__ float unmix(c64* x, c64* y, Tables tables, float c, f
 
 __device__ __forceinline__ float warp_sum(float value) {
 #pragma unroll
-    for (int step = 16; step; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
+    for (int step = WARP / 2; step; step >>= 1) value += __shfl_xor_sync(0xffffffffu, value, step);
     return value;
 }
