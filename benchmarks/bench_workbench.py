@@ -111,10 +111,12 @@ def speed() -> None:
             )
 
 
-def tables(folder: Path) -> None:
+def tables(folder: Path, only: list[str]) -> None:
     """Hits in 5 rounds of 20, by the application and by the library alone."""
     differing, total = [], 0
     for name, _, (reference, pool, y) in table_cases(folder, range(1)):
+        if only and name not in only:
+            continue
         with workbench(reference, pool) as bench:
             bench.begin(ROWS)
             ours = []
@@ -164,13 +166,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--tables", type=Path)
+    parser.add_argument("--only", nargs="*", default=[], help="names of tables; all unless given")
     parser.add_argument("--memory", type=int, nargs="?", const=500)
     args = parser.parse_args()
     need("starlette", "httpx2")
     if args.speed:
         speed()
     if args.tables:
-        tables(args.tables)
+        tables(args.tables, args.only)
     if args.memory:
         memory(args.memory)
 
