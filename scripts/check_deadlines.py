@@ -1,4 +1,4 @@
-"""Does every solver, and training, keep its time limit? `python scripts/check_deadlines.py` says; it exits with 1 if not.
+"""Do solvers and training keep their time limits? `python scripts/check_deadlines.py` says, and exits with 1 if not.
 
 A limit counts as kept where the answer is there within 0.5 s and 5 % of it. Every solver runs once before, so that its
 kernels are compiled.
