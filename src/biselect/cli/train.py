@@ -39,7 +39,7 @@ def train(
     ] = None,
     mixer: Annotated[
         str | None,
-        options.one_of("ring", "path", "complete", show_default=False, help="On a device, its edges."),
+        options.one_of("ring", "path", "complete", "grover", show_default=False, help="On a device, its edges."),
     ] = None,
     start: Annotated[
         str | None,
