@@ -79,12 +79,13 @@ def ready(cores: Any) -> None:
 
 
 def warm_up(size: tuple[int, int, int, int]) -> None:
-    """Run a little of everything that is timed."""
+    """Run a little of everything that is timed, with one hit and with many: they have kernels of their own."""
     problem = panel_problem(seed=99, size=size)
     ansatz = Ansatz(problem, DEPTH, start="canonical", backend="compiled")
-    for dtype in PEERS.values():
-        ansatz.with_own_simulator(dtype).train(evaluations=200, progress=False)
-        ansatz.with_own_simulator(dtype).train(strategy="threshold", evaluations=20, progress=False)
+    for dtype, threshold in product(PEERS.values(), np.sort(ansatz.energies, axis=None)[[0, 300]]):
+        peer = ansatz.with_own_simulator(dtype)
+        peer.train(threshold=threshold, evaluations=200, progress=False)
+        peer.train(threshold=threshold, strategy="threshold", evaluations=20, progress=False)
 
 
 def median(values: np.ndarray) -> str:

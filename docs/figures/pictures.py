@@ -26,7 +26,7 @@ def trained():
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
     ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
-    return ansatz, ansatz.train(evaluations=400, seed=0)
+    return ansatz, ansatz.train(objective="energy", evaluations=400, seed=0)
 
 
 def concentrated():

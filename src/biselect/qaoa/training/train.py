@@ -24,7 +24,7 @@ from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import OutOfTimeError, finished_by
+from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -152,8 +152,7 @@ def train(
         kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
-    if seconds is not None:
-        ansatz.stop.fill(0)  # the search is over, and has left time for these
+    ansatz = ansatz.ended_by(NEVER)  # the search is over, and has left time for the figures of what it found
     names = ansatz.schedule.angle_names
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
