@@ -13,6 +13,7 @@ ROOT = Path(biselect.__file__).parent
 TESTS = Path(__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that are tested through the whole they belong to
+    "app/test_server.py": "app/jobs app/pages",
     "calibrate/test_maps.py": "calibrate/steps_kernel",
     "cli/test_main.py": "cli/options cli/console",
     "cli/test_select.py": "cli/answer",

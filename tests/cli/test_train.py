@@ -1,4 +1,5 @@
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz, Threshold, Training, save_thresholds
+from biselect.simulate.stopping import OutOfTimeError
 
 
 @pytest.fixture
@@ -135,6 +137,26 @@ def test_a_flat_problem_is_said_to_be_flat(run, tmp_path):
 def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
     result = run("solve", stored[1], "--solver", "qaoa")
     assert result.code == 0 and "classical solver is the better choice" in result.err
+
+
+def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
+    from biselect.simulate import backends
+
+    _, path = stored
+    common = ("train", path, "--depth", 1, "--evaluations", 5)
+    assert run(*common, "--dtype", "complex64", "--seconds", 30).code == 0
+    monkeypatch.setattr("biselect.cli.train.LARGE", 1)  # as if the sector were large: no figure that needs all energies
+    short = run(*common, "--seconds", 30)
+    assert short.code == 0 and "expected energy" in short.out and "optimum" not in short.out
+    assert "leave out --seconds" in short.err
+    with monkeypatch.context() as late_at_once:
+        late_at_once.setattr("biselect.simulate.stopping.finished_by", Mock(side_effect=OutOfTimeError))
+        late = run(*common, "--seconds", 3)
+    assert late.code == 2 and "too few to build this circuit" in late.err and "--dtype complex64" in late.err
+    monkeypatch.setattr(backends, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables
+    large = run(*common)
+    assert large.code == 2 and "give --dtype complex64, which fits, train on fewer rows" in large.err
+    assert "`biselect solve --solver qaoa`" in large.err and run(*common, "--dtype", "complex64").code == 0
 
 
 def test_rules_are_kept_and_limits_that_are_not_reached_refused(run, tmp_path):

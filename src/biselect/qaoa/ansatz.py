@@ -25,6 +25,7 @@ from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
+    from biselect.qaoa.figures_of_merit import DepthFigures, TimeToSolution
     from biselect.qaoa.training import Training
     from biselect.simulate.batches import Batches
 
@@ -83,7 +84,7 @@ class Ansatz:
         self._stop = how["stop"] = stop
         how["mixing"] = mixing
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
-        self._simulator = self._make_simulator()
+        self._simulator: Any = self._make_simulator()
         self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
 
     @classmethod
@@ -109,6 +110,11 @@ class Ansatz:
         return self.spec.groups
 
     @property
+    def stop(self) -> Stop:
+        """The byte that ends all work in progress where it turns to 1."""
+        return self._stop
+
+    @property
     def size(self) -> int:
         """How many angles are free."""
         return self.schedule.size
@@ -125,10 +131,22 @@ class Ansatz:
         other.spec = self.spec.changed(schedule=schedule)
         return other
 
-    def with_own_simulator(self) -> Ansatz:
-        """The same ansatz with a simulator of its own, for another thread."""
+    def with_own_simulator(self, dtype: Any = None) -> Ansatz:
+        """The same ansatz with a simulator of its own, for another thread or in another precision."""
         other = copy(self)
-        other._simulator = self._make_simulator()
+        if dtype is not None:
+            other.dtype = np.dtype(dtype)
+            other._make_simulator = partial(self._make_simulator, dtype=dtype)
+        other._simulator = other._make_simulator()
+        return other
+
+    def ended_by(self, stop: Stop) -> Ansatz:
+        """The same ansatz, whose work ends where this byte turns to 1; both share one simulator's memory."""
+        other = copy(self)
+        other._stop = stop
+        other._make_simulator = partial(self._make_simulator, stop=stop)
+        other._simulator = copy(self._simulator)
+        other._simulator.stop = stop
         return other
 
     def train(self, **how: Any) -> Training:
@@ -304,6 +322,40 @@ class Ansatz:
         if mean == best:
             return 1.0
         return (mean - self.expectation(angles)) / (mean - best)
+
+    def by_depth(self, trained: Training) -> list[DepthFigures]:
+        """Exact energy, α and p_opt of every depth of a training, the start state first.
+
+        A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+        """
+        from biselect.qaoa.figures_of_merit import by_depth
+
+        return by_depth(self, trained)
+
+    def time_to_solution(
+        self,
+        trained: Training,
+        *,
+        confidence: float = 0.99,
+        runs: int = 100,
+        shot_seconds: float | None = None,
+        seed: int = 0,
+    ) -> list[TimeToSolution]:
+        """How long until the optimum was seen: this circuit, uniform random choice, `annealing` and `exact`.
+
+        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes as
+        long as looking at every choice once.
+
+        Args:
+            trained: the angles, and how long training took.
+            confidence: with which the optimum is to be seen.
+            runs: walks of `annealing` whose successes are counted.
+            shot_seconds: of one shot on a device; adds a line.
+            seed: of shots, draws and walks.
+        """
+        from biselect.qaoa.figures_of_merit import time_to_solution
+
+        return time_to_solution(self, trained, confidence=confidence, runs=runs, shot_seconds=shot_seconds, seed=seed)
 
     def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
         """Mean energy of the lowest `share` of the distribution."""

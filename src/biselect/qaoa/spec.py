@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem, conventions
 from biselect.errors import InputError
+from biselect.qaoa.angle_conventions import exported, imported
 from biselect.qaoa.cost_groups import CostGroup, components
 from biselect.qaoa.mixers import GROVER, block_classes, both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
@@ -183,6 +184,25 @@ class AnsatzSpec:
             groups=self.groups,
             seed=seed,
         )
+
+    def export_angles(
+        self, angles: ArrayLike, convention: str, *, maximised: bool = False, grouped: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """γ (p,) and β (p,) of every layer as another library counts them; `qaoa/angle_conventions.py` has the factors.
+
+        Args:
+            angles: free angles of this circuit.
+            convention: pennylane, openqaoa or qokit.
+            maximised: whether the cost there is the score, which is minus our energy.
+            grouped: whether γ shall be (p, groups), which a circuit with a γ for each group of cost terms needs.
+        """
+        return exported(self.schedule, angles, convention, maximised=maximised, grouped=grouped)
+
+    def import_angles(
+        self, gammas: ArrayLike, betas: ArrayLike, convention: str, *, maximised: bool = False
+    ) -> NDArray[np.float64]:
+        """The free angles of this circuit, from what `export_angles` gives; refused where its schedule has none."""
+        return imported(self.schedule, gammas, betas, convention, maximised=maximised)
 
     def program(self, angles: ArrayLike | Mapping[str, float] | None = None) -> Program:
         """The circuit as operations.

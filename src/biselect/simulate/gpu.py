@@ -17,6 +17,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError, MissingDependencyError
 from biselect.simulate.cube_tables import Tables, make_tables, phase_cubes
 from biselect.simulate.layers import ENERGY, KINDS, Centred, Layers, Observable, PairGradient, Register, cos_and_tan
+from biselect.simulate.stopping import NEVER
 
 SAMPLE_LIMIT, BACK_LIMIT, FEATURE_LIMIT = 6, 4, 3  # acting edges in a hypercube, as registers allow
 ALIGNED = 8  # hypercubes are read 16 bytes at a time
@@ -147,6 +148,8 @@ def row_threads(states: int, blocks: int) -> int:
 
 class GpuSimulator:
     """One problem's sector on the GPU; the same methods as the other backends."""
+
+    stop = NEVER  # a run takes milliseconds
 
     def __init__(self, problem: SelectionProblem, samples: Register, features: Register) -> None:
         cp = self.cp = require_cupy()

@@ -10,14 +10,17 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.layers import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
+from biselect.simulate.stopping import NEVER, Stop, look
 
 
 class PlainSimulator:
     """One problem's sector; the same methods as the compiled backend."""
 
-    def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self.energies = energy_table(problem)
+    def __init__(
+        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, stop: Stop = NEVER
+    ) -> None:
+        self.dtype, self.stop = np.dtype(dtype), stop
+        self.energies = energy_table(problem, stop)
         self.scale = energy_scale(problem)
         self.has_sample = _incidence(samples)
         self.has_feature = _incidence(features)
@@ -33,6 +36,7 @@ class PlainSimulator:
         shape = self.energies.shape
         psi = np.full(shape, self.energies.size**-0.5, self.dtype) if start is None else start.astype(self.dtype)
         for layer in range(layers.depth):
+            look(self.stop)
             psi *= self._phase(layers, layer)
             self._mix(psi, layers.mixing[layer])
         return psi
@@ -46,6 +50,7 @@ class PlainSimulator:
         value = float(np.vdot(psi, adjoint).real)
         pair, mixing = np.zeros_like(layers.pair), np.zeros_like(layers.mixing)
         for layer in reversed(range(layers.depth)):
+            look(self.stop)
             mixing[layer] = self._unmix(psi, adjoint, layers.mixing[layer])
             current = (adjoint.conj() * psi).imag
             pair[layer] = -2 * self.has_sample.T @ current @ self.has_feature
@@ -82,8 +87,10 @@ class PlainSimulator:
 class ContinuousSimulator(PlainSimulator):
     """The plain backend with both registers' mixers exponentiated exactly, through their eigenvectors."""
 
-    def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
-        super().__init__(problem, samples, features, dtype)
+    def __init__(
+        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, stop: Stop = NEVER
+    ) -> None:
+        super().__init__(problem, samples, features, dtype, stop)
         self.sample_hops = _hops(self.sample_moves, len(self.has_sample))
         self.feature_hops = _hops(self.feature_moves, len(self.has_feature))
         self.sample_modes = np.linalg.eigh(self.sample_hops)

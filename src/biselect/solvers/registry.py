@@ -164,12 +164,12 @@ def solve(
     >>> best.samples.tolist(), best.features.tolist(), best.score, best.proven_optimal
     ([0, 2], [0, 2], 8.0, True)
     """
+    start = time.perf_counter()  # before the solver is loaded
     run_it = _checked(problem, solver, time_limit, options)
     try:
         np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
-    start = time.perf_counter()
     reduced = without_forced(problem)
     if reduced.rest is None:
         samples, features = reduced.only_choice()
