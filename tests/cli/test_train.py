@@ -119,7 +119,7 @@ def test_what_is_read_is_never_written_over(run, stored, tmp_path, monkeypatch):
         (("--path", "y-frame"), "say for which device, with --target"),
         (("--target", "boston", "--mixer", "ring"), "leave it out"),
         (("--target", "boston", "--start", "dicke"), "basis state"),
-        (("--start-from", "0.1,0.2"), "12 angles"),
+        (("--begin", "0.1,0.2"), "12 angles"),
     ],
 )
 def test_bad_requests_end_in_one_line(run, stored, arguments, words, monkeypatch, tmp_path):

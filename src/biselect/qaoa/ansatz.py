@@ -278,7 +278,7 @@ class Ansatz:
         return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
-        """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
+        """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
         look(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
-from biselect.core.sector import unrank
+from biselect.core.uniform import uniform_choices
 from biselect.errors import InputError
 from biselect.simulate.layers import Observable, energy_scale, energy_table, rounding_slack
 
@@ -142,7 +142,4 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _draw(problem: SelectionProblem, rng: np.random.Generator) -> float:
     """The lowest energy of some uniform feasible choices."""
-    sector = problem.sector
-    samples = unrank(rng.integers(sector.sample_subsets, size=DRAWS), problem.n_samples, problem.k)
-    features = unrank(rng.integers(sector.feature_subsets, size=DRAWS), problem.n_features, problem.m)
-    return float(problem.energies(samples, features).min())
+    return float(problem.energies(*uniform_choices(problem, DRAWS, rng)).min())
