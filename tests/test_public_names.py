@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 194
+MOST = 201
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -14,7 +14,9 @@ NAMES = {
     "biselect.core": "Components Ising Sector",
     "biselect.core.metrics": "f1_at_k",
     "biselect.core.uniform": "uniform_energy",
-    "biselect.reviews": "AskedRow Finding Kind Kinds NamedRules find_kinds monitor_drift",
+    "biselect.reviews": (
+        "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round Standing find_kinds monitor_drift"
+    ),
     "biselect.calibrate": (
         "CalibrationFacts Drift Question ReferenceSummary compare decompose lag_sweep map_names marginal_scores "
         "measure parquet_blocks shrink_sweep"
@@ -32,7 +34,7 @@ NAMES = {
     "biselect.qaoa": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
-        "split_terms surrogate train"
+        "split_terms surrogate train WarmStart"
     ),
     "biselect.qaoa.training": "backend_for load_angles",
     "biselect.qaoa.starts": "start_choice",

@@ -207,7 +207,7 @@ def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
     monkeypatch.setattr(backends, "free_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
     registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
-    with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its state needs 87\.8 GiB, but 1\.0 GiB are free"):
+    with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its circuit needs 88\.1 GiB, but 1\.0 GiB are free"):
         make_simulator(problem, *registers, backend="compiled")
     for wrong in ({"backend": "magic"}, {"dtype": np.float64}, {"threads": 0}):
         with pytest.raises(InputError, match="must be"):

@@ -49,17 +49,18 @@ GROUPS = {
         "from_last",
         "check",
     ),
+    "The workbench": ("port", "upload_limit"),
     "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
     "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
-    "Training": ("objective", "strategy", "share", "begin", "evaluations", "seconds", "workers", "fresh"),
+    "Training": ("objective", "strategy", "share", "begin", "evaluations", "seconds", "workers", "dtype", "fresh"),
     "Shots": ("shots", "repeats", "wait", "resubmit", "dry_run"),
     "Solving": ("solver", "time_limit", "threshold", "seed"),
     "Output": ("proof", "neighbours", "as_json", "quiet", "help"),
 }
 MORE = "More options"
 COMMANDS = {
-    "From a table to an answer": ("demo", "inspect", "select", "review", "report", "monitor", "summarise"),
+    "From a table to an answer": ("demo", "app", "inspect", "select", "review", "report", "monitor", "summarise"),
     "Any selection problem": ("solve", "check", "certify"),
     "Circuits": ("train", "compile", "run", "reproduce"),
     "This installation": ("doctor",),

@@ -27,8 +27,8 @@ from biselect.reviews.session_file import (
     NOT_FINE,
     UNSURE,
     VERDICTS,
-    Answer,
     AskedRow,
+    GivenAnswer,
     Round,
     SessionFile,
     Standing,
@@ -260,7 +260,7 @@ class ReviewSession:
             self.choice, verdicts, note=note, who=who, when=when, brought={row.row: row for row in brought}
         )
 
-    def undo(self, *, who: str = "", when: str = "") -> Answer | None:
+    def undo(self, *, who: str = "", when: str = "") -> GivenAnswer | None:
         """Take the last answer back; gives what holds for its row now, None where there is nothing to take back."""
         return self.file.undo(self.choice, who=who, when=when)
 

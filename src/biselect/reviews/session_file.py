@@ -85,7 +85,7 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class GivenAnswer:
     """What a reviewer said about a row.
 
     Attributes:
@@ -118,10 +118,10 @@ class Standing:
     """
 
     rounds: tuple[Round, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[GivenAnswer, ...]
     last: int
 
-    def latest(self, until: int | None = None) -> dict[int, Answer]:
+    def latest(self, until: int | None = None) -> dict[int, GivenAnswer]:
         """What holds for each row, as of the answer with this number; rows without an answer are left out."""
         found = {answer.row: answer for answer in self.answers if until is None or answer.number <= until}
         return {row: answer for row, answer in found.items() if answer.verdict != OPEN}
@@ -247,7 +247,7 @@ class SessionFile:
                 before = _note(database, choice, row) if note is None else note
                 _insert_answer(database, choice, row, verdict, before, who, when)
 
-    def undo(self, choice: int, *, who: str = "", when: str = "") -> Answer | None:
+    def undo(self, choice: int, *, who: str = "", when: str = "") -> GivenAnswer | None:
         """Take the last answer back that was not taken back yet; gives what holds now, None where there was none."""
         with self._changing() as database:
             answers = _standing(database, choice).answers
@@ -259,7 +259,7 @@ class SessionFile:
             before = [answer for answer in left[:-1] if answer.row == row]
             verdict, note = (before[-1].verdict, before[-1].note) if before else (OPEN, "")
             number = _insert_answer(database, choice, row, verdict, note, who, when, left[-1].number)
-            return Answer(
+            return GivenAnswer(
                 number=number, row=row, verdict=verdict, note=note, who=who, when=when, undoes=left[-1].number
             )
 
@@ -327,7 +327,7 @@ def _standing(database: sqlite3.Connection, choice: int) -> Standing:
     )
     query = "SELECT number, row, verdict, note, who, at, undoes FROM answers WHERE choice = ? ORDER BY number"
     answers = tuple(
-        Answer(
+        GivenAnswer(
             number=int(number),
             row=int(row),
             verdict=str(verdict),

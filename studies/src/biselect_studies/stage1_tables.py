@@ -122,7 +122,7 @@ def menu_cells(quick: bool) -> list[dict[str, Any]]:
     return [ranked_cell(menu, k, quick) for menu, k in CONDITIONS] + scored
 
 
-MENU_GRID = slice_grid("aml_menu", menu_cells)
+MENU_GRID = slice_grid("aml_menu", menu_cells, aml.slices)
 
 
 def chosen(records: Records, menu: str, k: int, quick: bool) -> tuple[str, str]:

@@ -45,8 +45,6 @@ def test_a_checkpoint_of_another_training_is_refused(ansatz, problem, tmp_path):
         Ansatz(problem, 2, mixer="path").train(checkpoint=path, evaluations=20)
     with pytest.raises(InputError, match="in precision"):
         Ansatz(problem, 2, dtype=np.complex64).train(checkpoint=path, evaluations=20)
-    with pytest.raises(InputError, match="lockstep"):
-        ansatz.train(checkpoint=path, evaluations=20, lockstep=True)
     path.write_text('{"format": "other"}')
     with pytest.raises(InputError, match="not the checkpoint"):
         ansatz.train(checkpoint=path, evaluations=20)

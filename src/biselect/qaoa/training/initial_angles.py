@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
 WIDER = 2.0
+REDRAWN = 0.3  # share of its angles that a hop draws anew
 ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
@@ -55,7 +56,15 @@ def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vecto
     Where a hit rate is sought phases are drawn twice as wide: few choices must be told from all others, and larger
     phases tell them apart.
     """
-    rng = np.random.default_rng(seed)
+    return _drawn(ansatz, objective, np.random.default_rng(seed))
+
+
+def hop(ansatz: Ansatz, objective: Objective, angles: Vector, rng: np.random.Generator) -> Vector:
+    """Angles of which some are drawn anew."""
+    return np.where(rng.random(ansatz.size) < REDRAWN, _drawn(ansatz, objective, rng), angles)
+
+
+def _drawn(ansatz: Ansatz, objective: Objective, rng: np.random.Generator) -> Vector:
     scale = SCALES[rng.integers(len(SCALES))]
     wide = np.where(is_phase(ansatz) & ("hit-rate" in objective.weights), WIDER, 1.0)
     return scale * rng.uniform(-1, 1, size=ansatz.size) * wide * units(ansatz)

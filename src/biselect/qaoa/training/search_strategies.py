@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,8 +13,17 @@ from numpy.typing import NDArray
 from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.qaoa.schedule import SCHEDULES
-from biselect.qaoa.training.descent import Watch, powell, random_local
-from biselect.qaoa.training.initial_angles import extended, layer_table, middles, nearest, ramp, random_start, stretched
+from biselect.qaoa.training.descent import Watch, lbfgs, powell, random_local
+from biselect.qaoa.training.initial_angles import (
+    extended,
+    hop,
+    layer_table,
+    middles,
+    nearest,
+    ramp,
+    random_start,
+    stretched,
+)
 from biselect.qaoa.training.records import Descent
 from biselect.qaoa.training.search import Search
 
@@ -25,10 +34,14 @@ Vector = NDArray[np.float64]
 Rung = tuple[int, str]
 
 EVALUATIONS = 1000  # of `multistart` where the user sets no budget
-SCREEN, POLISH = 12, 25  # iterations
-SCREENING = 0.65  # share of the budget
-GAIN = 1e-9  # of the objective's unit: a polish that gives less ends the search
-CONVERGED = 200  # iterations: a descent has converged long before
+SCREENS, GPU_SCREENS = 128, 2048  # starts that are screened together
+SCREEN, HALVINGS = 20, (4, 8, 12)  # evaluations of a screen that is never dropped, and when half of them are
+HOPS, HOP, HOP_HALVINGS = 4, 16, (4,)  # a hop for every so many starts of a screen; the same for hops
+SCREENING, SEARCHING = 0.3, 0.85  # shares of the budget
+ELITE = 8  # descents that hops begin from and that are polished
+FEWEST = 64  # evaluations below which a search in single precision leaves too few to end in double precision
+ALIKE = 1e-4  # of the objective's unit: values closer than this are one descent found twice
+CONVERGED = 260  # evaluations: a descent has converged long before
 
 COLD = 8  # starts of a rung with nothing below it
 CONTAINED = {
@@ -41,6 +54,7 @@ CONTAINED = {
 
 REACH, RANDOM = 1.0, 3  # `depth-frontier`: the box, random starts a depth
 BET, RUN, KEPT = 15, 500, 2  # iterations, iterations, starts that run on
+BET_CALLS, RUN_CALLS = 22, 652  # evaluations at most, line searches included
 
 CALLS, TOLERANCE, LOCAL_STEP = 96, 1e-3, 0.25  # `threshold`
 BOX = (0.0, np.pi)
@@ -48,22 +62,66 @@ RANDOM_ANGLES = 2
 
 
 def multistart(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
-    """Screens of 12 iterations for 65 % of the budget, then polishes of 25 iterations, the best screen first.
+    """Screens, then hops from the best of them, then a polish; all in lock-step.
 
     Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
-    {0.5, 1, π/2, π}. What is left when no polish improves any more stays unspent.
+    {0.5, 1, π/2, π}. Only the better half of a screen goes on after 4, 8 and 12 evaluations. A hop draws some angles of
+    one of the best descents anew and goes down from there. Both run in single precision where the simulator has it;
+    what is left of the budget polishes the best in the precision of the ansatz.
     """
     if search.evaluations is None and search.seconds is None:
         search.evaluations = EVALUATIONS
-    screened = search.descend("screen", _endless_starts(search, starts), iterations=SCREEN, share=SCREENING)
-    screens = iter([descent.angles for descent in screened])
-    best = _best([screened[0], *search.descend("polish", screens, iterations=POLISH, must=False)])
-    for again in count():
-        further = search.descend(f"further {again}", [best.angles], iterations=POLISH, must=False)
-        if not further or not further[0].value < best.value - GAIN * search.objective.unit:
+    coarse = search.evaluations is None or search.evaluations >= FEWEST
+    rows = GPU_SCREENS if search.ansatz.backend == "gpu" else SCREENS
+    if search.evaluations is not None:
+        rows = min(rows, max(1, round(SCREENING * search.evaluations / 8)))
+    fresh = _endless_starts(search, starts)
+    best: list[Descent] = []
+    for number in count():
+        screens = list(islice(fresh, max(rows, len(starts)) if number == 0 else rows))
+        best = _elite(
+            search,
+            best
+            + search.descend(
+                f"screen {number}",
+                screens,
+                rounds=SCREEN,
+                halvings=HALVINGS,
+                coarse=coarse,
+                share=SCREENING,
+                must=not number,
+            ),
+        )
+        if not search.left(SCREENING) or search.flat:
             break
-        best = further[0]
-    return search.reached(search.ansatz, best)
+    for number in count():
+        if not search.left(SEARCHING) or search.flat:
+            break
+        rng = np.random.default_rng([search.seed, 1, number])
+        hops = [hop(search.ansatz, search.objective, _drawn(best, rng), rng) for _ in range(max(1, rows // HOPS))]
+        best = _elite(
+            search,
+            best
+            + search.descend(
+                f"hop {number}", hops, rounds=HOP, halvings=HOP_HALVINGS, coarse=coarse, share=SEARCHING, must=False
+            ),
+        )
+    polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=coarse)
+    return search.reached(search.ansatz, _best(polished if coarse else [*polished, *best]))
+
+
+def _elite(search: Search, found: Sequence[Descent]) -> list[Descent]:
+    """The best descents, each once."""
+    kept: list[Descent] = []
+    for descent in sorted(found, key=lambda descent: descent.value):
+        if not kept or descent.value > kept[-1].value + ALIKE * search.objective.unit:
+            kept.append(descent)
+    return kept[:ELITE]
+
+
+def _drawn(best: Sequence[Descent], rng: np.random.Generator) -> Vector:
+    """Angles of one of the best, each half as likely as the one before."""
+    return best[min(int(rng.geometric(0.5)) - 1, len(best) - 1)].angles
 
 
 def _endless_starts(search: Search, given: Sequence[Vector]) -> Iterator[Vector]:
@@ -82,7 +140,7 @@ def polish(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
     """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective."""
     if not starts:
         raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
-    return search.reached(search.ansatz, search.descend("polish", starts, iterations=CONVERGED)[0])
+    return search.reached(search.ansatz, search.descend("polish", starts, rounds=CONVERGED)[0])
 
 
 # Ladder and continuation: a rung is a depth and a schedule. Its starts are the angles of the schedules that it
@@ -148,7 +206,7 @@ def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
         starts += [random_start(ansatz, search.objective, [search.seed, position, number]) for number in range(random)]
         share = float(weights[position] / weights[-1])
-        followed = search.descend(f"{name} {depth}", starts, iterations=CONVERGED, ansatz=ansatz, share=share)
+        followed = search.descend(f"{name} {depth}", starts, rounds=CONVERGED, ansatz=ansatz, share=share)
         found[depth, name] = best = search.reached(ansatz, _best([followed[0], *inherited]))
     return best
 
@@ -193,14 +251,23 @@ def depth_frontier(search: Search) -> Descent:
         rng = np.random.default_rng([search.seed, rung])
         starts = _deterministic(ansatz, before)
         starts += [rng.uniform(-REACH, REACH, size=ansatz.size) for _ in range(RANDOM)]
-        bets = search.descend(f"bet {rung}", starts, iterations=BET, ansatz=ansatz, reach=REACH, share=half)
-        kept = [bet.angles for bet in bets[:KEPT]]
-        runs = search.descend(
-            f"run {rung}", kept, iterations=RUN, ansatz=ansatz, reach=REACH, share=whole_rung, must=False
+        bets = search.each(
+            f"bet {rung}", starts, partial(_in_box, search, BET), cap=BET_CALLS, ansatz=ansatz, share=half
         )
+        kept = [bet.angles for bet in bets[:KEPT]]
+        how: dict[str, Any] = {"cap": RUN_CALLS, "ansatz": ansatz, "share": whole_rung, "must": False}
+        runs = search.each(f"run {rung}", kept, partial(_in_box, search, RUN), **how)
         best = search.reached(ansatz, _best([*runs, bets[0]]))
         before = ansatz.schedule.expand(best.angles)
     return best
+
+
+def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: Watch) -> Descent:
+    def slope(angles: Vector) -> tuple[float, Vector]:
+        values, slopes = search.objective.values_and_gradients(on, angles[None])
+        return float(values[0]), slopes[0]
+
+    return lbfgs(slope, start, (-REACH, REACH), iterations=iterations, watch=watch)
 
 
 def _deterministic(ansatz: Ansatz, before: Vector | None) -> list[Vector]:
@@ -231,8 +298,8 @@ def threshold(search: Search) -> Descent:
         return powell(partial(value, on), start, BOX, tolerance=TOLERANCE, watch=watch)
 
     starts = _in_the_box(search.ansatz, seed)
-    found = search.run("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
-    found += search.run("powell", starts, directions, cap=CALLS, must=False)
+    found = search.each("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
+    found += search.each("powell", starts, directions, cap=CALLS, must=False)
     return search.reached(search.ansatz, _best(found))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
+from biselect.simulate.stopping import OutOfTimeError, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
 COMPILE = 10.0  # seconds that compiling takes the first time
+SHORTEST = 0.25  # seconds that a first evaluation gets in any case
 EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
 
 
@@ -36,6 +39,38 @@ def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
     return "compiled" if seconds > COMPILE else "auto"
 
 
+class TooShortError(InputError):
+    """The seconds given are too few for one evaluation."""
+
+
+def _in_time(training: Callable[..., Training]) -> Callable[..., Training]:
+    """The same within its `seconds`, whatever takes them: compiling, building tables, evaluating."""
+
+    @wraps(training)
+    def in_time(
+        ansatz: Ansatz, *, seconds: Any = None, progress: Progress | bool | None = None, **how: Any
+    ) -> Training:
+        limit, begin = None if seconds is None else number("seconds", seconds), time.perf_counter()
+        name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
+        with progress_of(progress, name, shown_as="best") as told:
+            how |= {"seconds": limit, "progress": told}
+            if limit is None or limit <= 0:
+                return training(ansatz, **how)
+            try:
+                end = begin + max(limit, SHORTEST)
+                return finished_by(end, lambda stop: training(ansatz.ended_by(stop), **how), ansatz.stop)
+            except OutOfTimeError:
+                if ansatz.stop[0]:
+                    raise
+        ways = ["give more", "take fewer samples or features"]
+        if ansatz.dtype == np.complex128 and ansatz.backend == "compiled":
+            ways.append("an Ansatz with dtype='complex64'")
+        raise TooShortError(f"{limit:g} s are too few to evaluate this circuit once; {', or '.join(ways)}")
+
+    return in_time
+
+
+@_in_time
 def train(
     ansatz: Ansatz,
     *,
@@ -48,8 +83,7 @@ def train(
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | bool | None = None,
-    lockstep: bool | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Training:
     """Choose the angles of an ansatz.
@@ -64,14 +98,12 @@ def train(
         threshold: energy at or below which a shot is a hit, for `hit-rate`.
         share: of the distribution, for `cvar`.
         evaluations: calls of the objective at most; one with its gradient counts as one.
-        seconds: after which the best so far is returned.
+        seconds: after which the best so far is returned; refused where they are too few for one evaluation.
         seed: of random starts.
         workers: descents that run at the same time, each on a thread and a state of its own.
         checkpoint: file that finished descents are kept in. Killed and called again with the same arguments, training
             goes on from there and ends at the same angles.
         progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
-        lockstep: whether many starts go down together, a batch of circuits at a time; by default where the ansatz
-            runs batches on a GPU and the objective is the energy.
         **options: the strategy's own.
 
     >>> from biselect.core import SelectionProblem
@@ -84,7 +116,6 @@ def train(
     begin = time.perf_counter()
     run = _strategy(strategy, options)
     evaluations = None if evaluations is None else whole("evaluations", evaluations)
-    seconds = None if seconds is None else number("seconds", seconds)
     workers = whole("workers", workers)
     if seconds is not None and seconds <= 0:
         raise InputError(f"seconds must be positive, got {seconds!r}")
@@ -96,7 +127,6 @@ def train(
             ansatz.schedule.expand(start)  # refuses another number of angles, and what is not finite
     wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
-    in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
     means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
     task = {
         "version": __version__,
@@ -105,20 +135,19 @@ def train(
         "strategy": strategy,
         "objective": wanted.describe(),
         **means,
-        "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
-    how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
-    name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="best") as told:
-        search = Search(ansatz, wanted, **means, **how, progress=told)
-        try:
-            best = run(search, **options)
-        finally:
-            kept.write()
+    search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
+    try:
+        best = run(search, **options)
+    finally:
+        search.close()
+        kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
+    if seconds is not None:
+        ansatz.stop.fill(0)  # the search is over, and has left time for these
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
         circuit=ansatz.spec.describe(),

@@ -48,7 +48,18 @@ __global__ void __launch_bounds__(COLUMN_THREADS, sample_blocks(P)) sample_stage
     for (int v = 0; v < (1 << P); v++) psi[rows[v] + column] = x[v];
 }
 
-// The same after a layer's phases. Their table `turns` (N + 1, COLUMNS) holds what each sample adds for every column and,
+// A layer's table of phases in turns, (N + 1, COLUMNS), from those of its pairs and, last, its features, (N + 1, D).
+// `features_of` lists the features of every column, (chosen, COLUMNS).
+extern "C" __global__ void fill_turns(
+    float* __restrict__ turns, const double* __restrict__ phases, const unsigned short* __restrict__ features_of, int chosen) {
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, item = entry / COLUMNS, column = entry % COLUMNS;
+    if (item > N) return;
+    double sum = 0.0;
+    for (int j = 0; j < chosen; j++) sum += __ldg(phases + item * D + __ldg(features_of + j * COLUMNS + column));
+    turns[entry] = (float)(sum - rint(sum));
+}
+
+// A stage after a layer's phases. Their table `turns` (N + 1, COLUMNS) holds what each sample adds for every column and,
 // last, what the column adds by itself. `samples` lists for each hypercube the K + P samples that its phases are made of,
 // two to a word: those that move, those that stay, and where the first ones move to.
 template <int P>
@@ -209,7 +220,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
     if (OBSERVE) block_add(sum, out);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_back(
     c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, const float* __restrict__ turns,
     const unsigned short* __restrict__ columns_with, int with_each, Tables features, float c, float t, double* mixing, double* pair) {
     extern __shared__ c64 row[];
@@ -264,7 +275,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
     block_add(2.f * derivative, mixing);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) observe(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) observe(
     const c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, Goal goal, int with_adjoint, double* out) {
     double sum = 0.0;
     float part[PER_THREAD];
