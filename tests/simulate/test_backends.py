@@ -1,8 +1,5 @@
 """Every backend against the whole 2^n vector, and against each other."""
 
-import os
-import subprocess
-import sys
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -15,16 +12,10 @@ from biselect.core.conventions import feature_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
 from biselect.simulate import backends
-from biselect.simulate.backends import choose_backend, kernels_ready, make_simulator
+from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import embed
 
-SMALL = (
-    SelectionProblem(coupling=np.eye(2), k=1, m=1),
-    Register(n=2, chosen=1, classes=(((0, 1),),)),
-    Register(n=2, chosen=1, classes=(((0, 1),),)),
-)
-NOTHING = Layers(sample=np.zeros((1, 2)), feature=np.zeros((1, 2)), pair=np.zeros((1, 2, 2)), mixing=np.zeros(1))
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 
 
@@ -280,13 +271,3 @@ def test_auto_takes_a_gpu_only_where_it_is_worth_it_and_exact_enough(monkeypatch
     assert choose_backend(wide, np.complex128) == "compiled"
     monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: False)
     assert choose_backend(wide, np.complex64) == "compiled"
-
-
-def test_whether_kernels_lie_ready_is_known_without_compiling_them(tmp_path):
-    """In a process of its own, with an empty cache; here they have been compiled by the tests above."""
-    make_simulator(*SMALL, backend="compiled").expectation(NOTHING, None, ENERGY)
-    assert kernels_ready(np.complex128)
-    ask = "import numpy as np; from biselect.simulate.backends import kernels_ready; print(kernels_ready(np.complex64))"
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    found = subprocess.run([sys.executable, "-c", ask], env=environment, capture_output=True, text=True, check=True)
-    assert found.stdout.strip() == "False"

@@ -60,23 +60,6 @@ def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm 
     return "compiled"
 
 
-def kernels_ready(dtype: Any) -> bool:
-    """Whether the compiled backend starts at once: its code for this precision is loaded, or lies in numba's cache."""
-    from numba.core.registry import cpu_target
-
-    from biselect.simulate.passes import run
-
-    real = "float32" if np.dtype(dtype) == np.complex64 else "float64"
-    if any(signature[0].dtype.name == real for signature in run.overloads):
-        return True
-    try:
-        index = run._cache._cache_file._load_index()  # no public function tells what the cache holds
-    except (AttributeError, OSError):
-        return False
-    machine = cpu_target.target_context.codegen().magic_tuple()
-    return any(signature[0].dtype.name == real and made_for == machine for signature, made_for, _ in index)
-
-
 def make_simulator(
     problem: SelectionProblem,
     samples: Register,
