@@ -25,7 +25,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
-    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",
+    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
+    "plot/training_picture",
     "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",

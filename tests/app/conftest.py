@@ -11,7 +11,12 @@ TOKEN, PORT = "a-token-of-the-tests", 8123
 HOME = f"http://127.0.0.1:{PORT}"
 
 
-def write_tables(folder):
+@pytest.fixture(name="write_tables")
+def table_writer():
+    return _write_tables
+
+
+def _write_tables(folder):
     """Twelve of 200 payments are unusual in three columns; normal.csv has none of these."""
     rng = np.random.default_rng(0)
     for name, rows, letter in (("normal", 400, "n"), ("pool", 200, "p"), ("tuesday", 150, "t")):
@@ -87,7 +92,7 @@ def bench(tmp_path, in_this_process):
 
     from biselect.app.server import application
 
-    write_tables(tmp_path)
+    _write_tables(tmp_path)
     app, behind = application(tmp_path, token=TOKEN, port=PORT, most_bytes=200_000)
     with TestClient(app, base_url=HOME, follow_redirects=False) as client:
         yield client, behind

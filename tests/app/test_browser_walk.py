@@ -54,14 +54,21 @@ def at_desk_width(tab):
     tab.media()
 
 
-def test_a_morning_s_work(tab, address, tmp_path):
+FIRST_CLICK = {"pool.csv": "a[href='/table?name=pool.csv']", "the demo": "form[action='/demo'] button"}
+NORMAL = {"pool.csv": "normal.csv", "the demo": "demo-normal.parquet"}
+
+
+@pytest.mark.parametrize("table", ["pool.csv", pytest.param("the demo", marks=pytest.mark.slow)])
+def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
+    if table != "the demo":
+        write_tables(tmp_path)
     home = address.partition("?")[0]
     tab.open(address)
     assert tab.run("location.search") == "" and tab.run("document.cookie") == ""
     assert barriers(tab) == [] and tab.complaints() == []
-    tab.click("form[action='/demo'] button")  # the first click
+    tab.click(FIRST_CLICK[table])
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
-    assert "demo-normal.parquet" in tab.run("document.querySelector('[name=against]:checked').value")
+    assert NORMAL[table] in tab.run("document.querySelector('[name=against]:checked').value")
     gain = "document.getElementById('gain-k').textContent"
     assert tab.wait_for(f"{gain}.startsWith('One more row would add') && {gain}")
     assert barriers(tab) == [] and fits(tab)

@@ -165,8 +165,6 @@ def test_edges_and_starts_that_break_the_rules_are_refused():
         Ansatz(problem, 1, mixer=([(2, 4)], "ring"))
     with pytest.raises(InputError, match="breaks the problem's rules"):
         Ansatz(problem, 1, start=([0, 1, 2, 4], [0, 1, 2]))
-    with pytest.raises(InputError, match="the gpu backend"):
-        Ansatz(problem, 1, backend="gpu", dtype="complex64")
     classes = block_classes("ring", 8, problem.sector.blocks[0])
     assert sorted(end for edge in classes[0] for end in edge) == [0, 1, 4, 5]  # classes of the two blocks act at once
 

@@ -1,6 +1,7 @@
 import io
 import os
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -70,6 +71,10 @@ def test_compiling_that_takes_long_is_told_once(monkeypatch):
     monkeypatch.setattr(first_use, "say_to_whoever_watches", said.append)
     monkeypatch.setattr(first_use, "PATIENCE", 0.0)
     first_use.tell_when_compiling.__wrapped__()  # another listener than the one of this process
-    for step in range(2):
+    for step in range(5):
         numba.njit(lambda x, step=step: x + step)(1.0)
+    for _ in range(500):
+        if said:
+            break
+        time.sleep(0.01)
     assert said == [first_use.WORDS]

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import threading
 import traceback
@@ -120,7 +121,7 @@ class Jobs:
 
     def _opened(self) -> ReviewSession:
         """The session with the tables that it was last about; read again where another process turned to others."""
-        if self._session is None or self._session.choice != len(self._session.file.choices()) - 1:
+        if self._session is None or self._session.choice != self._session.file.present():
             self._session = ReviewSession.open(self.folder, progress=self.step)
         return self._session
 
@@ -153,6 +154,7 @@ class Jobs:
 
 def main() -> None:
     """Work off jobs until whoever sends them is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the server, and that ends this
     news = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # whatever prints, prints elsewhere
     lock = threading.Lock()

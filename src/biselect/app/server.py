@@ -209,9 +209,10 @@ class Bench:
         if file is None:
             return RedirectResponse("/", status_code=303)
         summary = await run_in_threadpool(rounds_summary, file)
-        table = summary["tables"][-1]
+        choice = summary["present"]
+        table = summary["tables"][choice]
         rounds = table["rounds"]
-        numbers = [round_.number for round_ in file.standing(len(summary["tables"]) - 1).rounds]
+        numbers = [round_.number for round_ in file.standing(choice).rounds]
         return HTMLResponse(
             page(
                 "review",
@@ -219,8 +220,8 @@ class Bench:
                 table={name: table[name] for name in ("pool", "reference", "found", "record")},
                 round=rounds[-1] if rounds else None,
                 seen=numbers[-1] if numbers else 0,
-                choice=len(summary["tables"]) - 1,
-                earlier=summary["tables"][:-1],
+                choice=choice,
+                earlier=[other for at, other in enumerate(summary["tables"]) if at != choice],
                 count=len(rounds[-1]["rows"]) if rounds else ROWS,
             )
         )
@@ -230,7 +231,7 @@ class Bench:
         return JSONResponse(await run_in_threadpool(self._ticks, self.session()))
 
     def _ticks(self, file: SessionFile) -> dict[str, Any]:
-        choice = len(file.choices()) - 1
+        choice = file.present()
         standing = file.standing(choice)
         latest = standing.latest()
         rows = standing.rounds[-1].rows if standing.rounds else ()
@@ -285,9 +286,11 @@ class Bench:
         drift = self.known(self._drift, name, "drift")
         if drift is None:
             return self.find_out("drift", name, f"/new?name={quote(name)}")
-        record = file.choices()[-1]
+        choice = file.present()
+        record = file.choices()[choice]
         others = [other for other in tables_in(self.folder) if other != name]
-        count = len(file.standing(len(file.choices()) - 1).rounds[-1].rows) if record else ROWS
+        rounds = file.standing(choice).rounds
+        count = max(1, len(rounds[-1].rows)) if rounds else ROWS
         told = {"drift": drift, "others": others, "k": count, "split": record["reference_until"]}
         return HTMLResponse(page("new", "bench.new", name=name, in_use=record["reference"] or "", **told))
 
@@ -429,7 +432,8 @@ def _told(job: Job) -> dict[str, Any]:
 
 
 def _brief(file: SessionFile) -> dict[str, Any]:
-    table = rounds_summary(file)["tables"][-1]
+    summary = rounds_summary(file)
+    table = summary["tables"][summary["present"]]
     last = table["found"][-1] if table["found"] else None
     return {
         "pool": table["pool"],

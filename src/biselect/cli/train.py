@@ -62,13 +62,14 @@ def train(
         options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
     ] = None,
     objective: Annotated[
-        str,
-        typer.Option(
+        str | None,
+        may_be(
             metavar="NAME",
             autocompletion=options.completion.among(*options.OBJECTIVES),
-            help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.",
+            help="optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can "
+            "be known.",
         ),
-    ] = "energy",
+    ] = None,
     strategy: Annotated[
         str,
         typer.Option(
@@ -82,8 +83,12 @@ def train(
         may_be(metavar="ENERGY|FILE", help="For hit-rate: an energy, or a manifest that holds one for this problem."),
     ] = None,
     share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
-    begin: Annotated[
-        str | None, may_be(metavar="ANGLES", help="Angles to begin with, as `biselect compile --angles` takes them.")
+    start_from: Annotated[
+        str | None,
+        may_be(
+            metavar="ANGLES",
+            help="Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
+        ),
     ] = None,
     evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
     seconds: Annotated[
@@ -118,9 +123,8 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect.plot.training_picture import training_picture
     from biselect.qaoa import Ansatz
-    from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
-    from biselect.qaoa.training.train import TooShortError
+    from biselect.qaoa.training.train import TooShortError, backend_for
     from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
     began, steps = time.perf_counter(), Steps(quiet)
@@ -134,8 +138,6 @@ def train(
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    first = options.read_angles(begin)
-    starts = {} if first is None else {"starts": [getattr(first, "angles", first)]}
     how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, evaluations or GUESS), "dtype": dtype}
     end = np.inf if seconds is None else began + seconds
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
@@ -145,7 +147,7 @@ def train(
         with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=strategy,
-                objective=_parts(objective),
+                objective=None if objective is None else _parts(objective),
                 threshold=None if goal is None else goal.value,
                 share=share,
                 evaluations=evaluations,
@@ -154,7 +156,7 @@ def train(
                 workers=workers,
                 checkpoint=kept,
                 progress=progress,
-                **starts,
+                start_from=options.read_angles(start_from),
             )
     except TooLargeError as error:
         raise InputError(f"{error.figures}; {_ways_out(error)}") from None
@@ -268,5 +270,7 @@ def _show(ansatz: Ansatz, trained: Training, in_full: bool) -> None:
         table.add_row(name, *("–" if np.isnan(number) else f"{number:.4g}" for number in (before, after)))
     show_table(table)
     named = zip(trained.angle_names, trained.angles, strict=True)
-    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named))
+    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named if name not in trained.inert))
+    if trained.inert:
+        show_line("Inert, whatever their value: " + ", ".join(trained.inert))
     show_line(last)

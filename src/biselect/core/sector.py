@@ -170,8 +170,9 @@ def block_subsets(blocks: Blocks) -> NDArray[np.int64]:
     for members, ones in blocks.parts:
         own = np.array(members, dtype=np.int64)[subsets(len(members), ones)]
         found = np.hstack([np.repeat(found, len(own), axis=0), np.tile(own, (len(found), 1))])
-    found.sort(axis=1)
-    return found[np.lexsort(found.T)]
+    if blocks.always or len(blocks.parts) > 1:
+        found.sort(axis=1)
+    return found[np.lexsort(found.T)] if len(blocks.parts) > 1 else found
 
 
 class BlockRanks:

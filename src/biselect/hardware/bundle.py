@@ -28,7 +28,8 @@ from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
 from biselect.qaoa.mixers import edges_inside
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.training import Training, backend_for
+from biselect.qaoa.training import Training
+from biselect.qaoa.training.train import backend_for
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target

@@ -31,7 +31,8 @@ def schedule(
     """The angles of every layer; without angles which of them are tied: equal letters are one free angle.
 
     Of several trainings of one schedule, on other instances, it shows how far their angles concentrate: the median and
-    the middle half of each.
+    the middle half of each. All angles with the other sign give the same shots; of the two, that with the larger γ on
+    average is drawn.
 
     Args:
         found: a training, which has its angles, or several, or a circuit or schedule.
@@ -67,6 +68,10 @@ def _concentration(trainings: Sequence[Training], ax: Axes | None) -> Axes:
     if any((one.schedule, one.depth) != (trainings[0].schedule, trainings[0].depth) for one in trainings):
         raise InputError("a picture of several trainings needs one schedule and depth for all of them")
     tables = np.array([plan.expand(one.angles) for one in trainings])
+    tables *= np.where(tables[:, :, :-1].sum(axis=(1, 2)) < 0, -1, 1)[:, None, None]
+    names = [*(f"γ {name}" for name in groups), "β"]
+    if (tables[:, :, :-1] == tables[:, :, :1]).all():  # one γ for all groups
+        tables, names = tables[:, :, -2:], ["γ", "β"]
     layers = np.arange(1, plan.depth + 1)
     with axes_for(ax, width=4.6, height=3.2) as axes:
         lines = []
@@ -78,7 +83,7 @@ def _concentration(trainings: Sequence[Training], ax: Axes | None) -> Axes:
         axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
         axes.set(xlabel="layer", ylabel="angle: median, middle half", xticks=layers)
         axes.set_title(f"Angles of {len(trainings)} instances, {plan.name}")
-        legend_below(axes, lines, [*(f"γ {name}" for name in groups), "β"])
+        legend_below(axes, lines, names)
     return axes
 
 
@@ -158,7 +163,7 @@ def landscape(
         two = _positions(ansatz, along)
         if not around:
             raise InputError("a landscape along two angles needs the others: give angles=")
-        sides = tuple(centre[at] + np.pi * units(ansatz)[at] * np.linspace(-1, 1, points) for at in two)
+        sides = tuple(centre[at] + np.pi / 2 * units(ansatz)[at] * np.linspace(-1, 1, points) for at in two)
         marks, words = {"these angles": tuple(centre[list(two)])}, along
     elif around:
         sides, words = (np.linspace(-1, 3, points),) * 2, ("all γ, as a multiple", "all β, as a multiple")

@@ -10,7 +10,7 @@ import numpy as np
 
 from biselect.core.files import write_file
 from biselect.plot.angles import landscape, schedule
-from biselect.plot.circuits import energies
+from biselect.plot.circuit_figures import energies
 from biselect.qaoa import Ansatz, Observable, Training
 from biselect.report.style import COLOURS, MARKERS, house_style, panels
 

@@ -278,7 +278,7 @@ class Ansatz:
         return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
-        """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
+        """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
         look(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 
@@ -341,10 +341,10 @@ class Ansatz:
         shot_seconds: float | None = None,
         seed: int = 0,
     ) -> list[TimeToSolution]:
-        """How long until the optimum was seen: this circuit, uniform random choice, `annealing` and `exact`.
+        """How long until the optimum was seen: this circuit, every choice, random choice, `annealing` and `exact`.
 
-        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes as
-        long as looking at every choice once.
+        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes
+        longer than looking at every choice once.
 
         Args:
             trained: the angles, and how long training took.

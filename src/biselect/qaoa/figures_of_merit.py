@@ -11,9 +11,9 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
-from biselect.core.sector import unrank
+from biselect.core.uniform import uniform_choices
 from biselect.errors import InputError
-from biselect.simulate.layers import Observable, energy_scale, rounding_slack
+from biselect.simulate.layers import Observable, energy_scale, energy_table, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -117,6 +117,8 @@ def time_to_solution(
         rows.append(
             TimeToSolution.of("circuit, device", p_opt, number("shot_seconds", shot_seconds), confidence, before)
         )
+    looked = _seconds(lambda: float(energy_table(problem).min()))
+    rows.append(TimeToSolution.of("looking at every choice", 1.0, looked, confidence))
     share = float(np.mean(ansatz.energies <= wanted + slack))
     draw = _seconds(lambda: _draw(problem, np.random.default_rng(seed)))
     rows.append(TimeToSolution.of("random choice", share, draw / DRAWS, confidence))
@@ -140,7 +142,4 @@ def _seconds(work: Callable[[], object]) -> float:
 
 def _draw(problem: SelectionProblem, rng: np.random.Generator) -> float:
     """The lowest energy of some uniform feasible choices."""
-    sector = problem.sector
-    samples = unrank(rng.integers(sector.sample_subsets, size=DRAWS), problem.n_samples, problem.k)
-    features = unrank(rng.integers(sector.feature_subsets, size=DRAWS), problem.n_features, problem.m)
-    return float(problem.energies(samples, features).min())
+    return float(problem.energies(*uniform_choices(problem, DRAWS, rng)).min())

@@ -15,9 +15,9 @@ from biselect.core.uniform import uniform_choices, uniform_energy
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.starts import Choice, start_choice
-from biselect.qaoa.training import Training, backend_for, train
+from biselect.qaoa.training import Training, train
 from biselect.qaoa.training.initial_angles import ramp
-from biselect.qaoa.training.train import TooShortError
+from biselect.qaoa.training.train import TooShortError, backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
@@ -168,7 +168,7 @@ def _by_sector(
             "strategy": "polish",
             "objective": "hit-rate",
             "threshold": min(best[2] for best in found),
-            "starts": [coarse.angles],
+            "start_from": [coarse.angles],
         }
         fine = train(ansatz, **goal, **means(COARSE, 1))
         note(ansatz.sample(fine.angles, shots, measured).best, fine)

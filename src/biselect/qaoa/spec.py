@@ -196,6 +196,10 @@ class AnsatzSpec:
             maximised: whether the cost there is the score, which is minus our energy.
             grouped: whether γ shall be (p, groups), which a circuit with a γ for each group of cost terms needs.
         """
+        if not any(self.mixer):
+            raise InputError(
+                "this circuit has no edges with an XY mixer, the only one whose angles other libraries share"
+            )
         return exported(self.schedule, angles, convention, maximised=maximised, grouped=grouped)
 
     def import_angles(

@@ -1,6 +1,7 @@
 """The product: from tables to an answer with its reasons, warnings and report."""
 
 from biselect.reviews.drift_watch import monitor_drift
+from biselect.reviews.found_so_far import RoundFound
 from biselect.reviews.inspection import Inspection, inspect
 from biselect.reviews.kinds import Kind, Kinds, find_kinds
 from biselect.reviews.named_rules import NamedRules
@@ -24,6 +25,7 @@ __all__ = [
     "ReviewSession",
     "Reviewed",
     "Round",
+    "RoundFound",
     "Standing",
     "find_kinds",
     "inspect",

@@ -259,9 +259,18 @@ def role_of(column: Column, options: Mapping[str, Any]) -> str:
         return "label"
     if column.name in options.get("show", ()):
         return "show"
-    if column.name in options.get("exclude", ()) or column.role in ("date", "constant", "empty"):
+    if column.name in options.get("exclude", ()) or column.role in ("date", "empty"):
         return "leave out"
+    if column.role == "constant":  # here; it may vary in what the table is compared with
+        return "number" if all(map(_is_written_number, column.examples)) else "category"
     return "category" if column.role in ("category", "code", "flag", "free text") else "number"
+
+
+def _is_written_number(text: str) -> bool:
+    try:
+        return bool(float(text) or True)
+    except ValueError:
+        return False
 
 
 def options_with(found: Inspection, roles: Mapping[str, str]) -> dict[str, Any]:
@@ -298,7 +307,7 @@ def options_with(found: Inspection, roles: Mapping[str, str]) -> dict[str, Any]:
     lists = {"show": "show", "leave out": "exclude"}
     for role, option in lists.items():
         given[option] = [name for name, one in all_roles.items() if one == role and columns[name].role != "date"]
-    plain = ("category", "flag", "free text")
+    plain = ("category", "flag", "constant", "free text")
     given["categories"] = [
         name
         for name, one in all_roles.items()

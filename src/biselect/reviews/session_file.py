@@ -167,6 +167,20 @@ class SessionFile:
                 raise ValueError("a choice is no record")
             return found
 
+    def present(self) -> int:
+        """The choice that is reviewed now: the last one that somebody turned to."""
+        with self._reading() as database:
+            [(number,)] = database.execute("SELECT value FROM facts WHERE name = 'present'").fetchall() or [(-1,)]
+            [(most,)] = database.execute("SELECT count(*) FROM choices")
+            if not 0 <= int(number) < most:
+                raise InputError(f"{self.path}: holds no tables yet; begin with some")
+            return int(number)
+
+    def take_up(self, choice: int) -> None:
+        """Turn to a choice that was made before."""
+        with self._changing() as database:
+            _turn_to(database, choice)
+
     def lists(self, choice: int) -> tuple[RowList, ...]:
         """The lists of a choice, as they were made."""
         with self._reading() as database:
@@ -185,6 +199,7 @@ class SessionFile:
                 facts = {"name": one.name, "columns": one.columns, "proven": one.proven}
                 scores = np.ascontiguousarray(one.scores, dtype=np.float64).tobytes()
                 database.execute("INSERT INTO lists VALUES (?, ?, ?, ?)", (number, place, _text(facts), scores))
+            _turn_to(database, number)
             return int(number)
 
     def standing(self, choice: int) -> Standing:
@@ -306,6 +321,10 @@ def _connected(place: str) -> sqlite3.Connection:
     database.execute("PRAGMA synchronous = EXTRA")  # what was answered outlives a loss of power
     database.execute("PRAGMA trusted_schema = OFF")
     return database
+
+
+def _turn_to(database: sqlite3.Connection, choice: int) -> None:
+    database.execute("INSERT OR REPLACE INTO facts VALUES ('present', ?)", (str(choice),))
 
 
 def _standing(database: sqlite3.Connection, choice: int) -> Standing:

@@ -51,8 +51,7 @@ def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm 
         return mixing.backends[0 if small else -1]
     if small:
         return "plain"
-    ruled = problem.sample_rules or problem.feature_rules
-    if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES and not ruled:
+    if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES:
         from biselect.simulate import gpu
 
         if gpu.gpu_takes(problem):
@@ -83,8 +82,6 @@ def make_simulator(
         check_memory(problem.sector, dtype, states=3, plain=backend == "plain" and "compiled" in mixing.backends)
         return make_other(mixing, problem, samples, features, backend=backend, dtype=dtype, stop=stop)
     if backend == "gpu":
-        if samples.blocks is not None or features.blocks is not None:
-            raise InputError("the gpu backend runs the whole sector, without rules; take backend='compiled'")
         if np.dtype(dtype) != np.complex64:
             raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
         from biselect.simulate.gpu import GpuSimulator

@@ -35,20 +35,25 @@ def tell_when_compiling() -> None:
 
         timer: Timer | None = None
         deep = 0
+        said = False
 
         def on_start(self, event: Any) -> None:
             self.deep += 1
-            if self.timer is None:
+            if self.timer is None and not self.said:
                 context = copy_context()  # of whoever asked for it, who may want silence
-                self.timer = Timer(PATIENCE, lambda: context.run(say_to_whoever_watches, WORDS))
+                self.timer = Timer(PATIENCE, lambda: context.run(self.say))
                 self.timer.daemon = True
                 self.timer.start()
 
         def on_end(self, event: Any) -> None:
             self.deep -= 1
             if self.deep == 0 and self.timer is not None:
-                said = not self.timer.is_alive()
                 self.timer.cancel()
-                self.timer = self.timer if said else None  # it is said once
+                self.timer = None
+
+        def say(self) -> None:
+            if not self.said:
+                self.said = True
+                say_to_whoever_watches(WORDS)
 
     event.register("numba:compile", Compiling())

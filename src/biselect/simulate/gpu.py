@@ -171,7 +171,8 @@ class GpuSimulator:
         self.holds = np.zeros((self.d, self.columns))
         np.put_along_axis(self.holds, columns.T, 1.0, axis=0)
         self.features_of = cp.asarray(np.ascontiguousarray(columns.T.astype(np.uint16)))
-        self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))
+        self.columns_with = cp.asarray(np.nonzero(self.holds)[1].astype(np.uint16))  # feature by feature
+        self.with_each = cp.asarray(np.r_[0, np.cumsum(self.holds.sum(axis=1))].astype(np.int32))
         sample_tables = make_tables(samples, SAMPLE_LIMIT)
         self.stages = _sample_stages(cp, sample_tables)
         self.stages_back = _sample_stages(cp, make_tables(samples, BACK_LIMIT))
@@ -184,7 +185,7 @@ class GpuSimulator:
         names = [f"sample_stage<{p}>" for p in sorted(staged)] + [f"sample_phase<{p}>" for p, *_ in self.first]
         self.forward = self._passes((*names, *FEATURE_PASSES), states=1)
         self.feature_tables, self._kept = packed_tables(cp, make_tables(features, FEATURE_LIMIT), spread=True)
-        self.groups = self._group_struct(sample_tables)
+        self.groups = self._group_struct(sample_tables, rows[:, 0])
         self.centred = Centred.of(problem, np.float32)
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
@@ -219,14 +220,13 @@ class GpuSimulator:
         self._evolve(layers, start)
         value = self._observe(layers, observable, adjoint=True)
         pair, mixing = cp.zeros((layers.depth, self.n, self.d)), cp.zeros(layers.depth)
-        with_each = np.int32(self.columns_with.size // self.d)
         for layer in reversed(range(layers.depth)):
             angle = _rotation(layers.mixing[layer])
             by_beta = mixing[layer : layer + 1]
             for stage in reversed(self.stages_back):
                 self._launch_stage("sample_stage_back", stage, (self.psi, self.adjoint), (*angle, by_beta))
             states = (self.psi, self.adjoint, self.groups, self._turns(layers, layer))
-            rest = (self.columns_with, with_each, self.feature_tables, *angle, by_beta, pair[layer])
+            rest = (self.columns_with, self.with_each, self.feature_tables, *angle, by_beta, pair[layer])
             self._launch_rows("feature_pass_back", self.backward, (*states, *rest))
         return value, PairGradient(pair=cp.asnumpy(pair), mixing=cp.asnumpy(mixing))
 
@@ -319,15 +319,16 @@ class GpuSimulator:
         module = load_module("sector.cu", names, tuple({**sizes, "COLUMN_THREADS": COLUMN_THREADS}.items()))
         return Passes(module=module, threads=threads, blocks=blocks, shared=shared)
 
-    def _group_struct(self, tables: Tables) -> Any:
+    def _group_struct(self, tables: Tables, smallest: NDArray[np.int64]) -> Any:
         """The struct Groups: rows that differ in their smallest sample only."""
         cp = self.cp
         first = np.cumsum(tables.group_count) - tables.group_count
         rows = cp.asarray(np.stack([first, tables.group_count], axis=1).astype(np.int32))
         rest = cp.asarray(np.append(tables.group_rest, 0).astype(np.uint16))  # never empty, even for k = 1
-        self._group_arrays = rows, rest
+        last = cp.asarray(smallest.astype(np.uint16))
+        self._group_arrays = rows, rest, last
         self.group_count = len(first)
-        return struct(rows=rows, rest=rest, count=len(first))
+        return struct(rows=rows, rest=rest, smallest=last, count=len(first))
 
     def _item_table(
         self, own: NDArray[np.float64], other: NDArray[np.float64], pair: NDArray[np.float64]

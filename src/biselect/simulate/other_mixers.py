@@ -49,9 +49,9 @@ def make_other(
         name = "Grover's mixer" if isinstance(mixing, Grover) else "a mixer about a warm start"
         raise InputError(f"the {backend} backend knows XY mixers only; for {name} take {ways}")
     if isinstance(mixing, Warm):
-        return WarmSimulator(problem, samples, features, dtype, mixing.tilts)
+        return WarmSimulator(problem, samples, features, dtype, mixing.tilts, stop)
     if backend == "plain":
-        return GroverSimulator(problem, samples, features, dtype, mixing.axis)
+        return GroverSimulator(problem, samples, features, dtype, mixing.axis, stop)
     from biselect.simulate.compiled_grover import CompiledGroverSimulator  # loads numba
 
     return CompiledGroverSimulator(problem, samples, features, dtype, mixing.axis, stop)
@@ -61,9 +61,15 @@ class GroverSimulator(PlainSimulator):
     """Mixing exp(-iβ|s⟩⟨s|) of the whole sector; s is uniform over it, or any state that is given."""
 
     def __init__(
-        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, axis: NDArray[Any] | None
+        self,
+        problem: SelectionProblem,
+        samples: Register,
+        features: Register,
+        dtype: Any,
+        axis: NDArray[Any] | None,
+        stop: Stop = NEVER,
     ) -> None:
-        super().__init__(problem, samples, features, dtype)
+        super().__init__(problem, samples, features, dtype, stop)
         shape = self.energies.shape
         uniform = np.full(shape, self.energies.size**-0.5)
         self.axis = (uniform if axis is None else axis / np.linalg.norm(axis)).astype(self.dtype)
@@ -87,6 +93,7 @@ class WarmSimulator(PlainSimulator):
         features: the feature register.
         dtype: complex64 or complex128.
         tilts: t of every sample and of every feature.
+        stop: the byte that ends all work.
     """
 
     def __init__(
@@ -96,8 +103,9 @@ class WarmSimulator(PlainSimulator):
         features: Register,
         dtype: Any,
         tilts: tuple[NDArray[np.float64], NDArray[np.float64]],
+        stop: Stop = NEVER,
     ) -> None:
-        super().__init__(problem, samples, features, dtype)
+        super().__init__(problem, samples, features, dtype, stop)
         self.sample_edges = [_tilted(samples, edges, tilts[0]) for edges in samples.classes]
         self.feature_edges = [_tilted(features, edges, tilts[1]) for edges in features.classes]
 

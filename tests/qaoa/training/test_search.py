@@ -6,7 +6,7 @@ from biselect.qaoa import STRATEGIES, Ansatz
 from biselect.qaoa.training.search import Search
 from biselect.simulate.stopping import look
 
-OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -66,7 +66,7 @@ def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_progress_goes_on_without_a_budget(problem, strategy):
     told = []
-    options = {"polish": {"starts": [np.full(4, 0.3)] * 2}}.get(strategy, {})
+    options = {"polish": {"start_from": [np.full(4, 0.3)] * 2}}.get(strategy, {})
     Ansatz(problem, 1).train(strategy=strategy, progress=lambda done, _: told.append(done), **options)
     assert told == sorted(told) and 0 < told[0] < told[-1] <= 1
     if strategy != "multistart":  # which sets itself a budget and may stop below
@@ -83,7 +83,7 @@ def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monke
         return (np.nan if calls[0] % 7 == 0 else value), slope
 
     monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
-    trained = ansatz.train(evaluations=60)
+    trained = ansatz.train(objective="energy", evaluations=60)
     assert trained.value < ansatz.energies.mean() and "no finite number" in trained.notes[0]
     monkeypatch.setattr(Ansatz, "value_and_gradient", lambda self, *_: (np.nan, np.zeros(self.size)))
     with pytest.raises(BiselectError, match="no evaluation gave a finite number"):

@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from biselect.progress import Progress
 from biselect.qaoa.training.descent import Watch
-from biselect.qaoa.training.initial_angles import is_phase, units
+from biselect.qaoa.training.initial_angles import inert, is_phase, units
 from biselect.qaoa.training.lockstep import Lockstep
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Stage
@@ -33,8 +33,8 @@ Given = TypeVar("Given")
 Found = TypeVar("Found")
 
 FINE, COARSE = 1e-10, 1e-6  # gains, in units of the objective, that end a descent in double and in single precision
-PIECE, GPU_PIECE = 1 << 19, 1 << 26  # amplitudes of all circuits that one call evaluates: time is looked at between
-MOST_ROWS = 32  # circuits of one call on a CPU: more gain nothing, and the workers share them
+PIECES = {"compiled": (1 << 20, 64), "gpu": (1 << 26, 1 << 14)}
+"""Amplitudes and circuits that one call evaluates at most, where it is a batch; time is looked at between calls."""
 
 
 @dataclass(eq=False)
@@ -113,9 +113,10 @@ class Search:
         if len(found) < len(keys):
             dtype = np.complex64 if coarse and trained.backend in ("compiled", "gpu") else trained.dtype
             steps = units(trained)
+            evaluate = partial(self._evaluate, trained, self._crew(dtype), share)
             try:
                 lockstep = Lockstep(
-                    partial(self._evaluate, trained, self._crew(dtype), share),
+                    self.checkpoint.during(name, evaluate, lambda: self.elapsed),
                     kept,
                     units=steps,
                     reach=np.where(is_phase(trained), 2 * np.pi * steps, np.pi),
@@ -219,9 +220,8 @@ class Search:
 
         The first piece is always evaluated.
         """
-        on_gpu = trained.backend == "gpu"
-        rows = (GPU_PIECE if on_gpu else PIECE) // trained.problem.sector.size
-        rows = max(1, rows if on_gpu else min(rows, MOST_ROWS))
+        amplitudes, most = PIECES.get(trained.backend, (0, 1))
+        rows = min(max(1, amplitudes // trained.problem.sector.size), most)
 
         def piece(at: int) -> tuple[Vector, Vector] | None:
             if at and self._expired(share):
@@ -280,8 +280,9 @@ class Search:
         self.progress(min(1.0, done), min(self._best, best))
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
-        """Note the best of a depth and schedule, and give it back."""
+        """Note the best of a depth and schedule, and give it back; angles that change nothing are set to 0."""
         schedule = ansatz.schedule
+        descent = replace(descent, angles=np.where(inert(ansatz), 0.0, descent.angles))
         self.stages.append(
             Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )
@@ -292,6 +293,7 @@ def _with_worker(crew: Crew, trained: Ansatz, work: Callable[[Ansatz], Found]) -
     """Run some work on a simulator that nobody is using, with the schedule of these angles."""
     worker = crew.get()
     try:
-        return work(worker.with_schedule(trained.schedule))
+        same = worker.schedule is trained.schedule
+        return work(worker if same else worker.with_schedule(trained.schedule))
     finally:
         crew.put(worker)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
 from itertools import count, islice
 from typing import TYPE_CHECKING, Any
@@ -23,9 +24,12 @@ from biselect.qaoa.training.initial_angles import (
     ramp,
     random_start,
     stretched,
+    widths,
 )
+from biselect.qaoa.training.known_angles import learnt_angles
 from biselect.qaoa.training.records import Descent
 from biselect.qaoa.training.search import Search
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -34,10 +38,13 @@ Vector = NDArray[np.float64]
 Rung = tuple[int, str]
 
 EVALUATIONS = 1000  # of `multistart` where the user sets no budget
-SCREENS, GPU_SCREENS = 128, 2048  # starts that are screened together
-SCREEN, HALVINGS = 20, (4, 8, 12)  # evaluations of a screen that is never dropped, and when half of them are
-HOPS, HOP, HOP_HALVINGS = 4, 16, (4,)  # a hop for every so many starts of a screen; the same for hops
-SCREENING, SEARCHING = 0.3, 0.85  # shares of the budget
+SCREENS, GPU_SCREENS = 128, 2048  # starts that are screened together at most
+SCREEN, HALVINGS = 26, (4, 8, 16)  # evaluations of a start at most; after so many only the better half goes on
+HOP, HOP_HALVINGS = 16, (4,)  # the same for hops
+ROUNDS, FEWER = 4, 4  # rounds of hops after a screen, and how many times fewer they are than its starts
+CYCLE = 16  # evaluations for each start of a screen that it takes with its hops, about
+SCOUTS = 16  # descents that time is measured on, where only time is limited
+SEARCHING = 0.9  # share of the budget; the rest polishes
 ELITE = 8  # descents that hops begin from and that are polished
 FEWEST = 64  # evaluations below which a search in single precision leaves too few to end in double precision
 ALIKE = 1e-4  # of the objective's unit: values closer than this are one descent found twice
@@ -61,53 +68,46 @@ BOX = (0.0, np.pi)
 RANDOM_ANGLES = 2
 
 
-def multistart(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
-    """Screens, then hops from the best of them, then a polish; all in lock-step.
+def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = True) -> Descent:
+    """Screens, each followed by hops from the best, in turn; then a polish. All go down in lock-step.
 
-    Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
-    {0.5, 1, π/2, π}. Only the better half of a screen goes on after 4, 8 and 12 evaluations. A hop draws some angles of
-    one of the best descents anew and goes down from there. Both run in single precision where the simulator has it;
-    what is left of the budget polishes the best in the precision of the ansatz.
+    Starts are those given, an annealing ramp of either sign, and then in turn those learnt on other instances, unless
+    `learnt` is False, and random angles on a scale drawn from {0.5, 1, π/2, π}. Only the better half of a screen goes
+    on after 4, 8 and 16 evaluations. A hop draws some angles of one of the best descents anew and goes down from there.
+    Both run in single precision where the simulator has it; a tenth of the budget polishes the best in the precision
+    of the ansatz.
     """
     if search.evaluations is None and search.seconds is None:
         search.evaluations = EVALUATIONS
-    coarse = search.evaluations is None or search.evaluations >= FEWEST
-    rows = GPU_SCREENS if search.ansatz.backend == "gpu" else SCREENS
-    if search.evaluations is not None:
-        rows = min(rows, max(1, round(SCREENING * search.evaluations / 8)))
-    fresh = _endless_starts(search, starts)
-    best: list[Descent] = []
-    for number in count():
-        screens = list(islice(fresh, max(rows, len(starts)) if number == 0 else rows))
-        best = _elite(
-            search,
-            best
-            + search.descend(
-                f"screen {number}",
-                screens,
-                rounds=SCREEN,
-                halvings=HALVINGS,
-                coarse=coarse,
-                share=SCREENING,
-                must=not number,
-            ),
-        )
-        if not search.left(SCREENING) or search.flat:
-            break
-    for number in count():
+    how: dict[str, Any] = {"coarse": search.evaluations is None or search.evaluations >= FEWEST, "share": SEARCHING}
+    fresh, best = _endless_starts(search, starts, learnt), list[Descent]()
+    if search.evaluations is None:
+        best = search.descend("scout", list(islice(fresh, max(SCOUTS, len(starts)))), rounds=HALVINGS[0], **how)
+    rows, wide = _screened_together(search), widths(search.ansatz, search.objective)
+    for cycle in count():
+        screens = list(islice(fresh, rows if best else max(rows, len(starts))))
+        plan: dict[str, Any] = {"rounds": SCREEN, "halvings": HALVINGS, "must": not best}
+        best = _elite(search, [*best, *search.descend(f"screen {cycle}", screens, **plan, **how)])
+        for number in range(ROUNDS):
+            rng = np.random.default_rng([search.seed, cycle, number])
+            hops = [hop(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
+            plan = {"rounds": HOP, "halvings": HOP_HALVINGS, "must": False}
+            best = _elite(search, [*best, *search.descend(f"hop {cycle}.{number}", hops, **plan, **how)])
         if not search.left(SEARCHING) or search.flat:
             break
-        rng = np.random.default_rng([search.seed, 1, number])
-        hops = [hop(search.ansatz, search.objective, _drawn(best, rng), rng) for _ in range(max(1, rows // HOPS))]
-        best = _elite(
-            search,
-            best
-            + search.descend(
-                f"hop {number}", hops, rounds=HOP, halvings=HOP_HALVINGS, coarse=coarse, share=SEARCHING, must=False
-            ),
-        )
-    polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=coarse)
-    return search.reached(search.ansatz, _best(polished if coarse else [*polished, *best]))
+    polished: list[Descent] = []
+    with suppress(OutOfTimeError):  # what was found before is not lost
+        polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=how["coarse"])
+    return search.reached(search.ansatz, _best(polished if how["coarse"] and polished else [*polished, *best]))
+
+
+def _screened_together(search: Search) -> int:
+    """How many starts are screened at a time: as many as a batch likes, or fewer, so that hops fit into the budget."""
+    expected: float | None = search.evaluations
+    if expected is None:
+        assert search.seconds is not None
+        expected = search.spent / search.elapsed * search.seconds
+    return int(np.clip(expected / CYCLE, 1, GPU_SCREENS if search.ansatz.backend == "gpu" else SCREENS))
 
 
 def _elite(search: Search, found: Sequence[Descent]) -> list[Descent]:
@@ -124,12 +124,15 @@ def _drawn(best: Sequence[Descent], rng: np.random.Generator) -> Vector:
     return best[min(int(rng.geometric(0.5)) - 1, len(best) - 1)].angles
 
 
-def _endless_starts(search: Search, given: Sequence[Vector]) -> Iterator[Vector]:
+def _endless_starts(search: Search, given: Sequence[Vector], learnt: bool) -> Iterator[Vector]:
     yield from given
     for sign in (-1, 1):
         yield ramp(search.ansatz, 1.0, sign)
+    wide = widths(search.ansatz, search.objective)
+    known = iter(learnt_angles(search.ansatz, search.objective) if learnt else [])
     for number in count():
-        yield random_start(search.ansatz, search.objective, [search.seed, number])
+        yield from islice(known, 1)
+        yield random_start(wide, np.random.default_rng([search.seed, number]))
 
 
 def _best(descents: Iterable[Descent]) -> Descent:
@@ -139,7 +142,7 @@ def _best(descents: Iterable[Descent]) -> Descent:
 def polish(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
     """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective."""
     if not starts:
-        raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
+        raise InputError("strategy 'polish' needs angles to begin with: start_from=[...]")
     return search.reached(search.ansatz, search.descend("polish", starts, rounds=CONVERGED)[0])
 
 
@@ -204,7 +207,9 @@ def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence
         random = fresh if starts else COLD - 2 + fresh
         if not starts:
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
-        starts += [random_start(ansatz, search.objective, [search.seed, position, number]) for number in range(random)]
+        wide = widths(ansatz, search.objective)
+        seeds = [[search.seed, position, number] for number in range(random)]
+        starts += [random_start(wide, np.random.default_rng(seed)) for seed in seeds]
         share = float(weights[position] / weights[-1])
         followed = search.descend(f"{name} {depth}", starts, rounds=CONVERGED, ansatz=ansatz, share=share)
         found[depth, name] = best = search.reached(ansatz, _best([followed[0], *inherited]))

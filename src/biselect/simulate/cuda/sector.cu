@@ -139,11 +139,12 @@ __global__ void sample_stage_back(
     block_add(total, out);
 }
 
-// ---- Rows come in groups that differ in their smallest sample only: row `first + i` of a group has smallest sample i.
+// ---- Rows come in groups that differ in their smallest sample only.
 
 struct Groups {
-    const int2* rows;            // first row and number of rows
-    const unsigned short* rest;  // the other K - 1 samples
+    const int2* rows;                // first row and number of rows
+    const unsigned short* rest;      // the other K - 1 samples
+    const unsigned short* smallest;  // of every row
     int count;
 };
 
@@ -185,8 +186,9 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
         if (PHASE) shared_part(turns, rest, part);
         if (OBSERVE) shared_part(goal.energies, rest, part);
         float total = 0.f;
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            c64* line = psi + (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            c64* line = psi + (long long)r * COLUMNS;
 #pragma unroll
             for (int i = 0; i < PER_THREAD; i++) {
                 const int f = threadIdx.x + i * THREADS;
@@ -222,7 +224,7 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
 
 extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_back(
     c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, const float* __restrict__ turns,
-    const unsigned short* __restrict__ columns_with, int with_each, Tables features, float c, float t, double* mixing, double* pair) {
+    const unsigned short* __restrict__ columns_with, const int* __restrict__ with_each, Tables features, float c, float t, double* mixing, double* pair) {
     extern __shared__ c64 row[];
     __shared__ float by_feature[D], by_pair[N * D];
     c64* other = row + COLUMNS;
@@ -233,8 +235,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_bac
         const int2 rows = groups.rows[g];
         const unsigned short* rest = groups.rest + (long long)g * (K - 1);
         shared_part(turns, rest, part);
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            const long long begin = (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            const long long begin = (long long)r * COLUMNS;
             for (int f = threadIdx.x; f < COLUMNS; f += THREADS) {
                 row[f] = psi[begin + f];
                 other[f] = adjoint[begin + f];
@@ -261,7 +264,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_bac
             __syncthreads();
             for (int j = threadIdx.x / WARP; j < D; j += THREADS / WARP) {  // a warp sums the columns that hold feature j
                 float sum = 0.f;
-                for (int e = threadIdx.x % WARP; e < with_each; e += WARP) sum += current_of[__ldg(columns_with + j * with_each + e)];
+                for (int e = with_each[j] + threadIdx.x % WARP; e < with_each[j + 1]; e += WARP)
+                    sum += current_of[__ldg(columns_with + e)];
                 sum = warp_sum(sum);
                 if (threadIdx.x % WARP == 0) by_feature[j] = sum;
             }
@@ -283,8 +287,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) observe(
         const int2 rows = groups.rows[g];
         shared_part(goal.energies, groups.rest + (long long)g * (K - 1), part);
         float total = 0.f;
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            const long long begin = (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            const long long begin = (long long)r * COLUMNS;
 #pragma unroll
             for (int i = 0; i < PER_THREAD; i++) {
                 const int f = threadIdx.x + i * THREADS;
