@@ -127,6 +127,7 @@ def main() -> None:
     if qiskit.__version__ != VERSION:
         raise SystemExit(f"{sys.executable} has Qiskit {qiskit.__version__}, not {VERSION}: run make paper-env")
     _teach_bounds()
+    _mend_layouts()
     from biselect.hardware.targets import from_snapshot
     from biselect_studies.experiments import compile_case
 
@@ -157,6 +158,19 @@ def _teach_bounds() -> None:
     }
     for name, lesson in lessons.items():
         setattr(Target, name, lesson)
+
+
+def _mend_layouts() -> None:
+    """Let Qiskit 2.1 leave ancillas out of an initial layout by what they are, not by where they are listed."""
+    from qiskit.transpiler import TranspileLayout
+
+    whole: Any = TranspileLayout.initial_index_layout
+
+    def initial_index_layout(self: Any, filter_ancillas: bool = False) -> list[int]:
+        found: list[int] = whole(self)
+        return found[: self._input_qubit_count] if filter_ancillas else found
+
+    setattr(TranspileLayout, "initial_index_layout", initial_index_layout)  # noqa: B010 - mypy forbids the assignment
 
 
 if __name__ == "__main__":
