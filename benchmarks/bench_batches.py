@@ -2,7 +2,7 @@
 
     python benchmarks/bench_batches.py [--threads N] [OUT.json]
 
-Prints values and gradients of the hit rate and of the energy a second, for a batch and for single calls, and the ratio of
+Prints values and gradients a second of hit rate, energy and CVaR, for a batch and for single calls, and the ratio of
 the two. Times are CPU times of the calling thread where there is one thread, so that they hold on a busy machine.
 """
 

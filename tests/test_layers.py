@@ -29,6 +29,7 @@ LAYERS = [
     "reviews",
     "plot",
     "estimators",
+    "app",
     "cli",
     "testing",
 ]
@@ -67,6 +68,8 @@ def test_a_module_imports_only_from_layers_above_its_own(path):
         other = layer_of(name) if name.startswith("biselect.") else None
         if other in LAYERS:
             assert LAYERS.index(other) <= LAYERS.index(own), f"{own} must not import {name}"
+        if name.split(".")[0] in ("starlette", "uvicorn"):
+            assert own == "app", f"only the workbench may import {name}, not {own}"
         if name.split(".")[0].startswith("qiskit"):
             assert own == "hardware", f"only hardware may import Qiskit, not {own}"
 

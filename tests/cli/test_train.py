@@ -119,7 +119,7 @@ def test_what_is_read_is_never_written_over(run, stored, tmp_path, monkeypatch):
         (("--path", "y-frame"), "say for which device, with --target"),
         (("--target", "boston", "--mixer", "ring"), "leave it out"),
         (("--target", "boston", "--start", "dicke"), "basis state"),
-        (("--start-from", "0.1,0.2"), "12 angles"),
+        (("--begin", "0.1,0.2"), "12 angles"),
     ],
 )
 def test_bad_requests_end_in_one_line(run, stored, arguments, words, monkeypatch, tmp_path):
@@ -157,3 +157,18 @@ def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
     large = run(*common)
     assert large.code == 2 and "give --dtype complex64, which fits, train on fewer rows" in large.err
     assert "`biselect solve --solver qaoa`" in large.err and run(*common, "--dtype", "complex64").code == 0
+
+
+def test_rules_are_kept_and_limits_that_are_not_reached_refused(run, tmp_path):
+    rules = {"forced_out": [4], "groups": [{"members": [0, 1], "exactly": 1}]}
+    coupling = np.random.default_rng(0).normal(size=(5, 3)).tolist()
+    problem = {"coupling": coupling, "k": 2, "m": 1, "sample_rules": rules}
+    (tmp_path / "ruled.json").write_text(json.dumps(problem))
+    done = run("train", tmp_path / "ruled.json", "--depth", 1, "--evaluations", 5, "--mixer", "grover", "--quiet")
+    assert done.code == 0 and "optimum energy" in done.out
+    rules["groups"] = [{"members": [0, 1], "at_most": 1}]
+    (tmp_path / "loose.json").write_text(json.dumps(problem))
+    for command in ("train", "compile"):
+        refused = run(command, tmp_path / "loose.json")
+        assert refused.code == 2 and '"exactly": t' in refused.err
+    assert run("solve", tmp_path / "loose.json", "--solver", "qaoa").code == 2

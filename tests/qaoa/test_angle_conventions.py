@@ -79,6 +79,8 @@ def test_what_another_library_cannot_hold_is_refused(problem):
         spec.import_angles([0.1, 0.2, 0.3], [0.1, 0.2], "qokit")
     with pytest.raises(InputError, match="not contained"):
         AnsatzSpec(problem, 2, "tied").import_angles([0.1, 0.2], [0.1, 0.2], "qokit")
+    with pytest.raises(InputError, match="no edges with an XY mixer"):
+        AnsatzSpec(problem, 1, "tied", ([], [])).export_angles([0.1, 0.2], "pennylane")
     one_for_all = spec.import_angles([0.1, 0.2], [0.3, 0.4], "pennylane")
     np.testing.assert_allclose(spec.schedule.expand(one_for_all), [[0.1, 0.1, 0.1, 0.3], [0.2, 0.2, 0.2, 0.4]])
 

@@ -8,6 +8,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
+from biselect.reviews.inspection import options_with, role_of
 
 
 def frame(rows=120):
@@ -61,3 +62,37 @@ def test_words_among_numbers_and_columns_without_use_are_taken_care_of(tmp_path)
     parts = shlex.split(found.command())
     assert [parts[at + 1] for at, part in enumerate(parts) if part == "--show"] == ["second", "first, of two"]
     bs.review(tmp_path / "t.csv", **found.options, kinds=1, neighbours=(0, 0))
+
+
+def test_other_roles_become_options():
+    import pyarrow as pa
+
+    rows = 40
+    table = pa.table(
+        {
+            "id": [f"r{i}" for i in range(rows)],
+            "amount": [float(i * 7 % 13) for i in range(rows)],
+            "mcc": [5411 + i % 3 for i in range(rows)],
+            "currency": ["EUR"] * rows,
+            "one": [1.0] * rows,
+            "fraud": [int(i == 3) for i in range(rows)],
+            "day": list(range(rows)),
+        }
+    )
+    found = bs.inspect(table)
+    roles = {column.name: role_of(column, found.options) for column in found.columns}
+    assert roles == {
+        **{"id": "id", "amount": "number", "mcc": "category", "currency": "category", "one": "number"},
+        **{"fraud": "label", "day": "time"},
+    }
+    same = {name: value for name, value in found.options.items() if name != "reference_until"}
+    assert options_with(found, {}) == same  # nothing changed, nothing said
+    told = options_with(found, {"mcc": "number", "id": "show", "fraud": "leave out", "day": "number"})
+    assert told["numbers"] == ["mcc"] and told["show"] == ["id"] and told["exclude"] == ["fraud"]
+    assert not {"id_column", "label_column", "time_column", "categories"} & {*told}
+    with pytest.raises(InputError, match="only one column can be the id"):
+        options_with(found, {"amount": "id"})
+    with pytest.raises(InputError, match="no column 'x'"):
+        options_with(found, {"x": "id"})
+    with pytest.raises(InputError, match="got 'y'"):
+        options_with(found, {"id": "y"})

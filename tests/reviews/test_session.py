@@ -73,6 +73,9 @@ def test_a_session_in_a_folder_goes_on_where_it_was(folder):
     by_tables = bs.ReviewSession(*tables(), folder=folder, **SMALL)  # the same tables and options go on, too
     assert by_tables.choice == 0 and by_tables.history == first.history
     assert bs.ReviewSession(*tables(), folder=folder, **{**SMALL, "seed": 1}).choice == 1
+    assert bs.ReviewSession.open(folder, *tables()).choice == 1
+    assert bs.ReviewSession(*tables(), folder=folder, **SMALL).choice == 0  # back to the first one
+    assert bs.ReviewSession.open(folder, *tables()).history == first.history
 
 
 def test_memory_and_file_choose_alike(folder, session):

@@ -4,7 +4,7 @@ import sqlite3
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
@@ -64,6 +64,7 @@ def test_only_rows_that_were_asked_for_or_brought_get_answers():
     assert [row.row for row in file.standing(0).rounds[0].rows] == [2, 0, 3]
 
 
+@settings(max_examples=30)
 @given(st.lists(st.one_of(st.none(), st.tuples(st.sampled_from([2, 0]), st.sampled_from(VERDICTS)))))
 def test_undo_goes_back_step_by_step(steps):
     """The slow twin: a stack of what was answered."""

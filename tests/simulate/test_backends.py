@@ -261,6 +261,7 @@ def test_wrong_observables_are_refused(wrong):
 
 
 def test_auto_takes_a_gpu_only_where_it_is_worth_it_and_exact_enough(monkeypatch):
+    monkeypatch.setattr(backends, "is_compiled", lambda: False)
     monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: True)
     small, middle, large = (SelectionProblem(coupling=np.zeros((n, 12)), k=4, m=4) for n in (6, 12, 16))
     assert choose_backend(small, np.complex64) == "plain"

@@ -29,6 +29,7 @@ from biselect.cli import (
     solve,
     summarise,
     train,
+    workbench,
 )
 from biselect.cli.console import fail
 from biselect.cli.flags import flags_of, in_flags
@@ -62,6 +63,7 @@ for command in (
 ):
     app.command(cls=Command)(command)
 app.command("compile", cls=Command)(compile.compile_)
+app.command("app", cls=Command)(workbench.workbench)
 
 
 def _show_version(wanted: bool) -> None:

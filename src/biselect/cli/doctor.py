@@ -25,6 +25,7 @@ EXTRAS = {
     "biselect[duckdb]": ("duckdb",),
     "biselect[gpu]": ("cupy-cuda12x",),
     "biselect[cluster]": ("dask", "ray"),
+    "biselect[app]": ("starlette", "uvicorn"),
 }
 COMPLETIONS = {  # where `--install-completion` writes
     "bash": "~/.bash_completions/biselect.sh",

@@ -49,6 +49,7 @@ GROUPS = {
         "from_last",
         "check",
     ),
+    "The workbench": ("port", "upload_limit"),
     "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
     "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
@@ -59,7 +60,7 @@ GROUPS = {
 }
 MORE = "More options"
 COMMANDS = {
-    "From a table to an answer": ("demo", "inspect", "select", "review", "report", "monitor", "summarise"),
+    "From a table to an answer": ("demo", "app", "inspect", "select", "review", "report", "monitor", "summarise"),
     "Any selection problem": ("solve", "check", "certify"),
     "Circuits": ("train", "compile", "run", "reproduce"),
     "This installation": ("doctor",),

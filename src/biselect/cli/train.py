@@ -39,7 +39,7 @@ def train(
     ] = None,
     mixer: Annotated[
         str | None,
-        options.one_of("ring", "path", "complete", show_default=False, help="On a device, its edges."),
+        options.one_of("ring", "path", "complete", "grover", show_default=False, help="On a device, its edges."),
     ] = None,
     start: Annotated[
         str | None,
@@ -123,9 +123,8 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect.plot.training_picture import training_picture
     from biselect.qaoa import Ansatz
-    from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
-    from biselect.qaoa.training.train import TooShortError
+    from biselect.qaoa.training.train import TooShortError, backend_for
     from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
     began, steps = time.perf_counter(), Steps(quiet)

@@ -159,6 +159,15 @@ def temporary_file(path: Path) -> Iterator[IO[bytes]]:
         raise
 
 
+def keep_staged(staged: Path, place: Path) -> None:
+    """Let a whole file from a temporary folder of the same file system stay; `FileExistsError` where there is one."""
+    with _told(place):
+        with open(staged, "rb") as file:
+            os.fsync(file.fileno())
+        os.link(staged, place)
+        _sync_folder(place.parent)
+
+
 def check_folder(folder: Path, names: Iterable[str] = ()) -> None:
     """Refuse a place where the files could not all be written."""
     if folder.exists() and not folder.is_dir():

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.sector import unrank
+from biselect.core.uniform import uniform_choices, uniform_energy
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.starts import Choice, start_choice
-from biselect.qaoa.training import Training, backend_for, train
+from biselect.qaoa.training import Training, train
 from biselect.qaoa.training.initial_angles import ramp
-from biselect.qaoa.training.train import TooShortError
+from biselect.qaoa.training.train import TooShortError, backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
@@ -73,11 +73,12 @@ def qaoa(
     feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
 
     Args:
-        problem: what to solve.
+        problem: what to solve. Rules are kept inside the mixer: forced choices, and groups of which every choice has
+            exactly so many; other limits are refused.
         run: seed, deadline, progress.
         depth: p, how many layers.
         schedule: see `Schedule.named`.
-        mixer: ring, path or complete.
+        mixer: ring, path, complete or grover.
         start: dicke, canonical or random.
         shots: of each of the two measurements.
         evaluations: of the objective while training; 24 at most beyond memory.
@@ -137,7 +138,7 @@ def _by_sector(
         """Budget of a part of the training."""
         limit = run.deadline - begin
         left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
-        reached = min((best[2] for best in found), default=_mean_energy(problem))
+        reached = min((best[2] for best in found), default=uniform_energy(problem)[0])
         return {
             "evaluations": max(1, round((last - first) * evaluations)),
             "seconds": left,
@@ -192,19 +193,11 @@ def _by_sector(
     return Answer(samples=samples, features=features, info=info)
 
 
-def _mean_energy(problem: SelectionProblem) -> float:
-    """What a uniform feasible choice is expected to have."""
-    scores = problem.k * float(problem.sample_scores.mean()) + problem.m * float(problem.feature_scores.mean())
-    return -scores - problem.k * problem.m * problem.coupling_weight * float(problem.coupling.mean(dtype=np.float64))
-
-
 def _of_the_start(problem: SelectionProblem, origin: Choice | None, shots: int, seed: int) -> Best:
     """The best of so many shots of the start: a uniform feasible choice each, or always the same one."""
     if origin is not None:
         return np.array(origin[0]), np.array(origin[1]), problem.energy(*origin)
-    rng, sector = np.random.default_rng(seed), problem.sector
-    samples = unrank(rng.integers(sector.sample_subsets, size=shots), problem.n_samples, problem.k)
-    features = unrank(rng.integers(sector.feature_subsets, size=shots), problem.n_features, problem.m)
+    samples, features = uniform_choices(problem, shots, np.random.default_rng(seed))
     energies = problem.energies(samples, features)
     best = int(energies.argmin())
     return samples[best], features[best], float(energies[best])

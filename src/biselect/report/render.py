@@ -4,6 +4,7 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
@@ -24,6 +25,16 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, *, pack
     """A page from plain data of the format it expects; `package` may hold templates beside ours."""
     if not isinstance(summary, Mapping) or summary.get("format") != format_:
         raise InputError(f"not a summary of this version ({format_})")
+    try:
+        json.dumps(summary, allow_nan=False)  # a number that is none would draw nonsense
+        return _environment(package).get_template(template).render(**summary, **more)
+    except Exception as error:  # whatever the templates run into
+        raise InputError(f"the summary is damaged: {error}") from error
+
+
+@cache
+def _environment(package: str) -> Environment:
+    """Templates, taken apart once."""
     loader = ChoiceLoader([PackageLoader(name) for name in ("biselect.report", package) if name])
     environment = Environment(
         loader=loader,
@@ -36,11 +47,7 @@ def render_page(template: str, summary: Mapping[str, Any], format_: str, *, pack
     environment.globals["number"] = _number
     environment.globals["source"] = lambda name: Markup(loader.get_source(environment, name)[0])
     environment.policies["json.dumps_kwargs"] = {"allow_nan": False}  # `tojson` escapes what could end a script
-    try:
-        json.dumps(summary, allow_nan=False)  # a number that is none would draw nonsense
-        return environment.get_template(template).render(**summary, **more)
-    except Exception as error:  # whatever the templates run into
-        raise InputError(f"the summary is damaged: {error}") from error
+    return environment
 
 
 def _csp_hash(script: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -244,3 +244,76 @@ def _together(names: Sequence[str]) -> list[str]:
     """Names as one value where commas can part them, and each for itself where they hold one."""
     plain = [name for name in names if "," not in name and name == name.strip() and name]
     return [",".join(plain)] * bool(plain) + [name for name in names if name not in plain]
+
+
+ROLES = ("number", "category", "id", "time", "label", "show", "leave out")  # that a person can give a column
+
+
+def role_of(column: Column, options: Mapping[str, Any]) -> str:
+    """Which of ROLES a column has by the options that an inspection gives."""
+    named = {"id_column": "id", "time_column": "time"}
+    for option, role in named.items():
+        if options.get(option) == column.name:
+            return role
+    if str(options.get("label_column", "")).partition("=")[0] == column.name:
+        return "label"
+    if column.name in options.get("show", ()):
+        return "show"
+    if column.name in options.get("exclude", ()) or column.role in ("date", "empty"):
+        return "leave out"
+    if column.role == "constant":  # here; it may vary in what the table is compared with
+        return "number" if all(map(_is_written_number, column.examples)) else "category"
+    return "category" if column.role in ("category", "code", "flag", "free text") else "number"
+
+
+def _is_written_number(text: str) -> bool:
+    try:
+        return bool(float(text) or True)
+    except ValueError:
+        return False
+
+
+def options_with(found: Inspection, roles: Mapping[str, str]) -> dict[str, Any]:
+    """The options of an inspection, with other roles for some columns.
+
+    Args:
+        found: what was taken for what.
+        roles: one of ROLES by the name of a column.
+
+    >>> import pyarrow as pa
+    >>> found = inspect(pa.table({"id": ["a", "b", "c"], "amount": [1.0, 2.5, 9.0], "shop": [7, 8, 7]}))
+    >>> options_with(found, {"shop": "category", "amount": "leave out"})
+    {'id_column': 'id', 'k': 1, 'm': 1, 'exclude': ['amount'], 'categories': ['shop']}
+    """
+    columns = {column.name: column for column in found.columns}
+    if unknown := [name for name in roles if name not in columns]:
+        raise InputError(f"there is no column {unknown[0]!r}")
+    if wrong := [role for role in roles.values() if role not in ROLES]:
+        raise InputError(f"a column is one of {', '.join(ROLES)}; got {wrong[0]!r}")
+    guessed = found.options
+    all_roles = {name: role_of(column, guessed) for name, column in columns.items()} | dict(roles)
+    given = {name: value for name, value in guessed.items() if name in ("k", "m", "na_values", "duplicates")}
+    for role, option in (("id", "id_column"), ("time", "time_column"), ("label", "label_column")):
+        named = [name for name, one in all_roles.items() if one == role]
+        if len(named) > 1:
+            raise InputError(f"only one column can be the {role}; got {' and '.join(map(repr, named))}")
+        if named:
+            same = str(guessed.get(option, "")).partition("=")[0] == named[0]
+            given[option] = guessed[option] if same else named[0]
+    if given.get("time_column") == guessed.get("time_column") and "date_format" in guessed:
+        given["date_format"] = guessed["date_format"]
+    if "id_column" not in given:
+        given.pop("duplicates", None)
+    lists = {"show": "show", "leave out": "exclude"}
+    for role, option in lists.items():
+        given[option] = [name for name, one in all_roles.items() if one == role and columns[name].role != "date"]
+    plain = ("category", "flag", "constant", "free text")
+    given["categories"] = [
+        name
+        for name, one in all_roles.items()
+        if one == "category" and (columns[name].role not in plain or columns[name].role == "free text")
+    ]
+    given["numbers"] = [name for name, one in all_roles.items() if one == "number" and columns[name].role == "code"]
+    order = ("id_column", "time_column", "label_column")
+    first = {name: given[name] for name in order if name in given}
+    return {name: value for name, value in {**first, **given}.items() if value}

@@ -115,7 +115,13 @@ def rounds_summary(file: SessionFile) -> dict[str, Any]:
         inputs = [one["name"] for one in record["inputs"]]
         names = {name: Path(record[name]).name if record.get(name) else "" for name in ("pool", "reference")}
         tables.append({**names, "inputs": inputs, "record": record, "rounds": rounds, "found": found})
-    return {"format": FORMAT, "version": __version__, "title": "Rounds of review", "tables": tables}
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "title": "Rounds of review",
+        "tables": tables,
+        "present": file.present(),
+    }
 
 
 def _given(answer: Any) -> dict[str, str]:

@@ -17,6 +17,7 @@ from biselect.core.json_files import refused_as
 from biselect.data.readers.sources import PART, Source
 from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
+from biselect.reviews.found_so_far import RoundFound, found_so_far
 from biselect.reviews.inputs import provenance
 from biselect.reviews.kinds import find_kinds, sides_of
 from biselect.reviews.lists import RowList, learned_scores, lists_of
@@ -27,8 +28,8 @@ from biselect.reviews.session_file import (
     NOT_FINE,
     UNSURE,
     VERDICTS,
-    Answer,
     AskedRow,
+    GivenAnswer,
     Round,
     SessionFile,
     Standing,
@@ -136,6 +137,7 @@ class ReviewSession:
         identity = {"options": {**budgets, **weighing}, **given, "fingerprint": fingerprint}
         for number, record in reversed(list(enumerate(file.choices()))):
             if all(record.get(name) == value for name, value in identity.items()):
+                file.take_up(number)
                 self._set(file, number, record, tables, file.lists(number), (pool, reference))
                 return
         lists = _make_lists(tables, **budgets, seed=seed, time_limit=time_limit, step=step)
@@ -164,10 +166,8 @@ class ReviewSession:
         Tables that were files are found again; `pool` and `reference` are for those that were not.
         """
         file = SessionFile(folder, must_exist=True)
-        choices = file.choices()
-        if not choices:
-            raise InputError(f"{file.path}: holds no tables yet; begin with ReviewSession(pool, reference, folder=…)")
-        number, record = len(choices) - 1, choices[-1]
+        number = file.present()
+        record = file.choices()[number]
         session = cls.__new__(cls)
         with refused_as(f"{file.path}: its choice {number + 1} cannot be used"):
             pool = _found_again("pool", pool, record, file)
@@ -221,6 +221,11 @@ class ReviewSession:
         latest = standing.latest()
         return [] if not standing.rounds else [row for row in standing.rounds[-1].rows if row.row not in latest]
 
+    @property
+    def found(self) -> list[RoundFound]:
+        """What each round found, beside chance and beside going down the plain ranking."""
+        return found_so_far(self.standing, self.record)
+
     def next_rows(self, count: int = 1) -> list[AskedRow]:
         """The rows to review next, the first one first; fewer where the pool is used up.
 
@@ -260,7 +265,7 @@ class ReviewSession:
             self.choice, verdicts, note=note, who=who, when=when, brought={row.row: row for row in brought}
         )
 
-    def undo(self, *, who: str = "", when: str = "") -> Answer | None:
+    def undo(self, *, who: str = "", when: str = "") -> GivenAnswer | None:
         """Take the last answer back; gives what holds for its row now, None where there is nothing to take back."""
         return self.file.undo(self.choice, who=who, when=when)
 

@@ -85,7 +85,7 @@ class Round:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class GivenAnswer:
     """What a reviewer said about a row.
 
     Attributes:
@@ -118,10 +118,10 @@ class Standing:
     """
 
     rounds: tuple[Round, ...]
-    answers: tuple[Answer, ...]
+    answers: tuple[GivenAnswer, ...]
     last: int
 
-    def latest(self, until: int | None = None) -> dict[int, Answer]:
+    def latest(self, until: int | None = None) -> dict[int, GivenAnswer]:
         """What holds for each row, as of the answer with this number; rows without an answer are left out."""
         found = {answer.row: answer for answer in self.answers if until is None or answer.number <= until}
         return {row: answer for row, answer in found.items() if answer.verdict != OPEN}
@@ -167,6 +167,20 @@ class SessionFile:
                 raise ValueError("a choice is no record")
             return found
 
+    def present(self) -> int:
+        """The choice that is reviewed now: the last one that somebody turned to."""
+        with self._reading() as database:
+            [(number,)] = database.execute("SELECT value FROM facts WHERE name = 'present'").fetchall() or [(-1,)]
+            [(most,)] = database.execute("SELECT count(*) FROM choices")
+            if not 0 <= int(number) < most:
+                raise InputError(f"{self.path}: holds no tables yet; begin with some")
+            return int(number)
+
+    def take_up(self, choice: int) -> None:
+        """Turn to a choice that was made before."""
+        with self._changing() as database:
+            _turn_to(database, choice)
+
     def lists(self, choice: int) -> tuple[RowList, ...]:
         """The lists of a choice, as they were made."""
         with self._reading() as database:
@@ -185,6 +199,7 @@ class SessionFile:
                 facts = {"name": one.name, "columns": one.columns, "proven": one.proven}
                 scores = np.ascontiguousarray(one.scores, dtype=np.float64).tobytes()
                 database.execute("INSERT INTO lists VALUES (?, ?, ?, ?)", (number, place, _text(facts), scores))
+            _turn_to(database, number)
             return int(number)
 
     def standing(self, choice: int) -> Standing:
@@ -247,7 +262,7 @@ class SessionFile:
                 before = _note(database, choice, row) if note is None else note
                 _insert_answer(database, choice, row, verdict, before, who, when)
 
-    def undo(self, choice: int, *, who: str = "", when: str = "") -> Answer | None:
+    def undo(self, choice: int, *, who: str = "", when: str = "") -> GivenAnswer | None:
         """Take the last answer back that was not taken back yet; gives what holds now, None where there was none."""
         with self._changing() as database:
             answers = _standing(database, choice).answers
@@ -259,7 +274,7 @@ class SessionFile:
             before = [answer for answer in left[:-1] if answer.row == row]
             verdict, note = (before[-1].verdict, before[-1].note) if before else (OPEN, "")
             number = _insert_answer(database, choice, row, verdict, note, who, when, left[-1].number)
-            return Answer(
+            return GivenAnswer(
                 number=number, row=row, verdict=verdict, note=note, who=who, when=when, undoes=left[-1].number
             )
 
@@ -308,6 +323,10 @@ def _connected(place: str) -> sqlite3.Connection:
     return database
 
 
+def _turn_to(database: sqlite3.Connection, choice: int) -> None:
+    database.execute("INSERT OR REPLACE INTO facts VALUES ('present', ?)", (str(choice),))
+
+
 def _standing(database: sqlite3.Connection, choice: int) -> Standing:
     asked: dict[int, list[AskedRow]] = {}
     query = (
@@ -327,7 +346,7 @@ def _standing(database: sqlite3.Connection, choice: int) -> Standing:
     )
     query = "SELECT number, row, verdict, note, who, at, undoes FROM answers WHERE choice = ? ORDER BY number"
     answers = tuple(
-        Answer(
+        GivenAnswer(
             number=int(number),
             row=int(row),
             verdict=str(verdict),

@@ -10,12 +10,15 @@ from biselect.core import SelectionProblem
 from biselect.core.free_memory import free_memory
 from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
+from biselect.simulate.first_use import is_compiled
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
+from biselect.simulate.other_mixers import Grover, Warm, make_other
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
 from biselect.simulate.stopping import NEVER, Stop
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
 PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
+TINY = 2_000  # below this NumPy answers before compiled code would have been loaded
 GPU_AMPLITUDES = 1_000_000  # from here on a GPU is worth the way to it
 ITEM_BYTES = 18  # measured: what building the tables takes for each item of each subset of a register
 ANY_MACHINE = 2**50  # bytes; beyond this figures help nobody
@@ -38,9 +41,15 @@ class Simulator(Protocol):
         """Expectation value and its derivatives."""
 
 
-def choose_backend(problem: SelectionProblem, dtype: Any) -> str:
-    """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand."""
-    if problem.sector.size < PLAIN_AMPLITUDES:
+def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm | None = None) -> str:
+    """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand.
+
+    Otherwise `compiled`: from a size on where compiling pays, or from a smaller one where the code lies in the cache.
+    """
+    small = problem.sector.size < TINY or (problem.sector.size < PLAIN_AMPLITUDES and not is_compiled())
+    if mixing is not None:
+        return mixing.backends[0 if small else -1]
+    if small:
         return "plain"
     if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES:
         from biselect.simulate import gpu
@@ -60,6 +69,7 @@ def make_simulator(
     threads: int = 1,
     progress: Callable[[float], None] | None = None,
     stop: Stop = NEVER,
+    mixing: Grover | Warm | None = None,
 ) -> Simulator:
     """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
     if backend not in BACKENDS:
@@ -68,6 +78,9 @@ def make_simulator(
         raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
     if threads < 1:
         raise InputError(f"threads must be at least 1, got {threads}")
+    if mixing is not None:
+        check_memory(problem.sector, dtype, states=3, plain=backend == "plain" and "compiled" in mixing.backends)
+        return make_other(mixing, problem, samples, features, backend=backend, dtype=dtype, stop=stop)
     if backend == "gpu":
         if np.dtype(dtype) != np.complex64:
             raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
@@ -92,7 +105,10 @@ def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False
     if available is None or needed <= available:
         return
     n, d, k, m = sector.n_samples, sector.n_features, sector.k, sector.m
-    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices, {count_in_words(sector.size)}, and its circuit needs "
+    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices"
+    if sector.sample_rules or sector.feature_rules:
+        figures += " less those that the rules forbid"
+    figures += f", {count_in_words(sector.size)}, and its circuit needs "
     if needed > ANY_MACHINE:
         figures += "far more memory than any machine has"
     else:

@@ -15,9 +15,8 @@ from biselect.simulate.layers import Layers, Observable, PairGradient, Register,
 from biselect.simulate.simd import BYTES, aligned_lines
 from biselect.simulate.stopping import Stop, look
 
-MOST_AMPLITUDES = (
-    300_000  # beyond this the states of a vector of circuits leave the caches, and one at a time is faster
-)
+MOST_AMPLITUDES = 150_000  # beyond this the states of so many circuits leave the caches, and one at a time is faster
+MOST_FROM_BASIS = 500_000  # the same from a basis state, where a batch spares the first layer
 MOST_HITS = 8  # beyond this a hit rate is read from the whole state
 
 
@@ -38,6 +37,7 @@ class Batches:
         self.k, self.m = problem.k, problem.m
         self.energies, self.scale = energy_table(problem, stop), energy_scale(problem)
         self.rows, self.columns = self.energies.shape
+        self.height = self.rows | 1  # an odd distance between columns spreads a row over all sets of a cache
         self.n, self.d = samples[0].n, features[0].n
         self.samples, self.features = self._side(samples, features, True), self._side(features, samples, False)
         self._spare: list[tuple[Scratch, NDArray[Any]]] = []  # of calls before, one for each thread
@@ -153,7 +153,7 @@ class Batches:
             if occupied.size == 1:  # a basis state; its phase is nobody's concern
                 place = np.array(np.unravel_index(occupied[0], start.shape), dtype=np.int64)
             else:
-                given = np.stack([start.T.real, start.T.imag], axis=-1).astype(self.real).ravel()
+                given = np.stack([self._columns(start.real), self._columns(start.imag)], axis=-1).ravel()
         table, shift, hits, order = self._goal(observable)
         first = 1 if place.size else 0
         ends_in_hits = observable.kind == "hit" and len(hits) <= MOST_HITS and depth > first
@@ -183,12 +183,13 @@ class Batches:
                 shift = (float(self.energies.max()) + float(self.energies.min())) / 2  # spares single precision
                 values = self.energies - shift
                 if observable.kind == "cvar":
-                    order = np.argsort(self.energies.T.ravel(), kind="stable")
+                    rows, columns = np.unravel_index(np.argsort(self.energies, axis=None), self.energies.shape)
+                    order = columns * self.height + rows
             else:
                 values = observable.of(self.energies, self.scale)
             if observable.kind == "hit":
                 hits = np.ascontiguousarray(np.argwhere(values))  # in another order kernels would compile again
-            table = values.T.ravel().astype(self.real)
+            table = self._columns(values)
             self._last = last = key, (table, shift, hits, order), observable.values  # the id is that of a living array
         return last[1]
 
@@ -196,6 +197,12 @@ class Batches:
 
     def _lines(self, count: int) -> NDArray[Any]:
         return aligned_lines(count, self.real)
+
+    def _columns(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        """A number for each amplitude in the order of the state, zero between the columns."""
+        padded = np.zeros((self.columns, self.height), dtype=self.real)
+        padded[:, : self.rows] = matrix.T
+        return padded.ravel()
 
     def _laned(self, numbers: NDArray[Any], blocks: int) -> NDArray[Any]:
         """(circuits, numbers) as lines, blocks first; lanes without a circuit repeat the last one."""
@@ -213,7 +220,7 @@ class Batches:
     def _side(self, own: tuple[Register, Tables], other: tuple[Register, Tables], samples: bool) -> Side:
         tables, basis = own[1], other[0].subsets
         same = basis[1:, ::-1] == basis[:-1, ::-1]
-        across, pairs = 2 * self.rows, self.n * self.d
+        across, pairs = 2 * self.height, self.n * self.d
         return Side(
             tables=tables,
             back=tables._replace(spans=np.ascontiguousarray(tables.spans[::-1])),
@@ -233,7 +240,7 @@ class Batches:
         sides = (self.samples, self.features)
         product = 2 * (self.rows + self.columns)
         scratch = Scratch(
-            x=self._lines(2 * self.rows * self.columns),
+            x=self._lines(2 * self.height * self.columns),
             factors=self._lines(max(2 * (side.items + 1) * (side.basis.shape[1] + 1) for side in sides)),
             stack=self._lines(max(2 * side.tables.group_rest.shape[1] for side in sides) + 2),
             heads=self._lines(3 * max(len(side.tables.tails) for side in sides)),

@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Register
 from biselect.simulate.stopping import NEVER, Stop, look
 
@@ -50,7 +49,7 @@ def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVE
         for first in range(0, max(1, int(acting.sum(axis=1).max())), limit):
             span = [place]
             chosen = acting & (number >= first) & (number < first + limit)
-            for parts in _hypercubes(basis, occupied, chosen, edges, register.n, limit, stop):
+            for parts in _hypercubes(register, occupied, chosen, edges, limit, stop):
                 cubes.append(parts.ravel())
                 place += parts.size
                 span.append(place)
@@ -88,13 +87,7 @@ def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int
 
 
 def _hypercubes(
-    basis: NDArray[np.int64],
-    occupied: NDArray[np.bool_],
-    acting: NDArray[np.bool_],
-    edges: Edges,
-    n: int,
-    limit: int,
-    stop: Stop,
+    register: Register, occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, limit: int, stop: Stop
 ) -> list[NDArray[np.int32]]:
     """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
     at_first = np.array([occupied[:, i] for i, _ in edges]).T
@@ -113,8 +106,8 @@ def _hypercubes(
                     edge = ends[active[:, e]]
                     bits[np.arange(rows.size), edge[:, 0]] = False
                     bits[np.arange(rows.size), edge[:, 1]] = True
-            items = np.nonzero(bits)[1].reshape(rows.size, basis.shape[1])
-            members[:, corner_bits] = rank(items, n)
+            items = np.nonzero(bits)[1].reshape(rows.size, register.chosen)
+            members[:, corner_bits] = register.position(items)
         found.append(members)
     return found
 

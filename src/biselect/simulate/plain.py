@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
 from biselect.simulate.stopping import NEVER, Stop, look
 
@@ -25,8 +24,8 @@ class PlainSimulator:
         self.scale = energy_scale(problem)
         self.has_sample = _incidence(samples)
         self.has_feature = _incidence(features)
-        self.sample_moves = [_moves(samples, edges) for edges in samples.classes]
-        self.feature_moves = [_moves(features, edges) for edges in features.classes]
+        self.sample_moves = [moves_of(samples, edges) for edges in samples.classes]
+        self.feature_moves = [moves_of(features, edges) for edges in features.classes]
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
@@ -116,7 +115,7 @@ def _incidence(register: Register) -> NDArray[np.float64]:
     return table
 
 
-def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """For each edge the basis states with a 1 at its first end only, and their partners."""
     holds = _incidence(register).astype(bool)
     moves = []
@@ -124,7 +123,7 @@ def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], ND
         here = np.flatnonzero(holds[:, i] & ~holds[:, j])
         moved = holds[here]
         moved[:, i], moved[:, j] = False, True
-        there = rank(np.nonzero(moved)[1].reshape(len(here), register.chosen), register.n)
+        there = register.position(np.nonzero(moved)[1].reshape(len(here), register.chosen))
         moves.append((here, there))
     return moves
 

@@ -4,7 +4,8 @@ import os
 import re
 import select
 import subprocess
-from contextlib import contextmanager
+import time
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -42,18 +43,28 @@ class Tab:
         message, self._buffer = self._buffer.split(b"\0", 1)
         return json.loads(message)
 
-    def open(self, path: Path, *, width: int = 1200, height: int = 900, dark: bool = False, script: bool = True):
-        """Open a file as a person would, from disk."""
+    def open(self, path: Path | str, *, width: int = 1200, height: int = 900, dark: bool = False, script: bool = True):
+        """Open a file as a person would, from disk; or an address."""
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
         )
         self.media(dark=dark)
         self.call("Emulation.setScriptExecutionDisabled", value=not script)
         self.events.clear()
-        self.call("Page.navigate", url=path.as_uri())
+        self.call("Page.navigate", url=path if isinstance(path, str) else path.as_uri())
         while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
             self.events.append(self._receive())
         return self
+
+    def wait_for(self, code: str, patience: float = 60):
+        """Until a script in the page, whichever that is by then, gives something; gives it."""
+        deadline = time.monotonic() + patience
+        while time.monotonic() < deadline:
+            with suppress(AssertionError):  # between two pages there is nobody to ask
+                if found := self.run(code):
+                    return found
+            time.sleep(0.1)
+        raise AssertionError(f"waited {patience} s for {code}")
 
     def media(self, kind: str = "screen", *, dark: bool = False) -> None:
         scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
@@ -78,7 +89,8 @@ class Tab:
 
     def press(self, key: str) -> None:
         code = {"ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39, "Enter": 13, "Escape": 27, "Tab": 9}
-        text = {"text": "\r"} if key == "Enter" else {}
+        code |= {letter: ord(letter.upper()) for letter in "jknu123"}
+        text = {"text": "\r"} if key == "Enter" else {"text": key} if len(key) == 1 else {}
         for kind in ("keyDown", "keyUp"):
             self.call("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code[key], **text)
 

@@ -1,0 +1,181 @@
+"""What the workbench has done in a process of its own, which `python -m biselect.app.jobs` is: read, choose, export.
+
+Jobs come in and news go out as lines of JSON. A job that is stopped is a process that is killed: whatever counts is in
+the session's file, and the next process takes it up from there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from queue import Queue
+from typing import Any
+
+from biselect.errors import BiselectError, InputError
+from biselect.progress import Progress
+from biselect.reviews import Inspection, ReviewSession, inspect
+from biselect.reviews.budget_preview import BudgetPreview
+from biselect.reviews.inspection import options_with, role_of
+from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
+from biselect.reviews.rounds import export
+
+EXPORT = "export"  # folder within the session's
+LAST = "the last export"  # in place of a file: what was reviewed before, without what was not fine
+
+
+class Jobs:
+    """All jobs, and the tables that were read last."""
+
+    def __init__(self, folder: Path, tell: Callable[..., None]) -> None:
+        self.folder, self.tell = folder, tell
+        self._session: ReviewSession | None = None
+        self._inspected: tuple[Any, Inspection] | None = None
+        self._preview: tuple[Any, BudgetPreview] | None = None
+
+    def do(self, number: int, job: str, given: dict[str, Any]) -> None:
+        """Do a job and tell its result, or why there is none."""
+        try:
+            self.tell(number=number, result=getattr(self, job)(**given))
+        except (BiselectError, MemoryError, OSError) as error:
+            self.tell(number=number, error=str(error) or type(error).__name__)
+        except Exception as error:  # a fault of ours: the page says so, the terminal shows where
+            traceback.print_exc()
+            self.tell(number=number, error=f"something went wrong: {type(error).__name__}; the terminal says more")
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[Progress]:
+        """Tell the name of a step, and how far it is."""
+        self.tell(step=name, done=None)
+        yield lambda done, _: self.tell(step=name, done=round(min(1.0, max(0.0, done)), 3) if done == done else None)
+
+    def inspect(self, table: str) -> dict[str, Any]:
+        """What a table holds, with the role that each column would have."""
+        found = self._inspection(table)
+        options = found.options
+        content = found.to_dict()
+        for told, column in zip(content["columns"], found.columns, strict=True):
+            told["given"] = role_of(column, options)
+        return {name: content[name] for name in ("rows", "form", "columns", "remarks", "options")}
+
+    def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
+        """What one more row or column would add to these budgets."""
+        key = json.dumps(setup, sort_keys=True)
+        if self._preview is None or self._preview[0] != key:
+            self._preview = key, BudgetPreview(**self._tables(setup), progress=self.step)
+        preview = self._preview[1]
+        k, m = min(k, preview.rows), min(m, preview.columns)
+        with self.step("Trying these budgets"):
+            return {**preview.at(k, m), "rows": preview.rows, "columns": preview.columns}
+
+    def choose(self, setup: dict[str, Any], k: int, m: int | None, who: str, when: str) -> dict[str, Any]:
+        """Begin with tables and ask for the first round."""
+        self._session = None
+        session = ReviewSession(**self._tables(setup), folder=self.folder, m=m, who=who, when=when, progress=self.step)
+        return self._first_round(session, k)
+
+    def drift(self, table: str) -> dict[str, Any]:
+        """How far a new export has moved from the reference in use."""
+        found = drift_from_reference(self._opened(), self._path(table), progress=self.step)
+        changes = [change for point in found["points"] for change in point["changes"] if change["alarm"]]
+        changes.sort(key=lambda change: change["adjusted_p"])
+        return {"verdict": found["verdict"], "crossed": found["crossed"], "changes": changes[:20]}
+
+    def turn(self, table: str, reference: str, k: int, who: str, when: str) -> dict[str, Any]:
+        """Go on with a new export: with the reference in use, with the last export, or with another file."""
+        last = self._opened()
+        given: Any = None
+        if reference == LAST:
+            with self.step("Writing the new reference"):
+                given = usual_rows(last)
+        elif reference:
+            given = self._path(reference)
+        return self._first_round(turn_to(last, self._path(table), given, who=who, when=when, progress=self.step), k)
+
+    def next(self, choice: int, seen: int, count: int) -> dict[str, Any]:
+        """The next round, unless somebody else asked for it meanwhile."""
+        session = self._opened()
+        rounds = session.standing.rounds
+        if session.choice == choice and (rounds[-1].number if rounds else 0) == seen:
+            with self.step("Choosing the next rows"):
+                session.next_rows(count)
+        return {}
+
+    def export(self) -> list[str]:
+        """Answers, pages and proof as files."""
+        written = export(self._opened(), self.folder / EXPORT, progress=self.step)
+        return [path.relative_to(self.folder / EXPORT).as_posix() for path in written]
+
+    def _first_round(self, session: ReviewSession, k: int) -> dict[str, Any]:
+        with self.step("Choosing the first rows"):
+            if not session.open_rows:
+                session.next_rows(k)
+        self._session = session
+        return {"choice": session.choice}
+
+    def _opened(self) -> ReviewSession:
+        """The session with the tables that it was last about; read again where another process turned to others."""
+        if self._session is None or self._session.choice != self._session.file.present():
+            self._session = ReviewSession.open(self.folder, progress=self.step)
+        return self._session
+
+    def _inspection(self, table: str) -> Inspection:
+        path = self._path(table)
+        key = (table, path.stat().st_mtime_ns)
+        if self._inspected is None or self._inspected[0] != key:
+            with self.step(f"Reading {table}"):
+                self._inspected = key, inspect(path)
+        return self._inspected[1]
+
+    def _tables(self, setup: dict[str, Any]) -> dict[str, Any]:
+        """Pool, reference and roles as the library takes them."""
+        found = self._inspection(setup["table"])
+        roles = options_with(found, setup["roles"])
+        roles = {name: value for name, value in roles.items() if name not in ("k", "m")}
+        given: dict[str, Any] = {"pool": self._path(setup["table"]), **roles}
+        if setup["until"]:
+            return {**given, "reference": None, "reference_until": setup["until"]}
+        if setup["reference"] == LAST:
+            return {**given, "reference": usual_rows(self._opened())}
+        if not setup["reference"]:
+            raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
+        return {**given, "reference": self._path(setup["reference"])}
+
+    def _path(self, table: str) -> Path:
+        """A table of the folder; the server has looked its name up there."""
+        return self.folder / table
+
+
+def main() -> None:
+    """Work off jobs until whoever sends them is gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the server, and that ends this
+    news = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # whatever prints, prints elsewhere
+    lock = threading.Lock()
+
+    def tell(**told: Any) -> None:
+        with lock:
+            news.write(json.dumps(told) + "\n")
+            news.flush()
+
+    asked: Queue[str] = Queue()
+
+    def listen() -> None:
+        for line in sys.stdin:
+            asked.put(line)
+        os._exit(0)
+
+    jobs = Jobs(Path(sys.argv[1]), tell)
+    threading.Thread(target=listen, daemon=True).start()
+    while True:
+        jobs.do(**json.loads(asked.get()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,473 @@
+"""The workbench's server: what each address shows or does. It holds no table; the session's file holds what counts."""
+
+from __future__ import annotations
+
+import re
+import secrets
+import socket
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl, quote
+
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.routing import Route
+
+from biselect.app.guard import Guard, TooLargeError, too_large
+from biselect.app.jobs import EXPORT, LAST
+from biselect.app.pages import page
+from biselect.app.tables_in_folder import DEMO, bring_demo, named_table, tables_in, take_in
+from biselect.app.worker import BusyError, Job, Worker
+from biselect.errors import BiselectError, InputError
+from biselect.report.words import words_of
+from biselect.reviews.inspection import ROLES
+from biselect.reviews.rounds import rounds_summary
+from biselect.reviews.session_file import FILE, GivenAnswer, SessionFile
+
+ADDRESS = "127.0.0.1"
+MOST_BYTES = 2 << 30
+ROWS = 20  # of a round unless the table is small
+MOST_ROWS = 1_000
+PATIENCE = 60.0  # seconds for what one more row would add
+KEPT = 20  # inspections
+SMALL = 2_000_000  # cells up to which gains are worked out before anybody moves a slider
+MOST_FIELDS = 5_000
+MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
+SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
+
+
+class Bench:
+    """A folder, the process that does its jobs, and what was recognised in its tables."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.worker = Worker(self.folder)
+        self._inspected: dict[str, tuple[int, Any]] = {}
+        self._drift: dict[str, tuple[int, Any]] = {}
+
+    def file(self) -> SessionFile | None:
+        """The session, where one was begun."""
+        if not (self.folder / FILE).exists():
+            return None
+        found = SessionFile(self.folder)
+        return found if found.choices() else None
+
+    def session(self) -> SessionFile:
+        """The session, or an error."""
+        if (found := self.file()) is None:
+            raise InputError("no review was begun here yet; choose a table first")
+        return found
+
+    def known(self, kept: dict[str, tuple[int, Any]], table: str, job: str) -> Any:
+        """What a job found out about a table as it is now; None where that is not known."""
+        changed = (self.folder / table).stat().st_mtime_ns
+        done = self.worker.job
+        if done is not None and done.name == job and done.result is not None and done.given.get("table") == table:
+            kept[table] = (done.changed, done.result)
+            while len(kept) > KEPT:
+                del kept[next(iter(kept))]
+        when, found = kept.get(table, (None, None))
+        return found if when == changed else None
+
+    def find_out(self, job: str, table: str, then: str) -> Response:
+        """Start a job about a table and show that it runs."""
+        changed = (self.folder / table).stat().st_mtime_ns
+        self.worker.start(job, {"table": table}, then=then, back="/", changed=changed)
+        return RedirectResponse("/working", status_code=303)
+
+    async def start(self, request: Request) -> Response:
+        """What is in the folder."""
+        file = self.file()
+        return HTMLResponse(
+            page(
+                "start",
+                "bench.title",
+                folder=self.folder.name,
+                tables=tables_in(self.folder),
+                begun=file is not None,
+                summary=None if file is None else _brief(file),
+            )
+        )
+
+    async def bring(self, request: Request) -> Response:
+        """Take a file in."""
+        name = await take_in(self.folder, request.query_params.get("name", ""), request.stream())
+        return JSONResponse({"name": name})
+
+    async def demo(self, request: Request) -> Response:
+        """Take the demo's tables in."""
+        bring_demo(self.folder)
+        return RedirectResponse(f"/table?name={quote(next(iter(DEMO)))}", status_code=303)
+
+    async def table(self, request: Request) -> Response:
+        """What was recognised in a table, and what it is to be compared with."""
+        name = named_table(self.folder, request.query_params.get("name", ""))
+        found = self.known(self._inspected, name, "inspect")
+        if found is None:
+            return self.find_out("inspect", name, f"/table?name={quote(name)}")
+        others = [other for other in tables_in(self.folder) if other != name]
+        used = sum(column["given"] in ("number", "category") for column in found["columns"])
+        times = any(column["given"] == "time" for column in found["columns"])
+        likely = next((other for other in others if MAKES_SENSE.search(other)), None)
+        return HTMLResponse(
+            page(
+                "table",
+                "bench.table",
+                name=name,
+                found=found,
+                roles=ROLES,
+                small=SMALL,
+                others=others,
+                reference=likely or ("" if times else next(iter(others), "")),
+                times=times,
+                last=LAST if self.file() is not None else None,
+                k=max(1, min(ROWS, found["rows"] // 2)),
+                most_k=max(1, min(200, found["rows"] // 2)),
+                m=max(1, min(4, used // 3)),
+                most_m=max(1, used),
+            )
+        )
+
+    async def preview(self, request: Request) -> Response:
+        """What one more row or column would add."""
+        form = await _form(request)
+        given = {"setup": self.setup(form), "k": _number(form, "k", MOST_ROWS), "m": _number(form, "m", 100_000)}
+        try:
+            return JSONResponse(await run_in_threadpool(self.worker.result, "preview", given, PATIENCE))
+        except BusyError as error:
+            return JSONResponse({"error": str(error)}, status_code=409)
+        except BiselectError as error:
+            return JSONResponse({"error": str(error)}, status_code=400)
+
+    async def choose(self, request: Request) -> Response:
+        """Begin with a table."""
+        form = await _form(request)
+        m = _number(form, "m", 100_000)
+        given = {
+            "setup": self.setup(form),
+            "k": _number(form, "k", MOST_ROWS),
+            "m": None if str(m) == form.get("usual-m") else m,  # the library knows the columns that vary
+            **_signed(form),
+        }
+        back = f"/table?name={quote(form['table'])}"
+        self.worker.start("choose", given, then="/review", back=back)
+        return RedirectResponse("/working", status_code=303)
+
+    def setup(self, form: dict[str, str]) -> dict[str, Any]:
+        """A table, what it is compared with, and the roles of its columns, all of them known here."""
+        name = named_table(self.folder, form.get("table", ""))
+        found = self.known(self._inspected, name, "inspect")
+        if found is None:
+            raise InputError("the table has changed; open it again")
+        roles = {}
+        for at, column in enumerate(found["columns"]):
+            role = form.get(f"role-{at}", column["given"])
+            if role not in ROLES:
+                raise InputError(f"a column is one of {', '.join(ROLES)}")
+            if role != column["given"]:
+                roles[column["name"]] = role
+        against = form.get("against", "")
+        until = form.get("until", "60%")[:100] if against == "earlier" else ""
+        reference = "" if until else self.reference(against)
+        return {"table": name, "reference": reference, "until": until, "roles": roles}
+
+    def reference(self, against: str) -> str:
+        """A reference as a job takes it: `file:NAME`, or the last export."""
+        if against == "last":
+            return LAST
+        kind, _, name = against.partition(":")
+        if kind != "file":
+            raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
+        return named_table(self.folder, name)
+
+    async def working(self, request: Request) -> Response:
+        """What the worker is at."""
+        job = self.worker.job
+        if job is None or (job.finished and job.error is None):
+            return RedirectResponse("/" if job is None else job.then, status_code=303)
+        return HTMLResponse(page("working", "bench.working", job=_told(job)))
+
+    async def job(self, request: Request) -> Response:
+        """The same for a script."""
+        job = self.worker.job
+        return JSONResponse({"finished": True, "then": "/", "error": None} if job is None else _told(job))
+
+    async def stop(self, request: Request) -> Response:
+        """End what is under way."""
+        await run_in_threadpool(self.worker.stop)
+        job = self.worker.job
+        return RedirectResponse("/" if job is None else job.back, status_code=303)
+
+    async def review(self, request: Request) -> Response:
+        """The present round."""
+        file = self.file()
+        if file is None:
+            return RedirectResponse("/", status_code=303)
+        summary = await run_in_threadpool(rounds_summary, file)
+        choice = summary["present"]
+        table = summary["tables"][choice]
+        rounds = table["rounds"]
+        numbers = [round_.number for round_ in file.standing(choice).rounds]
+        return HTMLResponse(
+            page(
+                "review",
+                "bench.review",
+                table={name: table[name] for name in ("pool", "reference", "found", "record")},
+                round=rounds[-1] if rounds else None,
+                seen=numbers[-1] if numbers else 0,
+                choice=choice,
+                earlier=[other for at, other in enumerate(summary["tables"]) if at != choice],
+                count=len(rounds[-1]["rows"]) if rounds else ROWS,
+            )
+        )
+
+    async def standing(self, request: Request) -> Response:
+        """Ticks of the present round, for windows that were opened before they were made."""
+        return JSONResponse(await run_in_threadpool(self._ticks, self.session()))
+
+    def _ticks(self, file: SessionFile) -> dict[str, Any]:
+        choice = file.present()
+        standing = file.standing(choice)
+        latest = standing.latest()
+        rows = standing.rounds[-1].rows if standing.rounds else ()
+        given = {
+            asked.row: [latest[asked.row].verdict, latest[asked.row].note] for asked in rows if asked.row in latest
+        }
+        return {
+            "choice": choice,
+            "round": standing.rounds[-1].number if standing.rounds else 0,
+            "answers": given,
+            "of": len(rows),
+            "hits": sum(verdict == "not fine" for verdict, _ in given.values()),
+            "line": self._line(latest),
+        }
+
+    @staticmethod
+    def _line(latest: Mapping[int, GivenAnswer]) -> str:
+        hits = sum(answer.verdict == "not fine" for answer in latest.values())
+        return str(words_of().say("found.line", n=len(latest), hits=hits).striptags())
+
+    async def answer(self, request: Request) -> Response:
+        """Take one answer."""
+        form, file = await _form(request), self.session()
+        row, choice = _number(form, "row", 1 << 40, least=0), _number(form, "choice", 1 << 40, least=0)
+        verdicts = {row: form.get("verdict", "")}
+        note = form.get("note")
+        signed = _signed(form)
+        keep = partial(file.add_answers, choice, verdicts, note=note, who=signed["who"], when=signed["when"])
+        await run_in_threadpool(keep)
+        return JSONResponse(await run_in_threadpool(self._ticks, file))
+
+    async def undo(self, request: Request) -> Response:
+        """Take the last answer back."""
+        form, file = await _form(request), self.session()
+        choice = _number(form, "choice", 1 << 40, least=0)
+        await run_in_threadpool(partial(file.undo, choice, **_signed(form)))
+        return JSONResponse(await run_in_threadpool(self._ticks, file))
+
+    async def next(self, request: Request) -> Response:
+        """Ask for the next round."""
+        form = await _form(request)
+        self.session()
+        given = {name: _number(form, name, 1 << 40, least=0) for name in ("choice", "seen")}
+        count = _number(form, "count", MOST_ROWS)
+        self.worker.start("next", {**given, "count": count}, then="/review", back="/review")
+        return RedirectResponse("/working", status_code=303)
+
+    async def new(self, request: Request) -> Response:
+        """How far a new export has moved, and what it is to be compared with."""
+        name = named_table(self.folder, request.query_params.get("name", ""))
+        file = self.session()
+        drift = self.known(self._drift, name, "drift")
+        if drift is None:
+            return self.find_out("drift", name, f"/new?name={quote(name)}")
+        choice = file.present()
+        record = file.choices()[choice]
+        others = [other for other in tables_in(self.folder) if other != name]
+        rounds = file.standing(choice).rounds
+        count = max(1, len(rounds[-1].rows)) if rounds else ROWS
+        told = {"drift": drift, "others": others, "k": count, "split": record["reference_until"]}
+        return HTMLResponse(page("new", "bench.new", name=name, in_use=record["reference"] or "", **told))
+
+    async def turn(self, request: Request) -> Response:
+        """Go on with a new export."""
+        form = await _form(request)
+        self.session()
+        name = named_table(self.folder, form.get("table", ""))
+        reference = "" if form.get("against") == "same" else self.reference(form.get("against", ""))
+        given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
+        self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
+        return RedirectResponse("/working", status_code=303)
+
+    async def export(self, request: Request) -> Response:
+        """Write everything."""
+        self.session()
+        self.worker.start("export", {}, then="/exported", back="/review")
+        return RedirectResponse("/working", status_code=303)
+
+    async def exported(self, request: Request) -> Response:
+        """What was written."""
+        return HTMLResponse(
+            page("exported", "bench.exported", files=self._exported(), folder=f"{self.folder.name}/{EXPORT}")
+        )
+
+    async def written(self, request: Request) -> Response:
+        """One of the exported files."""
+        name = request.path_params["name"]
+        if name not in self._exported():
+            raise HTTPException(404, "There is no such file.")
+        place = self.folder / EXPORT / name
+        if name.endswith(".html"):
+            return FileResponse(place, media_type="text/html", headers={"Content-Security-Policy": SANDBOX})
+        return FileResponse(place, media_type="application/octet-stream", filename=place.name)
+
+    def _exported(self) -> list[str]:
+        home = self.folder / EXPORT
+        found = [path for path in home.rglob("*") if path.is_file() and not path.is_symlink()] if home.is_dir() else []
+        return sorted(path.relative_to(home).as_posix() for path in found if not path.name.startswith("."))
+
+
+def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_BYTES) -> tuple[Guard, Bench]:
+    """The guarded application, and what stands behind it."""
+    bench = Bench(folder)
+    routes = [
+        *(_get(path, handler) for path, handler in _pages(bench).items()),
+        *(_post(path, handler) for path, handler in _deeds(bench).items()),
+    ]
+    handlers: dict[Any, Any] = {
+        HTTPException: _http_problem,
+        BusyError: partial(_problem, 409),
+        BiselectError: partial(_problem, 400),
+        OSError: partial(_problem, 400),
+        ClientDisconnect: partial(_problem, 400),
+        TooLargeError: _too_large,
+    }
+    return Guard(
+        Starlette(routes=routes, exception_handlers=handlers), token=token, port=port, most_bytes=most_bytes
+    ), bench
+
+
+def _pages(bench: Bench) -> dict[str, Callable[..., Any]]:
+    return {
+        "/": bench.start,
+        "/table": bench.table,
+        "/working": bench.working,
+        "/job": bench.job,
+        "/review": bench.review,
+        "/standing": bench.standing,
+        "/new": bench.new,
+        "/exported": bench.exported,
+        "/exported/{name:path}": bench.written,
+    }
+
+
+def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
+    return {
+        "/files": bench.bring,
+        "/demo": bench.demo,
+        "/preview": bench.preview,
+        "/choose": bench.choose,
+        "/stop": bench.stop,
+        "/answer": bench.answer,
+        "/undo": bench.undo,
+        "/next": bench.next,
+        "/turn": bench.turn,
+        "/export": bench.export,
+    }
+
+
+def _get(path: str, handler: Callable[..., Any]) -> Route:
+    return Route(path, handler, methods=["GET"])
+
+
+def _post(path: str, handler: Callable[..., Any]) -> Route:
+    return Route(path, handler, methods=["POST"])
+
+
+async def _http_problem(request: Request, error: HTTPException) -> Response:
+    return HTMLResponse(page("problem", "bench.problem", why=error.detail), status_code=error.status_code)
+
+
+async def _problem(code: int, request: Request, error: Exception) -> Response:
+    why = str(error) if isinstance(error, BiselectError) else "the file could not be read or written"
+    if "text/html" in request.headers.get("accept", ""):
+        return HTMLResponse(page("problem", "bench.problem", why=why), status_code=code)
+    return JSONResponse({"error": why}, status_code=code)
+
+
+async def _too_large(request: Request, error: TooLargeError) -> Response:
+    return too_large(error.args[0])
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields of a form."""
+    try:
+        fields = parse_qsl(
+            (await request.body()).decode(), keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"
+        )
+    except ValueError:
+        raise InputError("the form cannot be read") from None
+    return dict(fields)
+
+
+def _number(form: dict[str, str], name: str, most: int, *, least: int = 1) -> int:
+    text = form.get(name, "")
+    if not (text.isascii() and text.isdigit() and len(text) < 16 and least <= int(text) <= most):
+        raise InputError(f"{name} must be a whole number from {least} to {most:,}")
+    return int(text)
+
+
+def _signed(form: dict[str, str]) -> dict[str, str]:
+    return {"who": form.get("who", "")[:200], "when": form.get("when", "")[:200]}
+
+
+def _told(job: Job) -> dict[str, Any]:
+    names = ("number", "name", "step", "done", "finished", "error", "then", "back")
+    return {name: getattr(job, name) for name in names}
+
+
+def _brief(file: SessionFile) -> dict[str, Any]:
+    summary = rounds_summary(file)
+    table = summary["tables"][summary["present"]]
+    last = table["found"][-1] if table["found"] else None
+    return {
+        "pool": table["pool"],
+        "rounds": len(table["rounds"]),
+        "answered": last["all_answered"] if last else 0,
+        "hits": last["all_hits"] if last else 0,
+    }
+
+
+def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: Callable[[str], None]) -> None:
+    """Serve the workbench of a folder on this machine alone until it is interrupted.
+
+    Args:
+        folder: holds the tables and the session; made where it is missing.
+        port: to listen at; 0 for any that is free.
+        most_bytes: of a file that is brought.
+        ready: called with the address to open, once it answers.
+    """
+    import uvicorn
+
+    folder.mkdir(parents=True, exist_ok=True)
+    with socket.socket() as listening:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listening.bind((ADDRESS, port))
+        except OSError as error:
+            raise InputError(f"port={port}: cannot be listened at: {error.strerror}; leave it out for any") from None
+        token = secrets.token_urlsafe(32)
+        bound = listening.getsockname()[1]
+        app, bench = application(folder, token=token, port=bound, most_bytes=most_bytes)
+        quiet = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none")
+        listening.listen()
+        ready(f"http://{ADDRESS}:{bound}/?token={token}")
+        try:
+            uvicorn.Server(quiet).run(sockets=[listening])
+        finally:
+            bench.worker.stop()

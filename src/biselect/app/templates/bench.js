@@ -1,0 +1,140 @@
+"use strict";
+const words = JSON.parse(document.getElementById("words").textContent);
+const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+const at = (id) => document.getElementById(id);
+const post = (address, body) => fetch(address, {method: "POST", body, headers: {Accept: "application/json"}});
+
+/* who and when: kept in this browser, as they were typed */
+const today = () => { const now = new Date(); return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-"); };
+for (const field of document.querySelectorAll("[data-kept]")) {
+  const name = field.dataset.kept, store = name === "when" ? sessionStorage : localStorage;
+  field.value = store.getItem(name) ?? (name === "when" ? today() : "");
+  field.addEventListener("change", () => store.setItem(name, field.value));
+}
+
+/* a file that is dropped or picked */
+if (at("drop")) {
+  const bring = async (file) => {
+    if (!file) return;
+    at("told").textContent = say("bringing", {name: file.name});
+    const answer = await post("/files?name=" + encodeURIComponent(file.name), file).catch(() => null);
+    const told = answer ? await answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
+    if (told.name) location = at("drop").dataset.then + "?name=" + encodeURIComponent(told.name);
+    else at("told").textContent = told.error;
+  };
+  at("file").addEventListener("change", () => bring(at("file").files[0]));
+  for (const kind of ["dragenter", "dragover"]) at("drop").addEventListener(kind, (event) => { event.preventDefault(); at("drop").classList.add("over"); });
+  for (const kind of ["dragleave", "drop"]) at("drop").addEventListener(kind, (event) => { event.preventDefault(); at("drop").classList.remove("over"); });
+  at("drop").addEventListener("drop", (event) => bring(event.dataTransfer.files[0]));
+}
+
+/* what to compare with: one list of files behind one choice */
+if (at("which")) at("which").addEventListener("change", () => { at("against-file").value = "file:" + at("which").value; at("against-file").click(); });
+
+/* budgets: what one more would add, asked for when the hand rests */
+if (at("setup")) {
+  const form = at("setup"), number = new Intl.NumberFormat("en", {maximumSignificantDigits: 4});
+  let waiting = 0, asked = 0;
+  const gain = (told, key) => !told ? "" : (key === "row" ? words.gain_row : words.gain_column).replace("{kind}", told.kind === "exactly" ? "" : told.kind + " ").replace("{adds}", number.format(told.adds));
+  const ask = async () => {
+    const mine = ++asked;
+    at("gain-k").textContent = at("gain-m").textContent = words.trying;
+    for (let tries = 0; tries < 200 && mine === asked; tries++) {
+      const answer = await post("/preview", new URLSearchParams(new FormData(form))).catch(() => null);
+      if (!answer || mine !== asked) return;
+      if (answer.status === 409) { await new Promise((done) => setTimeout(done, 400)); continue; }
+      const told = await answer.json().catch(() => ({}));
+      if (mine !== asked) return;
+      at("gain-k").textContent = told.error ?? gain(told.row, "row");
+      at("gain-m").textContent = told.error ? "" : gain(told.column, "column");
+      return;
+    }
+  };
+  const soon = () => { clearTimeout(waiting); waiting = setTimeout(ask, 400); };
+  for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; soon(); });
+  form.addEventListener("change", soon);
+  if (form.dataset.small) ask();
+  form.addEventListener("submit", () => { clearTimeout(waiting); asked++; });
+}
+
+/* a job: where it is, then on to its page */
+if (at("job")) {
+  const began = Date.now();
+  const look = async () => {
+    const told = await fetch("/job").then((answer) => answer.json()).catch(() => null);
+    if (told && told.finished) { location.replace(told.error === null ? told.then : "/working"); return; }
+    if (told) {
+      at("step").textContent = told.step || words.step;
+      if (told.done === null) at("done").removeAttribute("value"); else at("done").value = told.done;
+    }
+    at("seconds").textContent = say("seconds", {n: Math.round((Date.now() - began) / 1000)});
+    setTimeout(look, 300);
+  };
+  look();
+}
+
+/* ticks */
+if (at("round")) {
+  const home = at("round"), rows = [...home.querySelectorAll("li[data-row]")];
+  let under_way = 0;
+  const signed = () => ({who: at("who").value, when: at("when").value, choice: home.dataset.choice});
+  const show = (told) => {
+    if (String(told.round) !== home.dataset.round || String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
+    for (const row of rows) {
+      const [verdict, note] = told.answers[row.dataset.row] ?? ["", ""];
+      row.className = verdict.replace(" ", "-");
+      for (const choice of row.querySelectorAll("input[type=radio]")) choice.checked = choice.value === verdict;
+      const field = row.querySelector(".note input");
+      if (field !== document.activeElement && (verdict || !field.dataset.typed)) field.value = note;
+    }
+    const line = document.querySelector("#found ~ .line");
+    if (line && told.line) line.textContent = told.line;
+    at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits});
+  };
+  const send = async (address, values) => {
+    under_way++;
+    const answer = await post(address, new URLSearchParams({...signed(), ...values})).catch(() => null);
+    const told = answer ? await answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
+    under_way--;
+    at("lost").hidden = Boolean(answer && answer.ok);
+    if (answer && answer.ok) { if (!under_way) show(told); } else at("lost").textContent = say("lost", {why: told.error});
+  };
+  const verdict = (row) => row.querySelector("input[type=radio]:checked")?.value ?? "";
+  const tick = (row, value) => {
+    row.className = value.replace(" ", "-");
+    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value});
+  };
+  for (const row of rows) {
+    for (const choice of row.querySelectorAll("input[type=radio]")) choice.addEventListener("change", () => tick(row, choice.value));
+    const field = row.querySelector(".note input");
+    field.addEventListener("input", () => { field.dataset.typed = "1"; });
+    field.addEventListener("change", () => { if (verdict(row)) tick(row, verdict(row)); });
+  }
+  at("undo").addEventListener("click", () => send("/undo", {}));
+  const current = () => rows.indexOf(document.activeElement?.closest("li[data-row]"));
+  const go = (place) => { const row = rows[Math.max(0, Math.min(rows.length - 1, place))]; if (row) { row.focus(); row.scrollIntoView({block: "nearest"}); } };
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.matches("input:not([type=radio]), select, textarea")) { if (event.key === "Escape" || event.key === "Enter") { const row = event.target.closest("li[data-row]"); if (row) { event.target.blur(); row.focus(); event.preventDefault(); } } return; }
+    const place = current(), key = event.key;
+    if (key === "j") go(place + 1);
+    else if (key === "k") go(place < 0 ? 0 : place - 1);
+    else if (key === "u") send("/undo", {});
+    else if (key === "n" && place >= 0) rows[place].querySelector(".note input").focus();
+    else if ("123".includes(key) && place >= 0) {
+      const choice = rows[place].querySelectorAll("input[type=radio]")[Number(key) - 1];
+      choice.checked = true;
+      tick(rows[place], choice.value);
+      go(place + 1);
+    } else return;
+    event.preventDefault();
+  });
+  const look = async () => {
+    if (!document.hidden && !under_way) {
+      const told = await fetch("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
+      if (told && !under_way) show(told);
+    }
+    setTimeout(look, 3000);
+  };
+  setTimeout(look, 3000);
+}

@@ -1,0 +1,111 @@
+"""The way through the workbench, request by request."""
+
+import csv
+import io
+import json
+
+import biselect as bs
+from biselect.reviews.session_file import SessionFile
+
+HOSTILE = '"><script>alert(1)</script>'
+
+
+def present(folder):
+    file = SessionFile(folder)
+    return file.standing(len(file.choices()) - 1)
+
+
+def answer_all(browser, folder, note=None):
+    choice = len(SessionFile(folder).choices()) - 1
+    for asked in present(folder).rounds[-1].rows:
+        verdict = "not fine" if int(asked.name[1:]) < 12 else "fine"
+        form = {"row": asked.row, "choice": choice, "verdict": verdict, "who": "Ana", "when": "Monday"}
+        told = browser.post("/answer", form | ({} if note is None else {"note": note}))
+        assert told.status_code == 200, told.text
+    return told.json()
+
+
+def test_the_whole_way(browser, tmp_path):
+    page = browser.get("/").text
+    assert "pool.csv" in page and "Try it with real card transactions" in page
+    brought = browser.post("/files?name=../../" + HOSTILE + "%20extra.csv", content=b"id,x\na,1\nb,2\n")
+    assert brought.json() == {"name": "script extra.csv"} and (tmp_path / "script extra.csv").exists()
+    assert browser.get("/table?name=pool.csv").headers["location"] == "/working"
+    assert browser.until_done()["then"] == "/table?name=pool.csv"
+    page = browser.get("/table?name=pool.csv").text
+    assert "200 rows, 7 columns." in page and page.count("<option selected>number") == 6
+    form = {"table": "pool.csv", "against": "file:normal.csv", "k": "6", "m": "3"}
+    told = browser.post("/preview", form).json()
+    assert told["row"]["adds"] > 0 and told["column"]["kind"] == "about"
+    browser.done(browser.post("/choose", {**form, "role-6": "leave out", "who": "Ana", "when": HOSTILE}))
+    record = SessionFile(tmp_path).choices()[0]
+    assert record["roles"] == {"id_column": "id", "exclude": ["c5"]} and record["who"] == "Ana"
+    page = browser.get("/review").text
+    assert "Round 1: 6 rows of pool.csv" in page and "Nothing was answered yet." in page
+    told = answer_all(browser, tmp_path, note=HOSTILE)
+    assert len(told["answers"]) == 6 and told["hits"] >= 3 and told["line"].endswith("6 reviewed rows were not fine.")
+    page = browser.get("/review").text
+    assert "<script>alert" not in page and "hit rate" in page
+    browser.post("/undo", {"choice": "0"})
+    assert len(present(tmp_path).latest()) == 5
+    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
+    assert len(present(tmp_path).rounds) == 2 and "Round 2: 4 rows" in browser.get("/review").text
+    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))  # a window that is behind
+    assert len(present(tmp_path).rounds) == 2
+    browser.done(browser.post("/export"))
+    page = browser.get("/exported").text
+    assert all(name in page for name in ("answers.csv", "report/proof.json", "rounds.html"))
+    lines = list(csv.DictReader(io.StringIO(browser.get("/exported/answers.csv").text)))
+    assert len(lines) == 5 and {line["who"] for line in lines} == {"Ana"}
+    assert "sandbox" in browser.get("/exported/report/report.html").headers["content-security-policy"]
+    assert browser.get("/exported/nothing.csv").status_code == 404
+    session = bs.ReviewSession.open(tmp_path)  # the library goes on where the browser ended
+    assert session.replay().same and session.next_rows(4) == list(present(tmp_path).rounds[-1].rows)
+
+
+def test_rounds_are_those_of_the_library(browser, tmp_path):
+    browser.begin(k=5, **{"usual-m": "3"})
+    alone = bs.ReviewSession(tmp_path / "pool.csv", tmp_path / "normal.csv", id_column="id")
+    for number in (1, 2, 3):
+        rows = alone.next_rows(5)
+        assert list(present(tmp_path).rounds[-1].rows) == rows
+        answer_all(browser, tmp_path)
+        alone.answer({row.row: int(row.name[1:]) < 12 for row in rows})
+        browser.done(browser.post("/next", {"choice": "0", "seen": str(number), "count": "5"}))
+
+
+def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, tmp_path):
+    browser.begin()
+    answer_all(browser, tmp_path)
+    assert "Go on with tuesday.csv" in browser.get("/").text
+    browser.done(browser.get("/new?name=tuesday.csv"))
+    page = browser.get("/new?name=tuesday.csv").text
+    assert "Most clearly c5" in page and "the last export, without what was not fine" in page
+    browser.done(browser.post("/turn", {"table": "tuesday.csv", "against": "last", "k": "3"}))
+    record = SessionFile(tmp_path).choices()[1]
+    assert (record["pool"], record["reference"]) == ("tuesday.csv", "usual-rows-of-pool.csv.parquet")
+    page = browser.get("/review").text
+    assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier exports in this session" in page
+
+
+def test_two_windows_see_each_other_s_ticks(browser, tmp_path):
+    browser.begin()
+    row = present(tmp_path).rounds[-1].rows[0].row
+    browser.post("/answer", {"row": row, "choice": "0", "verdict": "unsure", "note": "ask Ben"})
+    told = browser.get("/standing").json()
+    assert told["answers"] == {str(row): ["unsure", "ask Ben"]} and (told["round"], told["of"]) == (1, 6)
+
+
+def test_what_is_wrong_is_said(browser, tmp_path):
+    assert browser.get("/review").headers["location"] == "/"
+    (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n" * 50)
+    for name in ("../pool.csv", "absent.csv", "review.sqlite", ""):
+        assert browser.get("/table", params={"name": name}, headers={"Accept": "text/html"}).status_code == 400
+    assert browser.get("/table?name=bad.csv").status_code == 303
+    told = browser.until_done()
+    assert "bad.csv" in told["error"] and "bad.csv" in browser.get("/working").text
+    browser.begin()
+    refused = browser.post("/answer", {"row": "199", "choice": "0", "verdict": "fine"}, headers={"Accept": "*/*"})
+    assert refused.status_code == 400 and "not asked for" in json.loads(refused.text)["error"]
+    assert browser.post("/next", {"choice": "0", "seen": "1", "count": "0"}).status_code == 400
+    assert browser.get("/nowhere").status_code == 404

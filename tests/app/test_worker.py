@@ -1,0 +1,44 @@
+"""A real process beside the server: jobs, progress, a stop, and whatever else may end it."""
+
+import time
+
+import pytest
+
+pytest.importorskip("starlette", reason="needs the app extra")
+
+from biselect.app.worker import BusyError, Worker
+from biselect.errors import BiselectError
+
+
+def ended(job, patience=60):
+    deadline = time.monotonic() + patience
+    while not job.finished and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert job.finished
+    return job
+
+
+def test_jobs_are_done_stopped_and_begun_again(tmp_path):
+    (tmp_path / "a.csv").write_text("id,x\n" + "".join(f"r{i},{i * 7 % 13}\n" for i in range(40)))
+    worker = Worker(tmp_path)
+    try:
+        job = worker.start("inspect", {"table": "a.csv"}, then="/table", back="/")
+        with pytest.raises(BusyError):
+            worker.start("inspect", {"table": "a.csv"})
+        assert ended(job).result["rows"] == 40 and job.step == "Reading a.csv" and job.error is None
+        with pytest.raises(BiselectError, match="begin one with tables"):
+            worker.result("export", {}, patience=60)
+        first = worker._process
+        setup = {"table": "a.csv", "reference": "a.csv", "until": "", "roles": {}}
+        with pytest.raises(BusyError, match="longer than"):
+            worker.result("preview", {"setup": setup, "k": 1, "m": 1}, patience=0)  # it is stopped
+        assert first.wait(10) != 0 and worker._process is None
+        worker.start("inspect", {"table": "a.csv"})
+        worker._process.kill()
+        assert "has ended" in ended(worker.job).error
+        worker._process.wait(10)
+        job = worker.start("inspect", {"table": "a.csv"})
+        worker.stop()
+        assert job.finished and job.error == "stopped"
+    finally:
+        worker.stop()
