@@ -84,7 +84,7 @@ def warm_up(size: tuple[int, int, int, int]) -> None:
     ansatz = Ansatz(problem, DEPTH, start="canonical", backend="compiled")
     for dtype, threshold in product(PEERS.values(), np.sort(ansatz.energies, axis=None)[[0, 300]]):
         peer = ansatz.with_own_simulator(dtype)
-        peer.train(threshold=threshold, evaluations=200, progress=False)
+        peer.train(threshold=threshold, evaluations=200, seconds=600, progress=False)
         peer.train(threshold=threshold, strategy="threshold", evaluations=20, progress=False)
 
 

@@ -119,7 +119,7 @@ def test_what_is_read_is_never_written_over(run, stored, tmp_path, monkeypatch):
         (("--path", "y-frame"), "say for which device, with --target"),
         (("--target", "boston", "--mixer", "ring"), "leave it out"),
         (("--target", "boston", "--start", "dicke"), "basis state"),
-        (("--begin", "0.1,0.2"), "12 angles"),
+        (("--start-from", "0.1,0.2"), "12 angles"),
     ],
 )
 def test_bad_requests_end_in_one_line(run, stored, arguments, words, monkeypatch, tmp_path):
@@ -172,3 +172,8 @@ def test_rules_are_kept_and_limits_that_are_not_reached_refused(run, tmp_path):
         refused = run(command, tmp_path / "loose.json")
         assert refused.code == 2 and '"exactly": t' in refused.err
     assert run("solve", tmp_path / "loose.json", "--solver", "qaoa").code == 2
+
+
+def test_angles_that_change_nothing_are_listed_apart(run, stored):
+    shown = run("train", stored[1], "--depth", 1, "--start", "canonical", "--evaluations", 20).out
+    assert "Inert, whatever their value: γ_S,1, γ_F,1, γ_SF,1" in shown and "Angles: β_1 = " in shown

@@ -188,7 +188,7 @@ class Batches:
             else:
                 values = observable.of(self.energies, self.scale)
             if observable.kind == "hit":
-                hits = np.argwhere(values)
+                hits = np.ascontiguousarray(np.argwhere(values))  # in another order kernels would compile again
             table = self._columns(values)
             self._last = last = key, (table, shift, hits, order), observable.values  # the id is that of a living array
         return last[1]
