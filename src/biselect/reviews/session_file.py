@@ -311,7 +311,7 @@ class SessionFile:
                         database.close()
         except BiselectError as error:
             cause = error.__cause__
-            if isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:  # damaged text has no code
                 raise BiselectError(f"{self.path}: another process holds it; try again when it is done") from None
             raise
 
