@@ -40,7 +40,7 @@ test-gpu:
 	PYTHONPATH=src $(PYTHON) -m pytest tests/gpu
 
 bench-gpu:
-	PYTHONPATH=src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
+	PYTHONPATH=src:studies/src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -85,9 +85,10 @@ bench: $(READY) $(BENCH_READY)
 	$(BENCH)/bin/python -m pytest tests/solvers/test_interop.py
 	$(BENCH)/bin/python -m benchmarks
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_sector.py --large benchmarks/results/sector.json
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_batches.py benchmarks/results/batches.json
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
-	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py 48 benchmarks/results/training.json
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py --out benchmarks/results/training.json
 	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_compile.py
 	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py
 	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py --start random

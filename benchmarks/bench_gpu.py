@@ -1,22 +1,29 @@
 """The GPU backend: evaluations and gradients a second on small sectors, seconds on large ones. Needs CuPy and a GPU.
 
-Prints a table and writes JSON to the file given as the first argument (standard output otherwise).
+    python benchmarks/bench_gpu.py [OUT.json]
+
+Last, training for hit rates on instances of `bench_training.py`, (12, 8, 3, 5), p = 3, canonical start, seeds 0 up:
+for as long as the paper's protocol takes on one core in single precision, and for 20 times as long; each is printed.
 """
 
 from __future__ import annotations
 
 import json
 import sys
+import time
 from functools import partial
 from typing import Any
 
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.data.synthetic import panel_problem
+from biselect.qaoa import Ansatz
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate.gpu import GpuBatch, GpuSimulator, require_cupy
+from biselect.simulate.gpu import GpuSimulator, require_cupy
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register
 from biselect.simulate.plain import PlainSimulator
+from biselect_studies.experiments.threshold_panel import evidence_threshold
 
 
 def case(n: int, d: int, k: int, m: int, p: int) -> tuple[Any, ...]:
@@ -75,6 +82,37 @@ def large_sector(cp: Any, size: tuple[int, ...]) -> dict[str, Any]:
     return found
 
 
+BATCHES = (
+    ((12, 8, 3, 5, 5), "dicke", "energy", 1024),
+    ((12, 8, 3, 5, 5), "canonical", "hit rate", 1024),
+    ((12, 8, 3, 5, 5), "canonical", "CVaR", 1024),
+    ((12, 8, 3, 5, 3), "canonical", "hit rate", 1024),
+    ((14, 10, 3, 3, 8), "dicke", "energy", 512),
+    ((14, 10, 3, 3, 3), "canonical", "hit rate", 512),
+)
+
+
+def batch_rates(cp: Any, size: tuple[int, ...], start: str, goal: str, batch: int) -> dict[str, float]:
+    """Circuits a second on the device, and through `Ansatz` with the way there and back."""
+    problem, _, _ = case(*size)
+    ansatz = Ansatz(problem, size[4], start=start, backend="gpu", dtype=np.complex64)
+    best = float(ansatz.energies.min())
+    observable = {
+        "energy": ENERGY,
+        "hit rate": Observable(kind="hit", threshold=best),
+        "CVaR": Observable(kind="cvar", share=0.05),
+    }[goal]
+    vectors = np.random.default_rng(1).uniform(-1, 1, size=(batch, ansatz.size))
+    runner = ansatz._gpu_batch()
+    given = runner.on_device(ansatz.schedule.expand_batch(vectors)), runner.goal(observable)
+    key, found = f"{size} {start} {goal}, batch {batch}:", {}
+    for gradient, name in ((False, "evaluations"), (True, "gradients")):
+        spent = seconds(cp, partial(runner.run, *given, gradient=gradient), 20, in_a_row=10)
+        found[f"{key} {name} per second"] = batch / spent
+    spent = seconds(cp, partial(ansatz.many_with_gradients, vectors, observable), 20)
+    return found | {f"{key} gradients per second through Ansatz": batch / spent}
+
+
 def accuracy() -> dict[str, float]:
     """Largest deviations of the GPU from double precision on the CPU, relative to the largest value."""
     problem, registers, layers = case(12, 8, 3, 5, 5)
@@ -89,22 +127,48 @@ def accuracy() -> dict[str, float]:
     }
 
 
+def training(seeds: range) -> list[dict[str, float]]:
+    """Hit rates after the seconds of the paper's protocol on one core, and after 20 times as many, both on the GPU."""
+    rows = []
+    for seed in seeds:
+        problem = panel_problem(seed=seed, size=(12, 8, 3, 5))
+        goal = {"objective": "hit-rate", "threshold": evidence_threshold(problem, 3, seed).of(problem), "seed": seed}
+        how = {"start": "canonical", "dtype": np.complex64}
+        peer, ansatz = (Ansatz(problem, 3, backend=name, **how) for name in ("compiled", "gpu"))
+        for warmed in (peer, ansatz):  # compiling is not training
+            warmed.train(evaluations=300, progress=False, **goal)
+        begin = time.perf_counter()
+        paper = peer.train(strategy="threshold", progress=False, **goal)
+        spent = time.perf_counter() - begin
+        ours, longer = (ansatz.train(seconds=spent * times, progress=False, **goal) for times in (1, 20))
+        row = {
+            "seed": seed,
+            "seconds": spent,
+            "paper": paper.hit_rate,
+            "ours": ours.hit_rate,
+            "longer": longer.hit_rate,
+        }
+        rows.append(row | {"share": ours.hit_rate / longer.hit_rate, "evaluations": ours.evaluations})
+        print(" ".join(f"{name} {value:.4g}" for name, value in rows[-1].items()), flush=True)
+    return rows
+
+
 def main() -> None:
     """Run all cases."""
     cp = require_cupy()
     results: dict[str, Any] = {"device": cp.cuda.runtime.getDeviceProperties(0)["name"].decode()}
     results["copy_bytes_per_second"] = copy_rate(cp)
     results |= accuracy()
-    for size, batch in (((12, 8, 3, 5, 5), 1024), ((14, 10, 3, 3, 8), 512)):
-        problem, registers, _ = case(*size)
-        runner = GpuBatch(problem, *registers)
-        angles = runner.on_device(np.random.default_rng(1).uniform(-1, 1, size=(batch, size[4], 4)))
-        for gradient in (False, True):
-            spent = seconds(cp, partial(runner.run, angles, gradient=gradient), 20, in_a_row=10)
-            results[f"{size} batch {batch} {'gradients' if gradient else 'evaluations'} per second"] = batch / spent
+    for size, start, goal, batch in BATCHES:
+        results |= batch_rates(cp, size, start, goal, batch)
     for size in ((20, 12, 5, 4, 3), (20, 16, 6, 5, 3), (24, 16, 8, 6, 3), (24, 18, 8, 6, 3)):
         results |= large_sector(cp, size)
         cp.get_default_memory_pool().free_all_blocks()
+    rows = training(range(24))
+    results["training"] = rows
+    results["training: median share of what 20 times the time reaches"] = float(
+        np.median([row["share"] for row in rows])
+    )
     text = json.dumps(results, indent=1)
     print(text)
     if len(sys.argv) > 1:

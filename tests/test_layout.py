@@ -25,7 +25,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
-    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/content plot/heat plot/scores plot/training_picture",
+    "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
+    "plot/training_picture",
     "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
     "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
@@ -44,6 +45,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "reviews/test_drift_watch.py": "reviews/summaries",
     "simulate/test_backends.py": "simulate/compiled simulate/cube_tables simulate/kernels simulate/layers "
     "simulate/measure simulate/passes simulate/plain simulate/simd",
+    "simulate/test_batches.py": "simulate/batch_passes",
+    "simulate/test_other_mixers.py": "simulate/compiled_grover",
     "simulate/test_wide.py": "simulate/wide/chain simulate/wide/order simulate/wide/sampler",
     "solvers/test_check_proof.py": "core/proof",
     "solvers/test_exact.py": "solvers/averaging solvers/averaging_kernel solvers/bounds solvers/branch_and_bound "

@@ -14,7 +14,7 @@ def main() -> None:
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
     ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
-    draw_training(ansatz, ansatz.train(evaluations=400, seed=0), IMAGES / "first-qaoa.png")
+    draw_training(ansatz, ansatz.train(objective="energy", evaluations=400, seed=0), IMAGES / "first-qaoa.png")
 
 
 if __name__ == "__main__":

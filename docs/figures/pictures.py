@@ -8,6 +8,7 @@ from matplotlib import pyplot
 
 import biselect as bs
 from biselect.data.demo import ROLES, demo_tables
+from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 from biselect.reviews import monitor_drift
 
@@ -25,14 +26,22 @@ def trained():
     reference, pool = rng.normal(size=(500, 6)), rng.normal(size=(8, 6))
     pool[[1, 4, 6], 2:4] += 2.5
     ansatz = Ansatz(bs.Calibrator().fit(reference).problem(pool, k=3, m=2), depth=3)
-    return ansatz, ansatz.train(evaluations=400, seed=0)
+    return ansatz, ansatz.train(objective="energy", evaluations=400, seed=0)
+
+
+def concentrated():
+    """One circuit on twelve instances, trained; the first of them, and its training through all depths."""
+    circuits = [Ansatz(planted_problem((8, 6, 3, 2), 2.0, seed=seed), 3, "layerwise") for seed in range(12)]
+    ladder = circuits[0].train(strategy="ladder", evaluations=300, seed=0)
+    return [circuit.train(evaluations=300, seed=0) for circuit in circuits], circuits[0], ladder
 
 
 def main() -> None:
-    """Draw all six."""
+    """Draw all of them."""
     matplotlib.use("Agg")
     review = bs.review(*demo_tables(), k=10, m=4, **ROLES)
     ansatz, training = trained()
+    several, circuit, ladder = concentrated()
     drawn = {
         "block": bs.plot.block(review),
         "reasons": bs.plot.reasons(review),
@@ -40,6 +49,10 @@ def main() -> None:
         "drift": bs.plot.drift(monitor_drift(weeks(), k=5, m=2, window=300, time_column="when")),
         "schedule": bs.plot.schedule(training),
         "landscape": bs.plot.landscape(ansatz, training),
+        "concentration": bs.plot.schedule(several),
+        "energies": bs.plot.energies(circuit, ladder),
+        "depths": bs.plot.depths(circuit.by_depth(ladder)),
+        "hits": bs.plot.landscape(circuit, ladder, along=("γ_2", "β_1"), threshold=float(circuit.energies.min())),
     }
     for name, axes in drawn.items():
         axes.figure.savefig(IMAGES / f"plot-{name}.png", dpi=110, metadata={"Software": None})

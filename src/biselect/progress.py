@@ -23,6 +23,7 @@ PATIENCE = 2.0  # seconds before anything is shown
 REFRESH = 0.2  # seconds between two looks
 
 _ALONE: ContextVar[bool] = ContextVar("alone", default=True)  # False while somebody else shows progress
+_SILENT: ContextVar[bool] = ContextVar("silent", default=False)  # True where progress=False was asked for
 
 
 @contextmanager
@@ -46,7 +47,7 @@ def steps_of(given: Steps | bool | None, shown_as: str = "best score") -> Steps:
 
     @contextmanager
     def step(name: str) -> Iterator[Progress | None]:
-        with shown_elsewhere():
+        with shown_elsewhere(silent=given is False):
             if callable(given):
                 with given(name) as told:
                     yield told
@@ -60,13 +61,24 @@ def steps_of(given: Steps | bool | None, shown_as: str = "best score") -> Steps:
 
 
 @contextmanager
-def shown_elsewhere() -> Iterator[None]:
-    """What is called within shows no progress of its own."""
-    before = _ALONE.set(False)
+def shown_elsewhere(silent: bool = False) -> Iterator[None]:
+    """What is called within shows no progress of its own; `silent`, says nothing at all."""
+    before, said = _ALONE.set(False), _SILENT.set(_SILENT.get() or silent)
     try:
         yield
     finally:
         _ALONE.reset(before)
+        _SILENT.reset(said)
+
+
+def say_to_whoever_watches(text: str) -> None:
+    """One line on stderr for a person in a terminal or a notebook, from any thread; nobody else sees it."""
+    if _SILENT.get() or not _is_main_process() or not (in_notebook() or _at_a_terminal()):
+        return
+    from rich.console import Console
+
+    with suppress(OSError, ValueError):  # whoever watched is gone
+        Console(stderr=True, highlight=False).print(text, style="dim", markup=False)
 
 
 class _Bar(Protocol):
@@ -115,13 +127,21 @@ class _Watch:
 
 def _place() -> Callable[[float], _Bar] | None:
     """Where a person would see progress; None in scripts that write to files, in worker processes and threads."""
-    if multiprocessing.current_process().name != "MainProcess" or multiprocessing.parent_process() is not None:
+    if not _is_main_process():
         return None
     if threading.current_thread() is not threading.main_thread():
         return None
     if in_notebook():
         return _NotebookBar
-    return _TerminalBar if sys.stderr is not None and sys.stderr.isatty() else None
+    return _TerminalBar if _at_a_terminal() else None
+
+
+def _is_main_process() -> bool:
+    return multiprocessing.current_process().name == "MainProcess" and multiprocessing.parent_process() is None
+
+
+def _at_a_terminal() -> bool:
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def in_notebook() -> bool:

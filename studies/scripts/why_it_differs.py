@@ -147,6 +147,28 @@ def recorded() -> None:
         print(name, *np.median(cuts, axis=0).round(1), flush=True)
 
 
+def crossing() -> None:
+    """2Q gates that the fractional target saves, by the share of cross edges (table implementation_path_factorial)."""
+    from biselect.hardware import compile_circuit, hardware_mask
+    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
+    from biselect_studies.experiments.compile_case import angles, device, recorded_circuit
+
+    print("device, qubits, cross edges, mixer's edges, cut if each cross edge saves one gate of two %, measured cut %")
+    for name in ("boston", "pittsburgh"):
+        for width in (16, 28, 40, 64):
+            cell = {"device": name, "width": width, "registers": "paths", "depth": 2}
+            program, spot = recorded_circuit(cell, 0)
+            counts = [
+                compile_circuit(program, device(name), spot.layout, path, angles=angles(2)).resources.two_qubit_gates
+                for path in (OPT3_CZ, OPT3_FRACTIONAL)
+            ]
+            cross, mixing = int(hardware_mask(spot).sum()), len(spot.sample_edges) + len(spot.feature_edges)
+            expected = 100 * cross / (2 * cross + 2 * mixing)
+            print(
+                name, width, cross, mixing, round(expected, 1), round(100 * (1 - counts[1] / counts[0]), 1), flush=True
+            )
+
+
 def _shuffled(edges, share, rng) -> list[tuple[tuple[int, int]]]:
     """Edges in the order of the register, a share of them in places drawn at random."""
     order = np.arange(len(edges))
@@ -169,6 +191,25 @@ def control() -> None:
             picked = [one for cell, one in zip(cells, found, strict=True) if cell[name] == value]
             shares = [100 * np.mean([one[f"{kind} above"] for one in picked]) for kind in CONTROLS]
             print(name, value, *np.round(shares, 1), flush=True)
+
+
+def twelve() -> None:
+    """How far twelve instances fix the readout of optimised states (table qaoa_sparse_exact_14_10_readout)."""
+    from biselect_studies.experiments.depth_ladder import SHOTS, depth_ladder
+    from biselect_studies.open_settings import readout_cells
+
+    cells = readout_cells(False, "continuous")
+    found = [depth_ladder(cell, [seed]) for cell in cells for seed in range(6)]
+    rng = np.random.default_rng(0)
+    print(f"kind, p, of {len(found)} instances: mean, lowest and highest P* %, and 95 % of means of twelve of them")
+    for kind in ("tied", "grouped"):
+        chances = np.array([one[f"{kind} optimum"][0] for one in found])
+        seen = 100 * (1 - (1 - chances) ** SHOTS)
+        for depth, each in enumerate(seen.T, start=1):
+            means = rng.choice(each, size=(20_000, 12)).mean(axis=1)
+            ends = each.min(), each.max(), *np.quantile(means, [0.025, 0.975])
+            print(kind, depth, each.mean().round(1), *np.round(ends, 1), flush=True)
+        print(kind, "largest change of one instance from a depth to the next", np.abs(np.diff(seen)).max().round(1))
 
 
 def recovery() -> None:
@@ -233,6 +274,7 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
         temperature,
         decoys,
         control,
+        twelve,
         recovery,
         strength,
         bilinear,
@@ -240,6 +282,7 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
         caps,
         ring,
         recorded,
+        crossing,
         slices,
     )
 }

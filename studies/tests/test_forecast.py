@@ -3,8 +3,9 @@
 import json
 
 from biselect_studies import load
-from biselect_studies.forecast import TIMES, Forecast, forecast, keep_times, read_times, recorded_costs
+from biselect_studies.forecast import TIMES, Forecast, forecast, keep_times, longest_first, read_times, recorded_costs
 from biselect_studies.runner import CELLS, run
+from biselect_studies.task import Task
 
 NAME = "joint-vs-sequential-practical"
 
@@ -45,3 +46,9 @@ def test_a_forecast_says_where_its_times_are_from():
 
 def test_costs_are_on_record():
     assert set(recorded_costs()) == {"full", "quick"}
+
+
+def test_experiments_that_take_longest_begin_and_unknown_ones_first_of_all(tmp_path):
+    keep_times(tmp_path, True, {"benchmark": [1.0], "compile_dense": [3.0]})
+    tasks = [Task(experiment=name, cell=(), first=0, stop=1) for name in ("benchmark", "never", "compile_dense")]
+    assert [task.experiment for task in longest_first(tasks, tmp_path, True)] == ["never", "compile_dense", "benchmark"]

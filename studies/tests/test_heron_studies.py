@@ -173,7 +173,7 @@ def test_noisy_repeats_are_fixed_by_their_seeds():
 
 @pytest.mark.slow
 def test_warm_starts_at_36_qubits_beat_random_ones():
-    """The three conditions of one width, ideally: a warm start's best is the lowest."""
+    """The three conditions of one width, ideally: the best shot from a warm start is nearest to the optimum."""
     base = {"width": 36, "p": 3, "path": None, "shots": 1024}
-    best = {name: heron_wide.heron_wide({**base, "condition": name}, [0])["best"][0] for name in wide_tables.CONDITIONS}
-    assert best["warm"] <= min(best["fixed"], best["random"])
+    gaps = {name: heron_wide.heron_wide({**base, "condition": name}, [0])["gap"][0] for name in wide_tables.CONDITIONS}
+    assert gaps["warm"] <= min(gaps["fixed"], gaps["random"])

@@ -13,7 +13,7 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from biselect.core.json_files import seal
 from biselect.errors import AlteredWarning, BiselectError, InputError
-from biselect_studies.runner import collect, run
+from biselect_studies.runner import collect, pending_of, run
 from biselect_studies.task import Task, tasks_for
 
 CELL = {"N": 8, "D": 6, "k": 2, "m": 2, "noise": 0.5, "methods": ("feature-first", "exact")}
@@ -268,3 +268,35 @@ def test_a_study_killed_half_way_resumes_to_the_same_results(tmp_path):
     assert resumed == straight and json.loads(resumed)["cells"]
     for file in ("results.json", "table.md", "figure.png"):
         assert (tmp_path / "killed" / name / file).read_bytes() == (tmp_path / "whole" / name / file).read_bytes()
+
+
+def test_the_digest_of_a_module_is_the_same_in_every_python():
+    """Python 3.12 lists type parameters, and 3.13 leaves empty lists out."""
+    import ast
+
+    from biselect_studies.sources import _written_out
+
+    tree = ast.parse("class A:\n    def f(self, x=None): return [x, 'a', 1.5]")
+    x, self_ = "Name(id='x', ctx=Load())", "arg(arg='self')"
+    returned = f"Return(value=List(elts=[{x}, Constant(value='a'), Constant(value=1.5)], ctx=Load()))"
+    arguments = f"arguments(args=[{self_}, arg(arg='x')], defaults=[Constant()])"
+    method = f"FunctionDef(name='f', args={arguments}, body=[{returned}])"
+    assert _written_out(tree) == f"Module(body=[ClassDef(name='A', body=[{method}])])"
+
+
+def test_tasks_that_lack_a_package_are_left_and_do_not_end_the_others(tmp_path, monkeypatch):
+    from biselect.errors import MissingDependencyError
+
+    first, second = tasks_for("benchmark", CELL, 2, block=1)
+    perform = Task.perform
+
+    def lacking(task):
+        if task == first:
+            raise MissingDependencyError("install the extra baselines")
+        return perform(task)
+
+    monkeypatch.setattr(Task, "perform", lacking)
+    with pytest.raises(MissingDependencyError, match="baselines"):
+        run([first, second], tmp_path, on="alone")
+    run([first, second], tmp_path, on="alone", leaving=(MissingDependencyError,))
+    assert pending_of([first, second], tmp_path) == [first]

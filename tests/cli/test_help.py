@@ -52,7 +52,7 @@ def test_the_words_that_help_offers_are_those_of_the_library():
     from biselect.calibrate.column import CENTERS
     from biselect.hardware.paths import PATHS
     from biselect.qaoa import SCHEDULES, STRATEGIES
-    from biselect.qaoa.mixers import MIXERS
+    from biselect.qaoa.mixers import GROVER, MIXERS
     from biselect.reviews.kinds import APART
     from biselect.reviews.presets import PRESETS
     from biselect.reviews.recentre import DRIFT
@@ -62,7 +62,7 @@ def test_the_words_that_help_offers_are_those_of_the_library():
     for name, words in offered.items():
         assert {*taken[name].split("|")} == {*words}
     (mixer,) = (parameter.metavar for parameter in ALL["train"].params if parameter.name == "mixer")
-    assert {*mixer.split("|")} == {*MIXERS}
+    assert {*mixer.split("|")} == {*MIXERS, GROVER}
     assert {*options.SCHEDULES} == {*SCHEDULES} and {*options.STRATEGIES} == {*STRATEGIES}
     assert {*options.PATH_NAMES} <= {*PATHS}
 

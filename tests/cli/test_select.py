@@ -104,6 +104,14 @@ def edit(tables, **columns):
     pq.write_table(pa.table(table), tables / "pool.parquet")
 
 
+def test_a_circuit_keeps_the_rules_of_the_question(run, tables):
+    asked = command(tables, "--solver", "qaoa", "--must", "r1", "--never", "r3", "--kinds", "1", "--json", "--quiet")
+    found = run(*asked)
+    assert found.code == 0, found.err
+    chosen = json.loads(found.out)["samples"]
+    assert sorted(chosen) == ["r1", "r7"]
+
+
 @pytest.mark.parametrize(
     ("change", "more", "message"),
     [

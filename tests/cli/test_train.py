@@ -1,4 +1,5 @@
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz, Threshold, Training, save_thresholds
+from biselect.simulate.stopping import OutOfTimeError
 
 
 @pytest.fixture
@@ -135,3 +137,38 @@ def test_a_flat_problem_is_said_to_be_flat(run, tmp_path):
 def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
     result = run("solve", stored[1], "--solver", "qaoa")
     assert result.code == 0 and "classical solver is the better choice" in result.err
+
+
+def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
+    from biselect.simulate import backends
+
+    _, path = stored
+    common = ("train", path, "--depth", 1, "--evaluations", 5)
+    assert run(*common, "--dtype", "complex64", "--seconds", 30).code == 0
+    monkeypatch.setattr("biselect.cli.train.LARGE", 1)  # as if the sector were large: no figure that needs all energies
+    short = run(*common, "--seconds", 30)
+    assert short.code == 0 and "expected energy" in short.out and "optimum" not in short.out
+    assert "leave out --seconds" in short.err
+    with monkeypatch.context() as late_at_once:
+        late_at_once.setattr("biselect.simulate.stopping.finished_by", Mock(side_effect=OutOfTimeError))
+        late = run(*common, "--seconds", 3)
+    assert late.code == 2 and "too few to build this circuit" in late.err and "--dtype complex64" in late.err
+    monkeypatch.setattr(backends, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables
+    large = run(*common)
+    assert large.code == 2 and "give --dtype complex64, which fits, train on fewer rows" in large.err
+    assert "`biselect solve --solver qaoa`" in large.err and run(*common, "--dtype", "complex64").code == 0
+
+
+def test_rules_are_kept_and_limits_that_are_not_reached_refused(run, tmp_path):
+    rules = {"forced_out": [4], "groups": [{"members": [0, 1], "exactly": 1}]}
+    coupling = np.random.default_rng(0).normal(size=(5, 3)).tolist()
+    problem = {"coupling": coupling, "k": 2, "m": 1, "sample_rules": rules}
+    (tmp_path / "ruled.json").write_text(json.dumps(problem))
+    done = run("train", tmp_path / "ruled.json", "--depth", 1, "--evaluations", 5, "--mixer", "grover", "--quiet")
+    assert done.code == 0 and "optimum energy" in done.out
+    rules["groups"] = [{"members": [0, 1], "at_most": 1}]
+    (tmp_path / "loose.json").write_text(json.dumps(problem))
+    for command in ("train", "compile"):
+        refused = run(command, tmp_path / "loose.json")
+        assert refused.code == 2 and '"exactly": t' in refused.err
+    assert run("solve", tmp_path / "loose.json", "--solver", "qaoa").code == 2

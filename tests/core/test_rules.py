@@ -1,13 +1,17 @@
 import json
 from itertools import combinations
+from math import comb
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 
 from biselect.core import Group, Rules, SelectionProblem, groups_by
+from biselect.core.sector import BlockRanks, block_subsets
 from biselect.errors import InfeasibleError, InputError
-from biselect.testing.strategies import ruled_problems
+from biselect.solvers import solve
+from biselect.testing import all_selections, brute_force
+from biselect.testing.strategies import blocked_problems, ruled_problems
 
 
 def problem_with(**rules):
@@ -89,3 +93,79 @@ def test_room_is_the_size_of_the_largest_choice_that_obeys(problem):
     rules, everyone = problem.sample_rules, range(problem.n_samples)
     sizes = [size for size in range(problem.n_samples + 1) if any(map(rules.allow, combinations(everyone, size)))]
     assert rules.room(problem.n_samples) == max(sizes)
+
+
+@given(ruled_problems())
+@settings(max_examples=30)
+def test_the_sector_counts_the_choices_that_obey(problem):
+    assert problem.sector.size == len(list(all_selections(problem)))
+    assert problem.sector.without_rules.size == comb(problem.n_samples, problem.k) * comb(problem.n_features, problem.m)
+
+
+@given(blocked_problems())
+@settings(max_examples=50)
+def test_blocks_list_the_choices_that_obey_in_colexicographic_order(problem):
+    blocks, rules = problem.sector.blocks[0], problem.sample_rules
+    everyone = combinations(range(problem.n_samples), problem.k)
+    allowed = sorted(filter(rules.allow, everyone), key=lambda subset: subset[::-1])
+    listed = block_subsets(blocks)
+    assert [tuple(row) for row in listed.tolist()] == allowed
+    np.testing.assert_array_equal(BlockRanks(blocks)(listed), np.arange(len(allowed)))
+    bits = np.array([[i in subset for i in range(problem.n_samples)] for subset in allowed])
+    assert rules.allow_bits(bits).all()
+    flipped = ~bits
+    assert rules.allow_bits(flipped).tolist() == [rules.allow(np.flatnonzero(row).tolist()) for row in flipped]
+    assert blocks.rules(problem.n_samples).blocks(problem.n_samples, problem.k, "samples") == blocks
+
+
+@given(ruled_problems())
+@settings(max_examples=40)
+def test_rules_are_blocks_exactly_where_every_limit_is_reached(problem):
+    everyone = combinations(range(problem.n_samples), problem.k)
+    rules = problem.sample_rules
+    allowed = [set(subset) for subset in everyone if rules.allow(subset)]
+    reached = all(len({len(choice & set(group.members)) for choice in allowed}) == 1 for group in rules.groups)
+    try:
+        blocks = rules.blocks(problem.n_samples, problem.k, "samples")
+    except InputError:
+        assert not reached  # a limit that binds is not reached by all
+    else:
+        assert {frozenset(row) for row in block_subsets(blocks).tolist()} == set(map(frozenset, allowed))
+
+
+def test_exactly_so_many_is_kept_by_every_solver_that_keeps_limits():
+    coupling = np.random.default_rng(0).normal(size=(7, 5))
+    groups = [Group(members=(0, 1, 2), exactly=1), {"members": [3, 4], "exactly": 2}]
+    problem = SelectionProblem(coupling=coupling, k=4, m=2, sample_rules=Rules(groups=groups))
+    assert [group.at_most for group in problem.sample_rules.groups] == [1, 2, 1]  # the rest is a group of its own
+    for solver in ("exact", "milp", "annealing", "coordinate-ascent"):
+        found = solve(problem, solver)
+        assert len(set(found.samples) & {0, 1, 2}) == 1 and {3, 4} <= set(found.samples)
+    assert solve(problem, "exact").energy == pytest.approx(brute_force(problem))
+
+
+@pytest.mark.parametrize(
+    ("rules", "error", "message"),
+    [
+        (Rules(groups=[Group(members=(0, 1), exactly=3)]), InfeasibleError, "fewer than 3 to choose"),
+        (Rules(groups=[Group(members=(0, 1, 2), exactly=3)]), InfeasibleError, "hold exactly 3, but the budget is 2"),
+        (Rules(forced_in=[3], groups=[Group(members=(0, 1, 2), exactly=2)]), InfeasibleError, "more than 0 of the"),
+        (
+            Rules(groups=[Group(members=(0, 1), exactly=1), Group(members=(2,), at_most=1)]),
+            InputError,
+            "write them with `exactly` too",
+        ),
+    ],
+)
+def test_exact_groups_that_cannot_be_met_are_refused(rules, error, message):
+    with pytest.raises(error, match=message):
+        problem_with(sample_rules=rules)
+
+
+def test_a_group_says_at_most_or_exactly():
+    with pytest.raises(InputError, match="not both"):
+        Group(members=(0, 1), at_most=1, exactly=1)
+    with pytest.raises(InputError, match="at_most= or exactly="):
+        groups_by(["x"])
+    assert Rules(groups=[Group(members=(0, 1), exactly=1)]).allow([1, 2])
+    assert not Rules(groups=[Group(members=(0, 1), exactly=1)]).allow([2])

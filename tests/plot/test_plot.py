@@ -185,12 +185,61 @@ def test_a_landscape_goes_through_the_start_and_the_angles(trained, monkeypatch)
     monkeypatch.setattr(
         type(ansatz),
         "many",
-        lambda self, vectors: seen.setdefault("energies", np.array([*map(self.expectation, vectors)])),
+        lambda self, vectors, _: seen.setdefault("energies", np.array([*map(self.expectation, vectors)])),
     )
     bs.plot.landscape(ansatz, training, points=5)  # multiples -1, 0, 1, 2, 3
     energies = seen["energies"].reshape(5, 5)
     assert energies[2, 2] == pytest.approx(training.energy)
     assert energies[1, 1] == pytest.approx(ansatz.expectation(np.zeros(ansatz.size)))
+
+
+def test_a_landscape_along_two_angles_has_the_trained_point_in_its_middle(trained, monkeypatch):
+    ansatz, training = trained
+    seen, original = [], type(ansatz).many
+    monkeypatch.setattr(
+        type(ansatz), "many", lambda self, *given: seen.append((given[0], original(self, *given))) or seen[-1][1]
+    )
+    names, optimum = training.angle_names, float(ansatz.energies.min())
+    axes = bs.plot.landscape(ansatz, training, points=3, along=(names[1], names[3]), threshold=optimum)
+    vectors, hits = seen[0]
+    np.testing.assert_array_equal(vectors[4], training.angles)
+    assert hits[4] == pytest.approx(ansatz.optimum_mass(training.angles))
+    moved = vectors != training.angles
+    assert set(np.flatnonzero(moved.any(axis=0))) == {1, 3}
+    assert (axes.get_xlabel(), axes.get_ylabel()) == (names[1], names[3]) and axes.get_title().startswith("Hits")
+    with pytest.raises(InputError, match="along must be two of the angles"):
+        bs.plot.landscape(ansatz, training, along=(names[0], "nothing"))
+    with pytest.raises(InputError, match="give angles="):
+        bs.plot.landscape(ansatz, along=(names[0], names[1]))
+
+
+def test_angles_of_several_instances_are_drawn_by_their_median(trained):
+    ansatz, training = trained
+    others = [replace(training, angles=factor * training.angles) for factor in (0.5, -1.0, 3.0)]
+    axes = bs.plot.schedule(others)
+    table = ansatz.schedule.expand(training.angles)
+    table *= np.sign(table[:, :-1].sum())  # with all signs turned the shots are the same
+    np.testing.assert_allclose([bars.lines[0].get_ydata() for bars in axes.containers], table.T)
+    with pytest.raises(InputError, match="one schedule and depth"):
+        bs.plot.schedule([training, replace(training, depth=7)])
+
+
+def test_energies_of_shots_add_up_to_all_of_them(trained):
+    axes = bs.plot.energies(*trained)
+    for outline in axes.patches:
+        heights = outline.get_xy()[:, 1]
+        assert heights[1:-1:2].sum() == pytest.approx(100)
+
+
+def test_figures_over_depth_begin_at_the_start(trained):
+    ansatz, training = trained
+    found = ansatz.by_depth(training)
+    assert [one.depth for one in found] == [0, training.depth]
+    assert found[0].optimum_mass == pytest.approx(found[0].uniform_mass) and found[0].approximation == pytest.approx(0)
+    assert found[-1].approximation == pytest.approx(ansatz.approximation(training.angles))
+    assert found[-1].optimum_mass == pytest.approx(ansatz.optimum_mass(training.angles))
+    axes = bs.plot.depths(found)
+    np.testing.assert_array_equal(axes.lines[0].get_ydata(), [one.approximation for one in found])
 
 
 def test_a_training_is_drawn_whole_or_not_at_all(trained, tmp_path, monkeypatch):
@@ -201,7 +250,9 @@ def test_a_training_is_drawn_whole_or_not_at_all(trained, tmp_path, monkeypatch)
         draw_training(*trained, tmp_path / "nowhere" / "a.svg")
 
 
-@pytest.mark.parametrize("draw", [bs.plot.block, bs.plot.reasons, bs.plot.budgets, bs.plot.drift, bs.plot.schedule])
+@pytest.mark.parametrize(
+    "draw", [getattr(bs.plot, name) for name in ("block", "reasons", "budgets", "drift", "schedule", "depths")]
+)
 def test_what_cannot_be_drawn_is_refused(draw):
     with pytest.raises(InputError, match="needs"):
         draw([])

@@ -3,7 +3,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, components
@@ -165,10 +164,7 @@ def test_mismatched_schedules_and_dense_vectors_too_large_are_refused(problem_of
         large.dense_state(np.zeros(4))
 
 
-def test_rules_misshapen_groups_and_wrong_observables_are_refused(problem_of):
-    ruled = SelectionProblem(coupling=np.ones((4, 3)), k=2, m=2, sample_rules=bs.Rules(forced_out=[0]))
-    with pytest.raises(InputError, match="rules"):
-        Ansatz(ruled, 1)
+def test_misshapen_groups_and_wrong_observables_are_refused(problem_of):
     with pytest.raises(InputError, match="shape"):
         Ansatz(problem_of(), 1).expectation(np.zeros(4), Observable(kind="values", values=np.ones((2, 2))))
     with pytest.raises(InputError, match="shape of the problem"):

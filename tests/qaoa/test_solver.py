@@ -6,7 +6,7 @@ from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
 from biselect.qaoa.solver import _advice, _by_chance, qaoa
-from biselect.qaoa.training import backend_for
+from biselect.qaoa.training.train import backend_for
 from biselect.simulate.layers import energy_scale, rounding_slack
 from biselect.simulate.stopping import OutOfTimeError
 from biselect.solvers.registry import Run
@@ -105,7 +105,7 @@ def test_forced_choices_are_kept_and_seeds_of_any_kind_work():
 
 def test_many_evaluations_of_large_sectors_are_compiled():
     small, large = planted_problem((5, 4, 2, 2), 1.0, seed=0), planted_problem((12, 8, 3, 5), 1.0, seed=0)
-    assert backend_for(small, 3, 300) == "auto" == backend_for(large, 3, 300)
+    assert backend_for(small, 3, 300) == "auto" == backend_for(large, 3, 300)  # which looks into the cache
     assert backend_for(large, 3, 3000) == "compiled"
 
 

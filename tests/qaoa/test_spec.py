@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError, replace
 import numpy as np
 import pytest
 
-from biselect import Rules, SelectionProblem, solve
+from biselect import Group, Rules, SelectionProblem, solve
 from biselect.errors import InputError
 from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, CostGroup, Schedule, components, split_terms, surrogate
 from biselect.qaoa.angle_selection import WideShots
@@ -127,8 +127,19 @@ RUNNERS = {
 @pytest.mark.parametrize(
     ("problem", "arguments", "more", "message"),
     [
-        (problem_of(sample_rules=Rules(forced_out=[0])), (1,), {}, "the mixer keeps budgets, not rules beside them"),
-        (problem_of(feature_rules=Rules(forced_in=[0])), (1,), {}, "the mixer keeps budgets, not rules beside them"),
+        (
+            problem_of(sample_rules=Rules(groups=[Group(members=(0, 1))])),
+            (1,),
+            {},
+            "a circuit keeps limits per group only",
+        ),
+        (problem_of(sample_rules=Rules(forced_out=[0])), (1, "tied", [(0, 1)]), {}, "0 is settled by the rules"),
+        (
+            problem_of(sample_rules=Rules(forced_out=[0])),
+            (1, "tied", "path", ([0, 1], [0])),
+            {},
+            "breaks the problem's",
+        ),
         (PROBLEM, (0,), {}, "depth must be a whole number of at least 1"),
         (PROBLEM, (2.0,), {}, "depth must be a whole number"),
         (PROBLEM, (1, "magic"), {}, "schedule must be one of"),
@@ -165,7 +176,7 @@ def test_a_state_of_the_sector_is_for_simulators():
     spec = AnsatzSpec(PROBLEM, 1, start=state)
     angles = np.random.default_rng(0).normal(size=4)
     np.testing.assert_allclose(by_simulator(spec, angles), by_simulator(AnsatzSpec(PROBLEM, 1), angles), atol=1e-12)
-    with pytest.raises(InputError, match="other states are for simulators"):
+    with pytest.raises(InputError, match="no cheap preparation and are for simulators"):
         spec.program()
 
 

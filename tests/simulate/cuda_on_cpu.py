@@ -8,6 +8,7 @@ import ctypes
 import hashlib
 import shutil
 import subprocess
+from functools import partial
 from importlib.resources import files
 from types import SimpleNamespace
 
@@ -59,7 +60,7 @@ SECTOR = [f"{kind}<{p}>" for kind in ("sample_phase", "sample_stage", "sample_st
 SECTOR += ["sample_phase<0>", *gpu.FEATURE_PASSES]
 NAMES = {
     "batch.cu": ["register_vectors", "run_batch<2, 2, false>", "run_batch<0, 0, false>", *BATCHES],
-    "sector.cu": ["feature_pass_back", "observe", *SECTOR],
+    "sector.cu": ["fill_turns", "feature_pass_back", "observe", *SECTOR],
 }
 
 
@@ -95,13 +96,15 @@ class Kernel:
 class Module:
     """All kernels of a CUDA file, compiled for some sizes."""
 
-    def __init__(self, file, defines, folder):
+    def __init__(self, file, defines, generated, folder):
         source = files("biselect.simulate") / "cuda"
         launchers = "".join(
             f'extern "C" void launch_{number}(int grid, void** given) {{ launch({name}, grid, given); }}\n'
             for number, name in enumerate(NAMES[file])
         )
-        text = HEADER + (source / "common.cuh").read_text() + (source / file).read_text() + FOOTER + launchers
+        text = (
+            HEADER + (source / "common.cuh").read_text() + generated + (source / file).read_text() + FOOTER + launchers
+        )
         key = hashlib.sha256(repr((text, defines)).encode()).hexdigest()
         code, library = folder / f"{key}.cpp", folder / f"{key}.so"
         if not library.exists():
@@ -113,6 +116,10 @@ class Module:
 
     def get_function(self, name):
         return Kernel(getattr(self.library, f"launch_{self.names.index(name)}"))
+
+
+def load(folder, file, names, defines, generated=""):
+    return Module(file, defines, generated, folder)
 
 
 def fake_cupy(shared_memory):
@@ -139,8 +146,8 @@ def use(monkeypatch, folder, shared_memory=227 * 1024):
     for module in (gpu, gpu_batch):
         monkeypatch.setattr(module, "require_cupy", lambda: fake_cupy(shared_memory))
     for module in (gpu, gpu_batch):
-        monkeypatch.setattr(module, "load_module", lambda file, names, defines: Module(file, defines, folder))
-    monkeypatch.setattr(gpu, "row_threads", lambda columns: 1)
+        monkeypatch.setattr(module, "load_module", partial(load, folder))
+    monkeypatch.setattr(gpu, "row_threads", lambda states, blocks: 1)
     monkeypatch.setattr(gpu, "COLUMN_THREADS", 1)
-    for name in ("MANY_THREADS", "FEW_THREADS", "VECTOR_THREADS"):
+    for name in ("VALUE_THREADS", "GRADIENT_THREADS", "FEW_THREADS", "VECTOR_THREADS", "ROW_THREADS", "WARP"):
         monkeypatch.setattr(gpu_batch, name, 1)

@@ -16,6 +16,12 @@ from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import embed
 
+SMALL = (
+    SelectionProblem(coupling=np.eye(2), k=1, m=1),
+    Register(n=2, chosen=1, classes=(((0, 1),),)),
+    Register(n=2, chosen=1, classes=(((0, 1),),)),
+)
+NOTHING = Layers(sample=np.zeros((1, 2)), feature=np.zeros((1, 2)), pair=np.zeros((1, 2, 2)), mixing=np.zeros(1))
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 
 
@@ -198,7 +204,7 @@ def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
     monkeypatch.setattr(backends, "free_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
     registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
-    with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its state needs 87\.8 GiB, but 1\.0 GiB are free"):
+    with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its circuit needs 88\.1 GiB, but 1\.0 GiB are free"):
         make_simulator(problem, *registers, backend="compiled")
     for wrong in ({"backend": "magic"}, {"dtype": np.float64}, {"threads": 0}):
         with pytest.raises(InputError, match="must be"):
@@ -261,6 +267,7 @@ def test_wrong_observables_are_refused(wrong):
 
 
 def test_auto_takes_a_gpu_only_where_it_is_worth_it_and_exact_enough(monkeypatch):
+    monkeypatch.setattr(backends, "is_compiled", lambda: False)
     monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: True)
     small, middle, large = (SelectionProblem(coupling=np.zeros((n, 12)), k=4, m=4) for n in (6, 12, 16))
     assert choose_backend(small, np.complex64) == "plain"

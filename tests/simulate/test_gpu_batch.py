@@ -1,11 +1,12 @@
 """The CUDA kernels' logic, compiled as C++ (`cuda_on_cpu`), against the plain backend. On a GPU: `tests/gpu`."""
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from biselect.core import SelectionProblem
+from biselect.core import Group, Rules, SelectionProblem
 from biselect.errors import InputError
 from biselect.qaoa import Ansatz
 from biselect.qaoa.cost_groups import split_terms
@@ -30,6 +31,12 @@ def small_problem(n=5, d=4, k=2, m=2, seed=0):
     rng = np.random.default_rng(seed)
     scores = {"sample_scores": rng.random(n), "feature_scores": rng.random(d)}
     return SelectionProblem(coupling=rng.exponential(size=(n, d)), **scores, k=k, m=m, coupling_weight=0.3)
+
+
+def ruled_problem():
+    samples = Rules(forced_in=[2], groups=[Group(members=(0, 1, 4), exactly=1)])
+    features = Rules(groups=[Group(members=(0, 3), exactly=1)])
+    return replace(small_problem(7, 5, 3, 2), sample_rules=samples, feature_rules=features)
 
 
 def start_of(kind, problem, rng):
@@ -80,22 +87,22 @@ def test_batches_agree_with_single_evaluations(monkeypatch, folder, shared, star
             check(ansatz, rng.uniform(-1.5, 1.5, size=(3, ansatz.size)), observable, values_alone=quick)
 
 
-def test_batches_take_any_groups_schedule_and_mixer(monkeypatch, folder):
+def test_batches_take_any_groups_schedule_mixer_and_rules(monkeypatch, folder):
     cuda_on_cpu.use(monkeypatch, folder)
-    problem, rng = small_problem(), np.random.default_rng(2)
-    numbers = rng.integers(3, size=5 + 4 + 20)
+    problem, rng = ruled_problem(), np.random.default_rng(2)
+    numbers = rng.integers(3, size=7 + 5 + 35)
     numbers[:3] = range(3)
-    groups = split_terms(problem, numbers)
     for schedule in ("tied", "layerwise", "fixed-transport"):
-        how = {"mixer": ("complete", [(0, 1), (1, 3)]), "start": "random", "groups": groups, "backend": "plain"}
-        ansatz = Ansatz(problem, 2, schedule, **how)
-        check(ansatz, rng.uniform(-1.5, 1.5, size=(2, ansatz.size)), observables(ansatz, rng)["two"])
+        how = {"mixer": ("complete", "path"), "start": "random", "groups": split_terms(problem, numbers)}
+        ansatz = Ansatz(problem, 2, schedule, **how, backend="plain")
+        for name in ("two", "energy"):
+            check(ansatz, rng.uniform(-1.5, 1.5, size=(2, ansatz.size)), observables(ansatz, rng)[name])
 
 
-@pytest.mark.parametrize("start", ["dicke", "state"])
-def test_one_large_circuit_agrees_with_the_plain_backend(monkeypatch, folder, start):
+@pytest.mark.parametrize(("start", "rules"), [("dicke", False), ("state", False), ("dicke", True)])
+def test_one_large_circuit_agrees_with_the_plain_backend(monkeypatch, folder, start, rules):
     cuda_on_cpu.use(monkeypatch, folder)
-    problem, rng = small_problem(), np.random.default_rng(3)
+    problem, rng = ruled_problem() if rules else small_problem(), np.random.default_rng(3)
     for depth in (1, 2, 3):
         ansatz = Ansatz(problem, depth, start=start_of(start, problem, rng), backend="plain")
         simulator = GpuSimulator(problem, ansatz.samples, ansatz.features)

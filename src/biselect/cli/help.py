@@ -53,7 +53,7 @@ GROUPS = {
     "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
     "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
-    "Training": ("objective", "strategy", "share", "begin", "evaluations", "seconds", "workers", "fresh"),
+    "Training": ("objective", "strategy", "share", "start_from", "evaluations", "seconds", "workers", "dtype", "fresh"),
     "Shots": ("shots", "repeats", "wait", "resubmit", "dry_run"),
     "Solving": ("solver", "time_limit", "threshold", "seed"),
     "Output": ("proof", "neighbours", "as_json", "quiet", "help"),

@@ -185,7 +185,7 @@ a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.a
 
 def read_angles(text: str | None) -> Training | list[float] | None:
     """Angles from a file or as they stand."""
-    from biselect.qaoa.training import load_angles
+    from biselect.qaoa.training.records import load_angles
 
     if text is None:
         return None

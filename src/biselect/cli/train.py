@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,8 +17,10 @@ from biselect.errors import InputError
 
 if TYPE_CHECKING:
     from biselect.core import SelectionProblem
+    from biselect.core.sector import TooLargeError
     from biselect.qaoa import Ansatz, AnsatzSpec, Training
 
+LARGE = 1_000_000  # choices beyond which the picture and the optimum take longer than --seconds may leave
 GUESS = 2000  # evaluations that a training without a budget may take; decides whether compiling pays
 
 
@@ -36,7 +39,7 @@ def train(
     ] = None,
     mixer: Annotated[
         str | None,
-        options.one_of("ring", "path", "complete", show_default=False, help="On a device, its edges."),
+        options.one_of("ring", "path", "complete", "grover", show_default=False, help="On a device, its edges."),
     ] = None,
     start: Annotated[
         str | None,
@@ -59,13 +62,14 @@ def train(
         options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
     ] = None,
     objective: Annotated[
-        str,
-        typer.Option(
+        str | None,
+        may_be(
             metavar="NAME",
             autocompletion=options.completion.among(*options.OBJECTIVES),
-            help="energy, cvar, hit-rate, optimum, or a blend such as energy=1,hit-rate=0.5.",
+            help="optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can "
+            "be known.",
         ),
-    ] = "energy",
+    ] = None,
     strategy: Annotated[
         str,
         typer.Option(
@@ -79,15 +83,24 @@ def train(
         may_be(metavar="ENERGY|FILE", help="For hit-rate: an energy, or a manifest that holds one for this problem."),
     ] = None,
     share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
-    begin: Annotated[
-        str | None, may_be(metavar="ANGLES", help="Angles to begin with, as `biselect compile --angles` takes them.")
+    start_from: Annotated[
+        str | None,
+        may_be(
+            metavar="ANGLES",
+            help="Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
+        ),
     ] = None,
     evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
     seconds: Annotated[
-        float | None, may_be(metavar="SECONDS", help="Seconds after which the best so far is taken.")
+        float | None,
+        may_be(metavar="SECONDS", help="Seconds after which the best so far is taken, with all that goes before."),
     ] = None,
     seed: options.Seed = 0,
     workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
+    dtype: Annotated[
+        str,
+        options.one_of("complex128", "complex64", help="Precision of the simulator; complex64 takes half the memory."),
+    ] = "complex128",
     output: Annotated[
         Path | None, may_be("--out", metavar="FILE", help="File for the angles; a picture (.svg) goes beside it.")
     ] = None,
@@ -103,15 +116,18 @@ def train(
 
     With --out an interrupted training is taken up again by the same command and ends at the same angles.
     """
+    import numpy as np
+
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.data.problem_files import read_problem
     from biselect.plot.training_picture import training_picture
     from biselect.qaoa import Ansatz
-    from biselect.qaoa.training import backend_for
     from biselect.qaoa.training.records import OtherTrainingError
+    from biselect.qaoa.training.train import TooShortError, backend_for
+    from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
-    steps = Steps(quiet)
+    began, steps = time.perf_counter(), Steps(quiet)
     _check_place(output, problem, threshold)
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
@@ -119,49 +135,57 @@ def train(
     circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
     on_device = {"path": path, "registers": registers, "surrogate": surrogate}
     spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
-    try:
-        ansatz = Ansatz.from_spec(spec, backend=backend_for(loaded, spec.depth, evaluations or GUESS))
-    except TooLargeError as error:
-        raise InputError(
-            f"{error.figures}; train on fewer rows or columns, or let `biselect solve` choose without a circuit"
-        ) from None
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
         kept.unlink(missing_ok=True)
-    first = options.read_angles(begin)
-    starts = {} if first is None else {"starts": [getattr(first, "angles", first)]}
+    how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, evaluations or GUESS), "dtype": dtype}
+    end = np.inf if seconds is None else began + seconds
     name = f"Training {spec.schedule.name}, p = {spec.depth}"
     try:
+        with steps.step("Building the circuit"):
+            ansatz = finished_by(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
         with steps.step(name, shown_as="objective (higher is better)") as progress:
             trained = ansatz.train(
                 strategy=strategy,
-                objective=_parts(objective),
+                objective=None if objective is None else _parts(objective),
                 threshold=None if goal is None else goal.value,
                 share=share,
                 evaluations=evaluations,
-                seconds=seconds,
+                seconds=None if seconds is None else max(1e-3, end - time.perf_counter()),
                 seed=seed,
                 workers=workers,
                 checkpoint=kept,
                 progress=progress,
-                **starts,
+                start_from=options.read_angles(start_from),
             )
+    except TooLargeError as error:
+        raise InputError(f"{error.figures}; {_ways_out(error)}") from None
+    except (OutOfTimeError, TooShortError):
+        single = "" if dtype == "complex64" else ", give --dtype complex64"
+        raise InputError(
+            f"--seconds {seconds:g} are too few to build this circuit and evaluate it once; give more, train on fewer "
+            f"rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
+        ) from None
     except OtherTrainingError as error:
         raise InputError(
             f"{output}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
             "give --fresh to begin anew, or name another --out"
         ) from None
+    in_full = seconds is None or loaded.sector.size <= LARGE
     if output is not None and kept is not None:
-        picture = output.with_suffix(".svg")
-        drawn = training_picture(ansatz, trained)
-        write_folder(output.parent, {picture.name: drawn, output.name: trained.to_json()}, shared=True)
+        files: dict[str, str | bytes] = {output.name: trained.to_json()}
+        if in_full:
+            files = {output.with_suffix(".svg").name: training_picture(ansatz, trained), **files}
+        write_folder(output.parent, files, shared=True)
         kept.unlink(missing_ok=True)
-        for file in (output, picture):
-            steps.say(f"wrote {file}")
+        for file in reversed(files):
+            steps.say(f"wrote {output.with_name(file)}")
     if as_json:
         sys.stdout.write(visible_json(trained.to_json()))
     else:
-        _show(ansatz, trained)
+        _show(ansatz, trained, in_full)
+    if not in_full:
+        steps.say("note: the optimum and the picture need all choices; leave out --seconds to have them")
     for note in trained.notes:
         steps.say(f"note: {note}", style="yellow")
 
@@ -212,24 +236,41 @@ def _parts(text: str) -> str | dict[str, float]:
         raise InputError(f"--objective {text}: write a blend as energy=1,hit-rate=0.5") from None
 
 
-def _show(ansatz: Ansatz, trained: Training) -> None:
+def _ways_out(error: TooLargeError) -> str:
+    """What this command has against a sector that does not fit."""
+    single = "give --dtype complex64, which fits, " if "complex64" in error.ways else ""
+    return (
+        f"{single}train on fewer rows or columns, draw shots of a sparse circuit with `biselect solve --solver qaoa`, "
+        "or let `biselect solve` choose without a circuit"
+    )
+
+
+def _show(ansatz: Ansatz, trained: Training, in_full: bool) -> None:
+    """The figures before and after; those that need the energies of all choices only in full."""
     import numpy as np
+
+    from biselect.core.uniform import uniform_energy
 
     title = f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"
     table = figures(title, "", "uniform feasible", "trained")
-    energies = ansatz.energies
-    best = float(energies.min())
-    rows: list[tuple[str, Any, Any]] = [
-        ("expected energy", float(energies.mean()), trained.energy),
-        ("α (1 is the optimum)", 0.0, ansatz.approximation(trained.angles)),
-        ("probability of the optimum", float(np.mean(energies <= best)), ansatz.optimum_mass(trained.angles)),
-    ]
-    goal = trained.objective["threshold"]
+    rows: list[tuple[str, Any, Any]] = [("expected energy", uniform_energy(ansatz.problem)[0], trained.energy)]
+    goal, last = trained.objective["threshold"], f"{trained.evaluations} evaluations"
+    if in_full:
+        energies = ansatz.energies
+        best = float(energies.min())
+        rows += [
+            ("α (1 is the optimum)", 0.0, ansatz.approximation(trained.angles)),
+            ("probability of the optimum", float(np.mean(energies <= best)), ansatz.optimum_mass(trained.angles)),
+        ]
+        last += f"; optimum energy {best:.6g}"
     if goal is not None:
-        rows.append((f"probability of energy ≤ {goal:g}", float(np.mean(energies <= goal)), trained.hit_rate))
+        uniform = float(np.mean(ansatz.energies <= goal)) if in_full else np.nan
+        rows.append((f"probability of energy ≤ {goal:g}", uniform, trained.hit_rate))
     for name, before, after in rows:
-        table.add_row(name, f"{before:.4g}", f"{after:.4g}")
+        table.add_row(name, *("–" if np.isnan(number) else f"{number:.4g}" for number in (before, after)))
     show_table(table)
     named = zip(trained.angle_names, trained.angles, strict=True)
-    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named))
-    show_line(f"{trained.evaluations} evaluations; optimum energy {best:.6g}")
+    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named if name not in trained.inert))
+    if trained.inert:
+        show_line("Inert, whatever their value: " + ", ".join(trained.inert))
+    show_line(last)

@@ -40,7 +40,7 @@ class SelectionProblem:
         coupling_weight: λ ≥ 0.
         sample_names: N names, or None for positions.
         feature_names: D names, or None for positions.
-        sample_rules: what the samples obey beside their budget.
+        sample_rules: what the samples obey beside their budget; groups with `exactly` are kept as limits on all groups.
         feature_rules: what the features obey beside theirs.
         library: the frame library that answers come in, such as `polars`; None for the usual one. Not stored.
 
@@ -96,11 +96,9 @@ class SelectionProblem:
             self.m * np.abs(self.feature_scores).max(),
             float(self.k * self.m) * factor * max(float(weights.max()), -float(weights.min())),
         )
-        put("sample_rules", rules_from(sample_rules, "sample_rules"))
-        put("feature_rules", rules_from(feature_rules, "feature_rules"))
+        put("sample_rules", rules_from(sample_rules, "sample_rules").checked(n, self.k, "samples"))
+        put("feature_rules", rules_from(feature_rules, "feature_rules").checked(d, self.m, "features"))
         put("library", library)
-        self.sample_rules.check(n, self.k, "samples")
-        self.feature_rules.check(d, self.m, "features")
 
     def __repr__(self) -> str:
         ruled = ", with rules" if self.sample_rules or self.feature_rules else ""
@@ -143,8 +141,15 @@ class SelectionProblem:
 
     @cached_property
     def sector(self) -> Sector:
-        """The exact-budget sector Ω."""
-        return Sector(n_samples=self.n_samples, n_features=self.n_features, k=self.k, m=self.m)
+        """The exact-budget sector Ω, or what the rules leave of it."""
+        return Sector(
+            n_samples=self.n_samples,
+            n_features=self.n_features,
+            k=self.k,
+            m=self.m,
+            sample_rules=self.sample_rules,
+            feature_rules=self.feature_rules,
+        )
 
     def sample_name(self, sample: int) -> str:
         """The sample's name, or its position where there are no names."""

@@ -1,10 +1,13 @@
-"""Rules beside the budgets: what must be chosen, what must not, and how many of a group at most."""
+"""Rules beside the budgets: what must be chosen, what must not, and how many of a group, at most or exactly."""
+
+from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import comb
 from operator import index
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +16,78 @@ from biselect.core import checks
 from biselect.errors import InfeasibleError, InputError
 
 
-@dataclass(frozen=True, kw_only=True, init=False)
+@dataclass(frozen=True, kw_only=True, init=False, repr=False)
 class Group:
-    """At most `at_most` of `members`; with `at_most=1` they exclude each other."""
+    """At most `at_most` of `members`, or exactly `exactly` of them; with `at_most=1` they exclude each other.
+
+    Attributes:
+        members: positions, ascending.
+        at_most: how many of them may be chosen.
+        exact: whether so many must be.
+
+    >>> Group(members=(2, 0), exactly=1)
+    Group(members=(0, 2), exactly=1)
+    """
 
     members: tuple[int, ...]
     at_most: int
+    exact: bool = False
 
-    def __init__(self, *, members: Iterable[int], at_most: int = 1) -> None:
-        if isinstance(at_most, bool) or not isinstance(at_most, int | np.integer) or at_most < 0:
-            raise InputError(f"at_most must be a whole number, 0 or more, got {at_most!r}")
+    def __init__(self, *, members: Iterable[int], at_most: int | None = None, exactly: int | None = None) -> None:
+        if at_most is not None and exactly is not None:
+            raise InputError("a group holds at_most or exactly, not both")
+        name, limit = ("at_most", 1 if at_most is None else at_most) if exactly is None else ("exactly", exactly)
+        if isinstance(limit, bool) or not isinstance(limit, int | np.integer) or limit < 0:
+            raise InputError(f"{name} must be a whole number, 0 or more, got {limit!r}")
         object.__setattr__(self, "members", _items("members of a group", members))
-        object.__setattr__(self, "at_most", int(at_most))
+        object.__setattr__(self, "at_most", int(limit))
+        object.__setattr__(self, "exact", exactly is not None)
+
+    def __repr__(self) -> str:
+        return f"Group(members={self.members}, {'exactly' if self.exact else 'at_most'}={self.at_most})"
+
+    def over(self, members: Iterable[int]) -> Group:
+        """The same limit over other members."""
+        return Group(members=members, **{"exactly" if self.exact else "at_most": self.at_most})
+
+    def allows(self, number: int) -> bool:
+        """Whether so many of its members may be chosen."""
+        return number == self.at_most if self.exact else number <= self.at_most
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form."""
+        return {"members": list(self.members), "exactly" if self.exact else "at_most": self.at_most}
+
+
+class Blocks(NamedTuple):
+    """One side's choices as a product: some items always, and so many of each block, which share no item.
+
+    Attributes:
+        always: items of every choice, ascending.
+        parts: (members, how many of them) of each block; 0 < how many < members.
+    """
+
+    always: tuple[int, ...]
+    parts: tuple[tuple[tuple[int, ...], int], ...]
+
+    @property
+    def moving(self) -> tuple[int, ...]:
+        """The items that stand in some choices and not in others, ascending."""
+        return tuple(sorted(item for members, _ in self.parts for item in members))
+
+    def rules(self, length: int) -> Rules:
+        """Rules of `length` items that leave just these choices."""
+        out = set(range(length)) - set(self.always) - set(self.moving)
+        groups = [Group(members=members, at_most=ones) for members, ones in self.parts]
+        return Rules(forced_in=self.always, forced_out=out, groups=groups if len(groups) > 1 else ())
+
+    def chances(self, length: int) -> NDArray[np.float64]:
+        """How often each of `length` items stands in a choice drawn uniformly."""
+        found = np.zeros(length)
+        found[list(self.always)] = 1
+        for members, ones in self.parts:
+            found[list(members)] = ones / len(members)
+        return found
 
 
 def _items(what: str, given: Any) -> tuple[int, ...]:
@@ -39,8 +102,8 @@ def _items(what: str, given: Any) -> tuple[int, ...]:
 
 def _group(value: Group | Mapping[str, Any]) -> Group:
     if isinstance(value, Mapping):
-        if "members" not in value or set(value) - {"members", "at_most"}:
-            raise InputError(f"a group must hold members and at_most, got {dict(value)!r}")
+        if "members" not in value or set(value) - {"members", "at_most", "exactly"}:
+            raise InputError(f"a group must hold members and at_most or exactly, got {dict(value)!r}")
         return Group(**value)
     return value
 
@@ -88,8 +151,17 @@ class Rules:
         return (
             items.issuperset(self.forced_in)
             and items.isdisjoint(self.forced_out)
-            and all(len(items.intersection(group.members)) <= group.at_most for group in self.groups)
+            and all(group.allows(len(items.intersection(group.members))) for group in self.groups)
         )
+
+    def allow_bits(self, bits: NDArray[Any]) -> NDArray[np.bool_]:
+        """The same for rows of zeros and ones over all items."""
+        allowed: NDArray[np.bool_] = np.all(bits[:, list(self.forced_in)], axis=1)
+        allowed = allowed & ~np.any(bits[:, list(self.forced_out)], axis=1)
+        for group in self.groups:
+            number = bits[:, list(group.members)].sum(axis=1, dtype=np.int64)
+            allowed &= (number == group.at_most) if group.exact else (number <= group.at_most)
+        return allowed
 
     def group_of(self, length: int) -> NDArray[np.int64]:
         """For each item the number of its group, -1 for an item in none."""
@@ -103,7 +175,15 @@ class Rules:
         """The limit of each group."""
         return np.array([group.at_most for group in self.groups], dtype=np.int64)
 
-    def check(self, length: int, budget: int, what: str) -> None:
+    def checked(self, length: int, budget: int, what: str) -> Rules:
+        """These rules as limits alone (see `settled`); refuses what is out of range or leaves no choice."""
+        self._check(length, budget, what)
+        rules = self.settled(length, budget, what)
+        if rules is not self:
+            rules._check(length, budget, what)
+        return rules
+
+    def _check(self, length: int, budget: int, what: str) -> None:
         """Refuse positions out of range and shared members; say so if no choice of `budget` items obeys."""
         checks.positions(f"forced-in {what}", self.forced_in, length)
         checks.positions(f"forced-out {what}", self.forced_out, length)
@@ -138,30 +218,135 @@ class Rules:
             + sum(min(group.at_most, len(set(group.members) - out)) for group in self.groups)
         )
 
+    def count(self, length: int, budget: int) -> int:
+        """How many choices of `budget` of `length` items obey.
+
+        >>> Rules(groups=[Group(members=(0, 1))]).count(4, 2)
+        5
+        """
+        always, free = set(self.forced_in), set(range(length)) - set(self.forced_in) - set(self.forced_out)
+        ways = [1]  # of choosing 0, 1, … items so far
+        for group in self.groups:
+            members, taken = len(free.intersection(group.members)), len(always.intersection(group.members))
+            free.difference_update(group.members)
+            numbers = [comb(members, number) * group.allows(number + taken) for number in range(members + 1)]
+            ways = _product(ways, numbers, budget)
+        left = budget - len(always)
+        return sum(way * comb(len(free), left - number) for number, way in enumerate(ways) if number <= left)
+
+    def settled(self, length: int, budget: int, what: str) -> Rules:
+        """The same rules for this budget with limits alone: exactly t is at most t, and at most the others of the rest.
+
+        Then no choice of `budget` items can have fewer of any group.
+
+        >>> Rules(groups=[Group(members=(0, 1, 2), exactly=1)]).settled(5, 2, "samples").groups
+        (Group(members=(0, 1, 2), at_most=1), Group(members=(3, 4), at_most=1))
+        """
+        exact = [group for group in self.groups if group.exact]
+        if not exact:
+            return self
+        groups = [Group(members=group.members, at_most=group.at_most) for group in self.groups]
+        for group in exact:
+            if group.at_most > len(set(group.members) - set(self.forced_out)):
+                raise InfeasibleError(
+                    f"the group {list(group.members)} of {what} has fewer than {group.at_most} to choose"
+                )
+        left = budget - sum(group.at_most for group in exact)
+        if left < 0:
+            raise InfeasibleError(f"the groups of {what} hold exactly {budget - left}, but the budget is {budget}")
+        taken = {item for group in exact for item in group.members}
+        others = [item for item in range(length) if item not in taken]
+        if len(exact) == len(self.groups):
+            return Rules(
+                forced_in=self.forced_in,
+                forced_out=self.forced_out,
+                groups=[*groups, Group(members=others, at_most=left)] if left < len(others) else groups,
+            )
+        same = Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
+        if same.room(length) > budget:
+            raise InputError(
+                f"{what}: beside groups with `exactly`, those with `at_most` must leave room for just {left} others, "
+                "so that all add up to the budget; write them with `exactly` too"
+            )
+        return same
+
+    def blocks(self, length: int, budget: int, what: str) -> Blocks:
+        """The choices of `budget` items as a product of blocks, where the rules make them one.
+
+        They do where every limit is reached by every choice, so that "at most" means "exactly".
+
+        >>> Rules(forced_in=[0]).blocks(4, 2, "samples")
+        Blocks(always=(0,), parts=(((1, 2, 3), 1),))
+        """
+        always, out = set(self.forced_in), set(self.forced_out)
+        missing = budget - len(always)
+        free = set(range(length)) - always - out
+        rooms: list[tuple[list[int], int]] = []
+        for group in self.groups:
+            members = [item for item in group.members if item in free]
+            room = group.at_most - len(always.intersection(group.members))
+            if room < min(len(members), missing):
+                free.difference_update(members)
+                if room:
+                    rooms.append((members, room))
+        left = missing - sum(room for _, room in rooms)
+        if rooms and left != len(free):
+            raise InputError(_loose(what, budget, self.room(length) - budget))
+        parts = [*rooms, (sorted(free), left)]
+        for members, ones in parts:
+            if ones == len(members):
+                always.update(members)
+        mixed = sorted((tuple(members), ones) for members, ones in parts if 0 < ones < len(members))
+        return Blocks(always=tuple(sorted(always)), parts=tuple(mixed))
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON form."""
         return {
             "forced_in": list(self.forced_in),
             "forced_out": list(self.forced_out),
-            "groups": [{"members": list(group.members), "at_most": group.at_most} for group in self.groups],
+            "groups": [group.to_dict() for group in self.groups],
         }
+
+
+def _product(first: list[int], second: list[int], most: int) -> list[int]:
+    """Two polynomials multiplied, up to x^most."""
+    found = [0] * (min(most, len(first) + len(second) - 2) + 1)
+    for i, a in enumerate(first):
+        for j, b in enumerate(second[: len(found) - i]):
+            found[i + j] += a * b
+    return found
+
+
+def _loose(what: str, budget: int, spare: int) -> str:
+    return (
+        f"a circuit keeps limits per group only where every choice reaches them, by a mixer inside each group; the "
+        f"groups of {what} say at most, and would hold {budget + spare} where the budget is {budget}. Say exactly how "
+        'many of each: Group(members=…, exactly=t), in JSON {"members": […], "exactly": t} (all others become a group '
+        f"by themselves); or take a budget of {budget + spare}; or solver 'exact', which keeps limits of any kind"
+    )
 
 
 NO_RULES = Rules()
 
 
-def groups_by(labels: Iterable[Any], at_most: int) -> tuple[Group, ...]:
-    """At most `at_most` items with the same label; None and NaN are no label. Groups that cannot overflow are left out.
+def groups_by(labels: Iterable[Any], at_most: int | None = None, *, exactly: int | None = None) -> tuple[Group, ...]:
+    """At most, or exactly, so many items with the same label; None and NaN are no label.
+
+    Groups that cannot overflow an `at_most` are left out.
 
     >>> groups_by(["ann", "bob", "ann", None], at_most=1)
     (Group(members=(0, 2), at_most=1),)
+    >>> [group.members for group in groups_by(["ann", "bob", "ann", None], exactly=1)]
+    [(0, 2), (1,)]
     """
-    limit = Group(members=(), at_most=at_most).at_most
+    if (at_most is None) == (exactly is None):
+        raise InputError("groups_by takes at_most= or exactly=")
+    limit = Group(members=(), at_most=at_most, exactly=exactly)
     members: dict[Any, list[int]] = {}
     for item, label in enumerate(labels):
         if label is not None and label == label:  # NaN, the missing label of a frame, equals nothing
             members.setdefault(label, []).append(item)
-    return tuple(Group(members=items, at_most=limit) for items in members.values() if len(items) > limit)
+    return tuple(limit.over(items) for items in members.values() if limit.exact or len(items) > limit.at_most)
 
 
 def rules_from(value: Rules | Mapping[str, Any] | None, field: str) -> Rules:

@@ -1,6 +1,8 @@
-"""The (k, m) sector Ω: all pairs of a k-subset of N samples and an m-subset of D features."""
+"""The (k, m) sector Ω: all pairs of a k-subset of N samples and an m-subset of D features that the rules allow."""
 
-from dataclasses import dataclass
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
 from functools import cache
 from math import comb, log10
 from typing import Any
@@ -8,12 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biselect.core.rules import NO_RULES, Blocks, Rules
 from biselect.errors import InputError
 
 
 @dataclass(frozen=True, kw_only=True)
 class Sector:
-    """The exact-budget sector of N samples and D features.
+    """The exact-budget sector of N samples and D features; with rules, what they leave of it.
 
     >>> sector = Sector(n_samples=12, n_features=8, k=3, m=5)
     >>> sector.size, round(sector.chance, 4)
@@ -24,6 +27,8 @@ class Sector:
     n_features: int
     k: int
     m: int
+    sample_rules: Rules = NO_RULES
+    feature_rules: Rules = NO_RULES
 
     def __post_init__(self) -> None:
         check_budget("k", self.k, self.n_samples, "samples")
@@ -31,23 +36,38 @@ class Sector:
 
     @property
     def sample_subsets(self) -> int:
-        """C(N, k)."""
-        return comb(self.n_samples, self.k)
+        """C(N, k), or how many of them the rules allow."""
+        return self.sample_rules.count(self.n_samples, self.k) if self.sample_rules else comb(self.n_samples, self.k)
 
     @property
     def feature_subsets(self) -> int:
-        """C(D, m)."""
-        return comb(self.n_features, self.m)
+        """C(D, m), or how many of them the rules allow."""
+        return (
+            self.feature_rules.count(self.n_features, self.m) if self.feature_rules else comb(self.n_features, self.m)
+        )
 
     @property
     def size(self) -> int:
-        """`|Ω| = C(N, k)·C(D, m)`, as an exact integer."""
+        """`|Ω| = C(N, k)·C(D, m)` without rules, as an exact integer."""
         return self.sample_subsets * self.feature_subsets
 
     @property
     def chance(self) -> float:
-        """`p_chance = |Ω| / 2^(N+D)`: how often a uniform bitstring meets both budgets."""
+        """`p_chance = |Ω| / 2^(N+D)`: how often a uniform bitstring meets both budgets and all rules."""
         return float(self.size / 2 ** (self.n_samples + self.n_features))
+
+    @property
+    def blocks(self) -> tuple[Blocks, Blocks]:
+        """The sector as a product of smaller ones, of both sides; refused where the rules make it none."""
+        return (
+            self.sample_rules.blocks(self.n_samples, self.k, "samples"),
+            self.feature_rules.blocks(self.n_features, self.m, "features"),
+        )
+
+    @property
+    def without_rules(self) -> Sector:
+        """All choices inside the budgets."""
+        return replace(self, sample_rules=NO_RULES, feature_rules=NO_RULES)
 
 
 class TooLargeError(InputError):
@@ -138,3 +158,39 @@ def unrank(ranks: ArrayLike, n: int, k: int) -> NDArray[np.int64]:
 def subsets(n: int, k: int) -> NDArray[np.int64]:
     """All k-subsets of range(n), in colexicographic order."""
     return unrank(np.arange(comb(n, k)), n, k)
+
+
+def block_subsets(blocks: Blocks) -> NDArray[np.int64]:
+    """All choices of one side, in colexicographic order.
+
+    >>> block_subsets(Blocks(always=(1,), parts=(((0, 3), 1), ((2, 4), 1)))).tolist()
+    [[0, 1, 2], [1, 2, 3], [0, 1, 4], [1, 3, 4]]
+    """
+    found = np.array([blocks.always], dtype=np.int64).reshape(1, -1)
+    for members, ones in blocks.parts:
+        own = np.array(members, dtype=np.int64)[subsets(len(members), ones)]
+        found = np.hstack([np.repeat(found, len(own), axis=0), np.tile(own, (len(found), 1))])
+    if blocks.always or len(blocks.parts) > 1:
+        found.sort(axis=1)
+    return found[np.lexsort(found.T)] if len(blocks.parts) > 1 else found
+
+
+class BlockRanks:
+    """Where a choice of one side stands in `block_subsets`."""
+
+    def __init__(self, blocks: Blocks) -> None:
+        self._moving = np.array(blocks.moving, dtype=np.int64)
+        self._ones = sum(ones for _, ones in blocks.parts)
+        self._of_parts: NDArray[Any] | None = None
+        if len(blocks.parts) > 1:  # with one block the ranks among its members are the positions themselves
+            self._of_parts = self._ranks(block_subsets(blocks))
+
+    def __call__(self, items: ArrayLike) -> NDArray[np.int64]:
+        """Positions of ascending choices (last axis), which must be choices of this side."""
+        found = self._ranks(np.asarray(items, dtype=np.int64))
+        return found if self._of_parts is None else np.searchsorted(self._of_parts, found)
+
+    def _ranks(self, items: NDArray[np.int64]) -> NDArray[Any]:
+        """Ranks among all subsets of the moving items, renumbered in order, which keeps the order of choices."""
+        kept = items[np.isin(items, self._moving)].reshape(*items.shape[:-1], self._ones)
+        return rank(np.searchsorted(self._moving, kept), len(self._moving))

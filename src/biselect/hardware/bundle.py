@@ -16,6 +16,7 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
+from biselect.hardware.block_positions import UncutTreeError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch, choose_patch
@@ -25,8 +26,10 @@ from biselect.hardware.surrogates import choose_surrogate, distortion_bound, har
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
+from biselect.qaoa.mixers import edges_inside
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.training import Training, backend_for
+from biselect.qaoa.training import Training
+from biselect.qaoa.training.train import backend_for
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
+PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -74,7 +78,7 @@ class Bundle:
     @property
     def mask(self) -> NDArray[np.bool_]:
         """Which couplings of the placed problem are carried."""
-        return hardware_mask(self.patch)
+        return hardware_mask(self.patch, self.placement.placed(self.problem))
 
     def manifest(self) -> dict[str, Any]:
         """Plain data: what was compiled, from what, and how its bits are to be read."""
@@ -237,17 +241,17 @@ def place_circuit(
     program = dense.program()
     if isinstance(way, YFramePath):
         basis_start(program)
-    progress("Choosing a patch")
-    patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=seed)
-    progress("Placing variables")
-    placement = place(problem, patch, seed=seed)
-    placed, mask = placement.placed(problem), hardware_mask(patch)
+    patch, placement = _placed_on_a_patch(problem, device, registers, seed, progress)
+    placed = placement.placed(problem)
+    mask = hardware_mask(patch, placed)
     chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
     sparse = masked(placed, mask) if chosen is None else chosen.problem
     if program.choice is not None and not (isinstance(start, str) and start == "random"):
         sides = zip((placement.samples, placement.features), program.choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
+    if problem.sample_rules or problem.feature_rules:
+        mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
     spec = AnsatzSpec(placed, depth, schedule, mixer, start, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
@@ -262,6 +266,23 @@ def place_circuit(
         spec=spec,
         seed=seed,
     )
+
+
+def _placed_on_a_patch(
+    problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
+) -> tuple[Patch, Placement]:
+    """A patch and who sits where; another patch where the groups that rules want fit no parts of its trees."""
+    for attempt in range(PATCHES):
+        progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
+        draws = np.random.default_rng([seed, attempt]) if attempt else seed
+        patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=draws)
+        progress("Placing variables")
+        try:
+            return patch, place(problem, patch, seed=seed)
+        except UncutTreeError:
+            if attempt == PATCHES - 1:
+                raise
+    raise AssertionError
 
 
 def compile_problem(

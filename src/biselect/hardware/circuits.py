@@ -52,8 +52,8 @@ def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> 
         QuantumRegister(program.n_samples, "samples"), QuantumRegister(program.n_features, "features")
     )
     if program.bits is None:
-        prepare_dicke(circuit, range(program.n_samples), program.k)
-        prepare_dicke(circuit, range(program.n_samples, program.qubits), program.m)
+        for qubits, ones in program.factors:
+            prepare_dicke(circuit, qubits, ones)
     else:
         for qubit in np.flatnonzero(program.bits).tolist():
             circuit.x(qubit)

@@ -56,16 +56,17 @@ class Shots(CountedBits):
     """Decoded bitstrings of N + D columns under the original variables, samples first, in or out of the budgets."""
 
     def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
-        """Which bitstrings meet both budgets exactly."""
-        n = problem.n_samples
-        return (self.bits[:, :n].sum(axis=1) == problem.k) & (self.bits[:, n:].sum(axis=1) == problem.m)
+        """Which bitstrings meet both budgets exactly, and all rules."""
+        samples, features = self.bits[:, : problem.n_samples], self.bits[:, problem.n_samples :]
+        met = (samples.sum(axis=1) == problem.k) & (features.sum(axis=1) == problem.m)
+        return met & problem.sample_rules.allow_bits(samples) & problem.feature_rules.allow_bits(features)
 
     def exact_budget_mass(self, problem: SelectionProblem) -> float:
-        """Share of shots that meet both budgets."""
+        """Share of shots that meet both budgets, and all rules."""
         return float(self.counts[self.inside(problem)].sum() / self.shots)
 
     def samples(self, problem: SelectionProblem) -> Samples:
-        """The shots inside the budgets as choices, lowest energy first; equal energies in order of their bits."""
+        """The shots inside budgets and rules as choices, lowest energy first; equal energies in order of their bits."""
         inside = self.inside(problem)
         bits, counts = self.bits[inside], self.counts[inside]
         chosen = np.nonzero(bits[:, : problem.n_samples])[1].reshape(-1, problem.k)
@@ -78,7 +79,7 @@ class Shots(CountedBits):
 def decode_counts(
     counts: Any, problem: SelectionProblem, layout: Sequence[int] | None, placement: Placement | None = None
 ) -> Samples:
-    """The shots that meet both budgets, as choices of the original samples and features.
+    """The shots that meet both budgets and all rules, as choices of the original samples and features.
 
     Args:
         counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,

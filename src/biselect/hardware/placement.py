@@ -9,7 +9,8 @@ sample i sits at position u, y_vj the same for features, and z_eij that edge e c
 
     Σ_j z_eij = x_ui,  Σ_i z_eij = y_vj   for e = (u, v)
 
-which makes z the product at every integer point.
+which makes z the product at every integer point. Where rules cut a register into groups, each group has connected
+positions of its own (`block_positions`), and items that the rules settle have those that are left: x_ui = 0 elsewhere.
 """
 
 import time
@@ -22,10 +23,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import Rules, SelectionProblem
 from biselect.errors import InputError
+from biselect.hardware.block_positions import block_labels, item_labels
 from biselect.hardware.calibration import Edge
 from biselect.hardware.patches import Patch
 
 Order = tuple[NDArray[np.int64], NDArray[np.int64]]
+Fits = tuple[NDArray[np.bool_], NDArray[np.bool_]]
+"""Of samples and of features: (position, item), whether the item may sit there."""
 
 CLIMBS = 32
 PRECISION = 1e-9  # of a proof, relative to the mass
@@ -40,7 +44,8 @@ class Placement:
         samples: π_S: the original sample at each sample position.
         features: π_F: the original feature at each feature position.
         mass: `Σ |W|` on the cross edges.
-        bound: no placement has more; the mass itself where that is proven, to within 1e-9 of it.
+        bound: no placement has more (under rules, none with the groups in the same parts of the patch); the mass itself
+            where that is proven, to within 1e-9 of it.
         seconds: what it took.
     """
 
@@ -98,6 +103,8 @@ def place(
 ) -> Placement:
     """The placement with the most mass on the patch's cross edges, by an exact mixed-integer linear program.
 
+    Couplings of items that the rules settle need no edge and count for nothing here.
+
     Args:
         problem: whose couplings are placed.
         patch: where.
@@ -113,11 +120,15 @@ def place(
         )
     cross = patch.cross_edges
     weights = np.abs(problem.coupling.astype(np.float64))
+    fits = _fits(problem, patch)
+    if problem.sample_rules or problem.feature_rules:
+        for side, weight in zip(problem.sector.blocks, (weights, weights.T), strict=True):
+            weight[np.setdiff1d(np.arange(len(weight)), side.moving)] = 0.0
     worth = _tamed(weights, len(cross))
-    order = _climb(worth, cross, np.random.default_rng(seed))
+    order = _climb(worth, cross, fits, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
     if not _meets(carried(worth, cross, *order), bound):
-        theirs, dual = _solve(worth, cross, time_limit)
+        theirs, dual = _solve(worth, cross, fits, time_limit)
         bound = min(bound, dual)
         order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
     mass = carried(weights, cross, *order)
@@ -129,6 +140,20 @@ def place(
         bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _fits(problem: SelectionProblem, patch: Patch) -> Fits:
+    """Which sample may sit at which position, (position, sample), and the same for features."""
+    n, d = problem.n_samples, problem.n_features
+    if not (problem.sample_rules or problem.feature_rules):
+        return np.ones((n, n), dtype=bool), np.ones((d, d), dtype=bool)
+    found = []
+    sides = (("sample", n, patch.sample_edges), ("feature", d, patch.feature_edges))
+    for number, ((what, size, edges), blocks) in enumerate(zip(sides, problem.sector.blocks, strict=True)):
+        ends = {edge[number] for edge in patch.cross_edges}
+        labels = block_labels(edges, size, blocks, ends, what)
+        found.append(labels[:, None] == item_labels(size, blocks))
+    return found[0], found[1]
 
 
 def _meets(mass: float, bound: float) -> bool:
@@ -157,17 +182,17 @@ def carried(weights: NDArray[np.float64], cross: Sequence[Edge], samples: Any, f
     return float(sum(weights[samples[u], features[v]] for u, v in cross))
 
 
-def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], rng: np.random.Generator) -> Order:
+def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], fits: Fits, rng: np.random.Generator) -> Order:
     """The best of several climbs; with one side settled, the other is an assignment problem, solved exactly."""
     n, d = weights.shape
     adjacent = np.zeros((n, d))
     adjacent[tuple(np.array(cross).T)] = 1
-    best, best_mass = (np.arange(n), np.arange(d)), -1.0
+    best, best_mass = (_assigned(np.zeros((n, n)), fits[0]), _assigned(np.zeros((d, d)), fits[1])), -1.0
     for _ in range(CLIMBS):
-        samples, features, mass = np.arange(n), rng.permutation(d), -1.0
+        samples, features, mass = best[0], _shuffled(best[1], fits[1], rng), -1.0
         while True:
-            samples = _assigned(adjacent @ weights[:, features].T)  # (position u, sample i): Σ_v W[i, π_F(v)]
-            features = _assigned(adjacent.T @ weights[samples])
+            samples = _assigned(adjacent @ weights[:, features].T, fits[0])  # (position u, sample i): Σ_v W[i, π_F(v)]
+            features = _assigned(adjacent.T @ weights[samples], fits[1])
             now = carried(weights, cross, samples, features)
             if now <= mass * (1 + 1e-12):
                 break
@@ -177,13 +202,22 @@ def _climb(weights: NDArray[np.float64], cross: Sequence[Edge], rng: np.random.G
     return best
 
 
-def _assigned(gains: NDArray[np.float64]) -> NDArray[np.int64]:
+def _assigned(gains: NDArray[np.float64], fits: NDArray[np.bool_]) -> NDArray[np.int64]:
     from scipy.optimize import linear_sum_assignment
 
-    return linear_sum_assignment(gains, maximize=True)[1].astype(np.int64)
+    return linear_sum_assignment(np.where(fits, gains, -np.inf), maximize=True)[1].astype(np.int64)
 
 
-def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: float) -> tuple[Order | None, float]:
+def _shuffled(order: NDArray[np.int64], fits: NDArray[np.bool_], rng: np.random.Generator) -> NDArray[np.int64]:
+    """Items at random among the positions that they may take."""
+    if fits.all():
+        return rng.permutation(order.size)
+    return _assigned(rng.random(fits.shape), fits)
+
+
+def _solve(
+    weights: NDArray[np.float64], cross: Sequence[Edge], fits: Fits, time_limit: float
+) -> tuple[Order | None, float]:
     """What HiGHS finds in time, if anything, and its bound."""
     import scipy.optimize
 
@@ -192,10 +226,12 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
     unit = (float(weights.max()) or 1.0) / UNITS
     rows, low, high = _constraints(n, d, cross, ends)
     decided = len(ends[0]) * n + len(ends[1]) * d
+    may = np.ones(decided + len(cross) * n * d)
+    may[:decided] = np.concatenate([fits[side][ends[side]].ravel() for side in (0, 1)])
     found = scipy.optimize.milp(
         np.concatenate([np.zeros(decided), np.tile(-weights.ravel() / unit, len(cross))]),
         integrality=np.concatenate([np.ones(decided), np.zeros(len(cross) * n * d)]),
-        bounds=scipy.optimize.Bounds(0.0, 1.0),
+        bounds=scipy.optimize.Bounds(0.0, may),
         constraints=scipy.optimize.LinearConstraint(rows, low, high),
         options={"mip_rel_gap": 0.0, "time_limit": time_limit},
     )
@@ -205,7 +241,7 @@ def _solve(weights: NDArray[np.float64], cross: Sequence[Edge], time_limit: floa
         return None, bound
     x, y = np.split(found.x[:decided], [len(ends[0]) * n])
     samples, features = x.reshape(-1, n).argmax(axis=1), y.reshape(-1, d).argmax(axis=1)
-    return (_filled(n, ends[0], samples), _filled(d, ends[1], features)), bound
+    return (_filled(fits[0], ends[0], samples), _filled(fits[1], ends[1], features)), bound
 
 
 def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -> Any:
@@ -227,11 +263,14 @@ def _constraints(n: int, d: int, cross: Sequence[Edge], ends: list[list[int]]) -
     return block_array(rows, format="csr"), low, np.concatenate([np.ones(u + n + v + d), sums])
 
 
-def _filled(size: int, ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:
-    """A permutation with the decided items at their positions and all others in ascending order."""
-    order = np.full(size, -1)
+def _filled(fits: NDArray[np.bool_], ends: Sequence[int], items: NDArray[np.int64]) -> NDArray[np.int64]:
+    """A permutation with the decided items at their positions and all others in ascending order where they fit."""
+    order = np.full(len(fits), -1)
     order[list(ends)] = items
-    order[order < 0] = np.setdiff1d(np.arange(size), items)
+    left = np.setdiff1d(np.arange(len(fits)), items).tolist()
+    for position in np.flatnonzero(order < 0).tolist():
+        order[position] = next(item for item in left if fits[position, item])
+        left.remove(order[position])
     return order
 
 
@@ -245,5 +284,5 @@ def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
     def moved(items: Iterable[int]) -> tuple[int, ...]:
         return tuple(at[item] for item in items)
 
-    groups = tuple(replace(group, members=moved(group.members)) for group in rules.groups)
+    groups = tuple(group.over(moved(group.members)) for group in rules.groups)
     return Rules(forced_in=moved(rules.forced_in), forced_out=moved(rules.forced_out), groups=groups)

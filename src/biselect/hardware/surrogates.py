@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
+from biselect.core.rules import Blocks
 from biselect.core.sector import count_in_words
 from biselect.core.uniform import uniform_energy
 from biselect.errors import InputError
@@ -41,10 +42,17 @@ Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def hardware_mask(patch: Patch) -> Mask:
-    """The couplings that cross edges of a patch carry without routing."""
+def hardware_mask(patch: Patch, placed: SelectionProblem | None = None) -> Mask:
+    """The couplings that cross edges of a patch carry without routing.
+
+    With the placed problem also those of items that its rules settle: they act as fields, which need no edge.
+    """
     mask = np.zeros((patch.n_samples, patch.n_features), dtype=bool)
     mask[tuple(np.array(patch.cross_edges, dtype=np.int64).reshape(-1, 2).T)] = True
+    if placed is not None and (placed.sample_rules or placed.feature_rules):
+        samples, features = placed.sector.blocks
+        mask |= ~np.isin(np.arange(patch.n_samples), samples.moving)[:, None]
+        mask |= ~np.isin(np.arange(patch.n_features), features.moving)
     return mask
 
 
@@ -172,17 +180,25 @@ def mean_field(problem: SelectionProblem, mask: ArrayLike, temperature: float = 
 
 def _chances(problem: SelectionProblem, weights: Floats, heat: float) -> tuple[Floats, Floats]:
     """s̄ and f̄ where each is what the other's mean field gives; the walk starts from uniform ones and moves halfway."""
-    s = np.full(problem.n_samples, problem.k / problem.n_samples)
-    f = np.full(problem.n_features, problem.m / problem.n_features)
+    samples, features = problem.sector.blocks
+    s, f = samples.chances(problem.n_samples), features.chances(problem.n_features)
     if not 0 < heat < np.inf:  # no spread at all: nothing tells items apart
         return s, f
     for _ in range(STEPS):
-        new_s = filling(problem.sample_scores + weights @ f, problem.k, heat)
-        new_f = filling(problem.feature_scores + s @ weights, problem.m, heat)
+        new_s = _filled(problem.sample_scores + weights @ f, samples, heat)
+        new_f = _filled(problem.feature_scores + s @ weights, features, heat)
         if max(np.abs(new_s - s).max(), np.abs(new_f - f).max()) < STILL:
             break
         s, f = (s + new_s) / 2, (f + new_f) / 2
     return s, f
+
+
+def _filled(scores: Floats, blocks: Blocks, heat: float) -> Floats:
+    """The filling of every block by itself."""
+    found = blocks.chances(scores.size)
+    for members, ones in blocks.parts:
+        found[list(members)] = filling(scores[list(members)], ones, heat)
+    return found
 
 
 def filling(scores: Floats, budget: int, heat: float) -> Floats:
@@ -303,6 +319,8 @@ def _by_subsets(coupling: Floats, line_scores: Floats, scores: Floats, lines: in
 
 def diagonal_choice(problem: SelectionProblem) -> Choice:
     """The best k samples and m features by their marginals alone; ties go to the lowest index."""
+    if problem.sample_rules or problem.feature_rules:
+        return sparse_optimum(replace(problem, coupling=np.zeros(problem.coupling.shape)))
     samples = np.argsort(-problem.sample_scores, kind="stable")[: problem.k]
     return np.sort(samples), np.sort(np.argsort(-problem.feature_scores, kind="stable")[: problem.m])
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -9,8 +10,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 from biselect.plot.canvas import axes_for, legend_below
-from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, Schedule, Training
+from biselect.qaoa import SCHEDULES, Ansatz, AnsatzSpec, Observable, Schedule, Training
 from biselect.qaoa.schedule import COMPONENTS
+from biselect.qaoa.training.initial_angles import units
 from biselect.report.style import COLOURS, MARKERS
 
 if TYPE_CHECKING:
@@ -22,15 +24,23 @@ FEWEST, MOST = 9, 21  # points along a side
 
 
 def schedule(
-    found: Training | Ansatz | AnsatzSpec | Schedule, angles: Training | ArrayLike | None = None, ax: Axes | None = None
+    found: Training | Sequence[Training] | Ansatz | AnsatzSpec | Schedule,
+    angles: Training | ArrayLike | None = None,
+    ax: Axes | None = None,
 ) -> Axes:
     """The angles of every layer; without angles which of them are tied: equal letters are one free angle.
 
+    Of several trainings of one schedule, on other instances, it shows how far their angles concentrate: the median and
+    the middle half of each. All angles with the other sign give the same shots; of the two, that with the larger γ on
+    average is drawn.
+
     Args:
-        found: a training, which has its angles, or a circuit or schedule.
+        found: a training, which has its angles, or several, or a circuit or schedule.
         angles: a training, or free angles, of that circuit.
         ax: where to draw; a new figure if left out.
     """
+    if isinstance(found, Sequence):
+        return _concentration(found, ax)
     plan, groups = _plan(found)
     trained = found if isinstance(found, Training) else angles
     if trained is None:
@@ -46,6 +56,33 @@ def schedule(
         axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
         axes.set(xlabel="layer", ylabel="angle", xticks=layers)
         axes.set_title(f"Angles, {plan.name}")
+        legend_below(axes, lines, names)
+    return axes
+
+
+def _concentration(trainings: Sequence[Training], ax: Axes | None) -> Axes:
+    """Median and quartiles over instances of the angles of every layer."""
+    if not trainings or not all(isinstance(one, Training) for one in trainings):
+        raise InputError("a picture of angles needs a Training or several, a circuit or a Schedule")
+    plan, groups = _plan(trainings[0])
+    if any((one.schedule, one.depth) != (trainings[0].schedule, trainings[0].depth) for one in trainings):
+        raise InputError("a picture of several trainings needs one schedule and depth for all of them")
+    tables = np.array([plan.expand(one.angles) for one in trainings])
+    tables *= np.where(tables[:, :, :-1].sum(axis=(1, 2)) < 0, -1, 1)[:, None, None]
+    names = [*(f"γ {name}" for name in groups), "β"]
+    if (tables[:, :, :-1] == tables[:, :, :1]).all():  # one γ for all groups
+        tables, names = tables[:, :, -2:], ["γ", "β"]
+    layers = np.arange(1, plan.depth + 1)
+    with axes_for(ax, width=4.6, height=3.2) as axes:
+        lines = []
+        for at in range(tables.shape[2]):
+            low, middle, high = np.quantile(tables[:, :, at], [0.25, 0.5, 0.75], axis=0)
+            colour, beside = COLOURS[at % len(COLOURS)], layers + 0.06 * (at - (tables.shape[2] - 1) / 2)
+            look: Any = {"color": colour, "marker": MARKERS[at % len(MARKERS)], "capsize": 3, "linewidth": 1.2}
+            lines.append(axes.errorbar(beside, middle, [middle - low, high - middle], **look))
+        axes.axhline(0, color="#999999", linewidth=0.6, zorder=0)
+        axes.set(xlabel="layer", ylabel="angle: median, middle half", xticks=layers)
+        axes.set_title(f"Angles of {len(trainings)} instances, {plan.name}")
         legend_below(axes, lines, names)
     return axes
 
@@ -95,48 +132,79 @@ def _letter(free: int) -> str:
 
 
 def landscape(
-    ansatz: Ansatz, angles: Training | ArrayLike | None = None, ax: Axes | None = None, *, points: int | None = None
+    ansatz: Ansatz,
+    angles: Training | ArrayLike | None = None,
+    ax: Axes | None = None,
+    *,
+    points: int | None = None,
+    along: tuple[str, str] | None = None,
+    threshold: float | None = None,
 ) -> Axes:
     """The expected energy around the angles of a circuit, lower is better: all γ scaled one way, all β the other.
 
     At (1, 1) are the angles themselves, at (0, 0) is the start. Without angles, every γ is the one value and every β
-    the other: the landscape that a tied schedule sees.
+    the other: the landscape that a tied schedule sees. With `along`, two of the angles turn and all others stay.
 
     Args:
         ansatz: the circuit on a simulator.
         angles: a training, or free angles.
         ax: where to draw; a new figure if left out.
         points: along each side; fewer for a large sector if left out.
+        along: names of two angles, such as ("γ_SF,1", "β_1").
+        threshold: an energy; the picture is then of the probability of energies at or below it, higher is better.
     """
     given = angles.angles if isinstance(angles, Training) else angles
     around = given is not None
     centre = np.ones(ansatz.size) if given is None else np.asarray(given, dtype=np.float64)
-    mixes = _mixes(ansatz.schedule)
     if points is None:
         points = int(np.clip(np.sqrt(WORK / (ansatz.problem.sector.size * ansatz.schedule.depth)), FEWEST, MOST))
         points += 1 - points % 2  # the centre is one of them
-    sides = (np.linspace(-1, 3, points),) * 2 if around else (_turn(ansatz, points), np.linspace(-np.pi, np.pi, points))
-    gammas, betas = np.meshgrid(*sides)
-    vectors = np.where(mixes, betas.ravel()[:, None], gammas.ravel()[:, None]) * centre
-    energies = ansatz.many(vectors).reshape(gammas.shape)
+    if along is not None:
+        two = _positions(ansatz, along)
+        if not around:
+            raise InputError("a landscape along two angles needs the others: give angles=")
+        sides = tuple(centre[at] + np.pi / 2 * units(ansatz)[at] * np.linspace(-1, 1, points) for at in two)
+        marks, words = {"these angles": tuple(centre[list(two)])}, along
+    elif around:
+        sides, words = (np.linspace(-1, 3, points),) * 2, ("all γ, as a multiple", "all β, as a multiple")
+        marks = {"start": (0.0, 0.0), "these angles": (1.0, 1.0)}
+    else:
+        sides, words = (_turn(ansatz, points), np.linspace(-np.pi, np.pi, points)), ("every γ", "every β")
+        marks = {"start": (0.0, 0.0)}
+    across, upward = np.meshgrid(*sides)
+    if along is not None:
+        vectors = np.repeat(centre[None], across.size, axis=0)
+        vectors[:, two[0]], vectors[:, two[1]] = across.ravel(), upward.ravel()
+    else:
+        vectors = np.where(_mixes(ansatz.schedule), upward.ravel()[:, None], across.ravel()[:, None]) * centre
+    observable = Observable() if threshold is None else Observable(kind="hit", threshold=threshold)
+    values = ansatz.many(vectors, observable).reshape(across.shape)
+    what = "Energies" if threshold is None else "Hits"
     with axes_for(ax, width=4.8, height=3.8) as axes:
-        drawn = axes.contourf(gammas, betas, energies, levels=24, cmap="cividis")
+        shown = values if threshold is None else 100 * values
+        drawn = axes.contourf(across, upward, shown, levels=24, cmap="cividis" if threshold is None else "cividis_r")
         for edge in ("top", "right"):
             axes.spines[edge].set_visible(True)
         bar = axes.figure.colorbar(drawn, ax=axes)
-        bar.set_label("expected energy")
-        marks = {"start": (0.0, 0.0)} | ({"these angles": (1.0, 1.0)} if around else {})
-        for (name, place), marker in zip(marks.items(), ("o", "X"), strict=False):
+        bar.set_label("expected energy" if threshold is None else f"shots at or below {threshold:g} (%)")
+        for name, marker in zip(reversed(marks), ("X", "o"), strict=False):
             look: Any = {"marker": marker, "markersize": 8, "markeredgecolor": "black", "linestyle": ""}
-            axes.plot(*place, color="white", label=name, **look)
-        scaled = "all {0}, as a multiple" if around else "every {0}"
-        axes.set(xlabel=scaled.format("γ"), ylabel=scaled.format("β"))
+            axes.plot(*marks[name], color="white", label=name, **look)
+        axes.set(xlabel=words[0], ylabel=words[1])
         axes.set_title(
-            "Energies around these angles" if around else f"Energies, one γ and one β, p = {ansatz.schedule.depth}"
+            f"{what} around these angles" if around else f"{what}, one γ and one β, p = {ansatz.schedule.depth}"
         )
         axes.grid(False)
         axes.legend(loc="upper right", frameon=True, framealpha=0.85)
     return axes
+
+
+def _positions(ansatz: Ansatz, along: tuple[str, str]) -> tuple[int, int]:
+    """Where two angles stand among the free ones."""
+    names = ansatz.schedule.angle_names
+    if len(along) != 2 or along[0] == along[1] or not set(along) <= set(names):
+        raise InputError(f"along must be two of the angles {', '.join(names)}; got {along!r}")
+    return names.index(along[0]), names.index(along[1])
 
 
 def _mixes(plan: Schedule) -> NDArray[np.bool_]:

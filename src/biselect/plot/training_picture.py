@@ -10,13 +10,13 @@ import numpy as np
 
 from biselect.core.files import write_file
 from biselect.plot.angles import landscape, schedule
+from biselect.plot.circuit_figures import energies
 from biselect.qaoa import Ansatz, Observable, Training
 from biselect.report.style import COLOURS, MARKERS, house_style, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-BINS = 60
 BELOW: Any = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.2), "columnspacing": 1.0, "handlelength": 1.4}
 
 
@@ -32,28 +32,12 @@ def training_picture(ansatz: Ansatz, trained: Training, ending: str = "svg") -> 
     picture = io.BytesIO()
     with house_style(), matplotlib.rc_context({"svg.hashsalt": "biselect"}):
         figure, axes = panels(2, 2, width=4.2, height=3.1)
-        _energies(axes[0, 0], ansatz, trained)
+        energies(ansatz, trained, ax=axes[0, 0])
         _hit_rates(axes[0, 1], ansatz, trained)
         schedule(ansatz, trained, ax=axes[1, 0])
         landscape(ansatz, trained, ax=axes[1, 1])
         figure.savefig(picture, format=ending, metadata={"Date": None} if ending == "svg" else None)
     return picture.getvalue()
-
-
-def _energies(axes: Axes, ansatz: Ansatz, trained: Training) -> None:
-    energies = ansatz.energies.ravel()
-    edges: Any = np.linspace(energies.min(), energies.max(), BINS + 1) if np.ptp(energies) else BINS
-    shares = {
-        "uniform feasible": np.full(energies.size, 1 / energies.size),
-        f"trained, p = {trained.depth}": ansatz.probabilities(trained.angles).ravel(),
-    }
-    for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
-        axes.hist(energies, edges, weights=100 * share, histtype="step", linewidth=1.4, color=colour, label=name)
-    start = ansatz.expectation(np.zeros(ansatz.size))
-    axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="before: start, on average")
-    axes.axvline(energies.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
-    axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
-    axes.legend(ncols=2, **BELOW)
 
 
 def _hit_rates(axes: Axes, ansatz: Ansatz, trained: Training) -> None:

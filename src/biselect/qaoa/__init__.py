@@ -6,6 +6,7 @@ from biselect.qaoa.cost_groups import CostGroup, components, split_terms, surrog
 from biselect.qaoa.schedule import SCHEDULES, Schedule
 from biselect.qaoa.small_angle import depth_efficiency, grouping_gain, grouping_suffices, responses
 from biselect.qaoa.spec import AnsatzSpec
+from biselect.qaoa.starts import WarmStart
 from biselect.qaoa.training import STRATEGIES, Training, train
 from biselect.simulate.layers import Observable
 from biselect.simulate.program import Program
@@ -21,6 +22,7 @@ __all__ = [
     "Schedule",
     "Threshold",
     "Training",
+    "WarmStart",
     "components",
     "depth_efficiency",
     "grouping_gain",

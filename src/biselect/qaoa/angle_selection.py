@@ -23,6 +23,7 @@ from biselect.simulate.program import Program
 from biselect.simulate.stopping import Look, go_on
 from biselect.simulate.wide import WideSampler
 from biselect.solvers import solve
+from biselect.solvers.registry import keeps_limits
 
 __all__ = ["AngleSelection", "WideShots", "fixed_angles", "select_by_paper", "select_by_rounds", "warm_starts"]
 
@@ -128,6 +129,8 @@ def warm_starts(problem: SelectionProblem, count: int = 2, *, seed: int = 0) -> 
     """
     found: dict[tuple[tuple[int, ...], ...], tuple[float, Choice]] = {}
     for name in POOL:
+        if not keeps_limits(problem, name):
+            continue
         for number in range(POOL_SEEDS):
             answer = solve(problem, name, seed=seed + number)
             choice = answer.samples.tolist(), answer.features.tolist()

@@ -12,19 +12,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
-from biselect.core.sector import unrank
 from biselect.errors import InputError
 from biselect.qaoa.cost_groups import CostGroup
+from biselect.qaoa.mixers import GROVER
 from biselect.qaoa.schedule import Schedule
 from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.starts import Start, basis_state
+from biselect.qaoa.starts import Start
 from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.gpu_batch import GpuBatch, takes_batches
-from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, Register, energy_table
+from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
 from biselect.simulate.measure import embed, measure, quantile
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
+    from biselect.qaoa.figures_of_merit import DepthFigures, TimeToSolution
     from biselect.qaoa.training import Training
     from biselect.simulate.batches import Batches
 
@@ -69,27 +70,29 @@ class Ansatz:
     ) -> None:
         self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
-        self.backend = choose_backend(problem, dtype) if backend == "auto" else backend
+        mixing = spec.mixing
+        self.backend = choose_backend(problem, dtype, mixing) if backend == "auto" else backend
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
         # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
         all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
         self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
-        self.samples = Register(n=problem.n_samples, chosen=problem.k, classes=spec.mixer[0])
-        self.features = Register(n=problem.n_features, chosen=problem.m, classes=spec.mixer[1])
-        self._start = basis_state(problem, spec.start) if isinstance(spec.start, tuple) else spec.start
+        self.samples, self.features = spec.registers
+        self._start = spec.start_state
         how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
         self._stop = how["stop"] = stop
+        how["mixing"] = mixing
         self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
-        self._simulator = self._make_simulator()
+        self._simulator: Any = self._make_simulator()
         self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
 
     @classmethod
     def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
         """The circuit of a spec; `backend`, `dtype`, `threads` and `progress` as above."""
         start = "dicke" if spec.start is None else spec.start
-        return cls(spec.problem, spec.depth, spec.schedule, spec.mixer, start, groups=spec.groups, **simulator)
+        mixer = GROVER if spec.grover else spec.mixer
+        return cls(spec.problem, spec.depth, spec.schedule, mixer, start, groups=spec.groups, **simulator)
 
     @property
     def problem(self) -> SelectionProblem:
@@ -105,6 +108,11 @@ class Ansatz:
     def groups(self) -> tuple[CostGroup, ...]:
         """The cost groups, one γ each."""
         return self.spec.groups
+
+    @property
+    def stop(self) -> Stop:
+        """The byte that ends all work in progress where it turns to 1."""
+        return self._stop
 
     @property
     def size(self) -> int:
@@ -123,10 +131,22 @@ class Ansatz:
         other.spec = self.spec.changed(schedule=schedule)
         return other
 
-    def with_own_simulator(self) -> Ansatz:
-        """The same ansatz with a simulator of its own, for another thread."""
+    def with_own_simulator(self, dtype: Any = None) -> Ansatz:
+        """The same ansatz with a simulator of its own, for another thread or in another precision."""
         other = copy(self)
-        other._simulator = self._make_simulator()
+        if dtype is not None:
+            other.dtype = np.dtype(dtype)
+            other._make_simulator = partial(self._make_simulator, dtype=dtype)
+        other._simulator = other._make_simulator()
+        return other
+
+    def ended_by(self, stop: Stop) -> Ansatz:
+        """The same ansatz, whose work ends where this byte turns to 1; both share one simulator's memory."""
+        other = copy(self)
+        other._stop = stop
+        other._make_simulator = partial(self._make_simulator, stop=stop)
+        other._simulator = copy(self._simulator)
+        other._simulator.stop = stop
         return other
 
     def train(self, **how: Any) -> Training:
@@ -184,10 +204,9 @@ class Ansatz:
     def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
         """Expectation values of a batch of angle vectors, (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
-            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
         batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
         if batches is not None:
             return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
         return np.array([self.expectation(vector, observable) for vector in vectors])
@@ -197,23 +216,44 @@ class Ansatz:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Expectation values and gradients, (batch,) and (batch, size)."""
         vectors = self._batch(angles)
-        if self.runs_batches:
-            self._check(observable)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
             values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
             return values, self.schedule.pull_back(gradients)
-        batches = self._cpu_batches(len(vectors), observable)
         if batches is not None:
             layers = self._layers(self.schedule.expand_batch(vectors))
             values, by_phase = batches.values_and_gradients(layers, self._start, observable)
             return values, self._by_angle(by_phase)
         found = [self.value_and_gradient(vector, observable) for vector in vectors]
-        return np.array([value for value, _ in found]), np.array([gradient for _, gradient in found])
+        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
+        return np.array([value for value, _ in found]), gradients
 
-    def _cpu_batches(self, count: int, observable: Observable) -> Batches | None:
-        """What runs so many circuits at once on the CPU, or None where they are run one by one."""
+    def hit_amplitudes_with_gradients(
+        self, angles: ArrayLike, observable: Observable
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
+
+        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
+        order of the sector, and the hit rate is Σ |amplitude|², the global phase being that of the circuit after its
+        first layer's phase where it starts from a basis state.
+        """
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(None, observable)
+        if batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+            raise InputError(
+                "amplitudes of hits need backend='compiled', a small sector, at most 8 hits and at least 2 layers"
+            )
+        layers = self._layers(self.schedule.expand_batch(vectors))
+        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
+        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
+        return amplitudes, by_angle[0] + 1j * by_angle[1]
+
+    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
+        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
         self._check(observable)
         look(self._stop)
-        return self._simulator.batches(count) if self.backend == "compiled" else None
+        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
+        return None if find is None else find(count)
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
@@ -238,7 +278,7 @@ class Ansatz:
         return self._tables["batches"]
 
     def state(self, angles: ArrayLike) -> NDArray[Any]:
-        """The final state, C(N, k) × C(D, m), subsets in colexicographic order."""
+        """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
         look(self._stop)
         return self._simulator.state(self.layers(angles), self._start)
 
@@ -260,8 +300,7 @@ class Ansatz:
     def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
         """Measure: `shots` choices drawn from the final state."""
         rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
-        samples = unrank(rows, self.samples.n, self.samples.chosen)
-        features = unrank(columns, self.features.n, self.features.chosen)
+        samples, features = self.samples.subsets[rows], self.features.subsets[columns]
         energies = self.problem.energies(samples, features)
         order = np.lexsort((columns, rows, energies))
         return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
@@ -283,6 +322,40 @@ class Ansatz:
         if mean == best:
             return 1.0
         return (mean - self.expectation(angles)) / (mean - best)
+
+    def by_depth(self, trained: Training) -> list[DepthFigures]:
+        """Exact energy, α and p_opt of every depth of a training, the start state first.
+
+        A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+        """
+        from biselect.qaoa.figures_of_merit import by_depth
+
+        return by_depth(self, trained)
+
+    def time_to_solution(
+        self,
+        trained: Training,
+        *,
+        confidence: float = 0.99,
+        runs: int = 100,
+        shot_seconds: float | None = None,
+        seed: int = 0,
+    ) -> list[TimeToSolution]:
+        """How long until the optimum was seen: this circuit, every choice, random choice, `annealing` and `exact`.
+
+        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes
+        longer than looking at every choice once.
+
+        Args:
+            trained: the angles, and how long training took.
+            confidence: with which the optimum is to be seen.
+            runs: walks of `annealing` whose successes are counted.
+            shot_seconds: of one shot on a device; adds a line.
+            seed: of shots, draws and walks.
+        """
+        from biselect.qaoa.figures_of_merit import time_to_solution
+
+        return time_to_solution(self, trained, confidence=confidence, runs=runs, shot_seconds=shot_seconds, seed=seed)
 
     def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
         """Mean energy of the lowest `share` of the distribution."""

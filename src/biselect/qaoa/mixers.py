@@ -1,15 +1,17 @@
 """Mixer graphs of one register, cut into classes of disjoint edges.
 
 U_M(β) is an ordered product of exp(-iβ(XX+YY)/2) (Eq. block_mixer_product): class 0 acts on the state first, then
-class 1, and so on; within a class the edges commute. The order is part of the ansatz.
+class 1, and so on; within a class the edges commute. The order is part of the ansatz. Where rules cut a register into
+blocks, a named mixer stands in each of them, and no edge leads from one to another or to an item that is settled.
 """
 
 from collections.abc import Callable, Iterable
-from itertools import cycle, pairwise
+from itertools import chain, cycle, pairwise, zip_longest
 from numbers import Integral
 from operator import index
 from typing import Any
 
+from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.simulate.program import Classes as Classes
 from biselect.simulate.program import Edge as Edge
@@ -23,7 +25,10 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
     """
     if isinstance(mixer, str):
         if mixer not in MIXERS:
-            raise InputError(f"mixer must be one of {', '.join(MIXERS)}, or a list of edges or classes; got {mixer!r}")
+            if mixer == GROVER:
+                raise InputError(f"mixer {GROVER!r} turns both registers at once and has no edges; give it alone")
+            names = ", ".join(MIXERS)
+            raise InputError(f"mixer must be one of {names}, {GROVER}, or a list of edges or classes; got {mixer!r}")
         return MIXERS[mixer](n)
     try:
         nested = [[tuple(map(index, entry)) for entry in group] for group in mixer]
@@ -43,6 +48,34 @@ def mixer_classes(mixer: Any, n: int) -> Classes:
         if len(set(ends)) != len(ends):
             raise InputError(f"edges of a mixer class must not share a qubit, got {list(edges)}")
     return _without_empty(classes)
+
+
+def block_classes(mixer: Any, n: int, blocks: Blocks) -> Classes:
+    """Edge classes of a mixer that keeps the blocks: a named one inside each, or given edges that stay inside.
+
+    >>> block_classes("path", 5, Blocks(always=(1,), parts=(((0, 2), 1), ((3, 4), 1))))
+    (((0, 2), (3, 4)),)
+    """
+    if not isinstance(mixer, str) or mixer not in MIXERS:
+        classes = mixer_classes(mixer, n)
+        block_of = {item: number for number, (members, _) in enumerate(blocks.parts) for item in members}
+        for i, j in (edge for edges in classes for edge in edges):
+            if i not in block_of or block_of[i] != block_of.get(j):
+                settled = [end for end in (i, j) if end not in block_of]
+                why = f"{settled[0]} is settled by the rules" if settled else "its ends stand in two groups"
+                raise InputError(f"mixer edge ({i}, {j}) would break the rules: {why}; leave it out")
+        return classes
+    parts = [
+        [tuple((members[i], members[j]) for i, j in edges) for edges in MIXERS[mixer](len(members))]
+        for members, _ in blocks.parts
+    ]
+    return tuple(tuple(chain.from_iterable(edges)) for edges in zip_longest(*parts, fillvalue=()))
+
+
+def edges_inside(edges: Iterable[Edge], blocks: Blocks) -> tuple[Edge, ...]:
+    """The edges that stay inside a block."""
+    block_of = {item: number for number, (members, _) in enumerate(blocks.parts) for item in members}
+    return tuple((i, j) for i, j in edges if i in block_of and block_of[i] == block_of.get(j))
 
 
 def both_mixers(mixer: Any) -> tuple[Any, Any]:
@@ -82,6 +115,7 @@ def complete(n: int) -> Classes:
     return _without_empty(tuple(classes))
 
 
+GROVER = "grover"  # the mixer without edges: exp(-iβ|s⟩⟨s|)
 MIXERS: dict[str, Callable[[int], Classes]] = {"ring": ring, "path": path, "complete": complete}
 
 

@@ -22,6 +22,8 @@ def responses(
     problem: SelectionProblem, groups: Sequence[CostGroup] | None = None, mixer: Any = "ring"
 ) -> NDArray[np.float64]:
     """R of each group: with the standard groups (r_S, r_F, r_SF) of Eq. grouped_component_response."""
+    if problem.sample_rules or problem.feature_rules:
+        raise InputError("the closed form is for plain budgets; under rules differentiate an Ansatz at small angles")
     parts = tuple(groups) if groups is not None else components(problem)
     sample_mixer, feature_mixer = both_mixers(mixer)
     weights = problem.coupling_weight * problem.coupling.astype(np.float64)

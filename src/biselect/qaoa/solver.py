@@ -11,15 +11,17 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.sector import unrank
+from biselect.core.uniform import uniform_choices, uniform_energy
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.starts import Choice, start_choice
-from biselect.qaoa.training import Training, backend_for, train
+from biselect.qaoa.training import Training, train
+from biselect.qaoa.training.initial_angles import ramp
+from biselect.qaoa.training.train import TooShortError, backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, look, parts
+from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by, look, parts
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.thread_pool import stop_flag
@@ -29,6 +31,9 @@ COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate
 CLASSICAL = 2.0  # seconds that the classical solver gets to show what it can do
 STATES = 3  # what training and its figures need at a time: state, adjoint, energies
 MOST_QUBITS = 5000  # beyond this a circuit takes seconds to write down, and far longer to run
+LARGE = 1_000_000  # amplitudes from which on single precision is taken: no shot tells the difference
+RAMP = 0.5  # height of the angles of an untrained circuit
+UNTRAINED = "there was no time to train a circuit: these are shots of untrained angles, a ramp"
 CERTAIN = 40  # e to the power of minus this is no chance at all
 
 Best = tuple[NDArray[np.int64], NDArray[np.int64], float]
@@ -60,18 +65,20 @@ def qaoa(
     - `advice`: what a classical solver did in which time.
 
     Where time is up on the way, the best choice measured until then is the answer, and `info` lacks the rest; with no
-    time for any circuit, the shots are those of the start.
+    time for any circuit, the shots are those of the start. Under a time limit an untrained circuit is measured
+    first, since training may not end in time.
 
     Beyond memory see `by_wide_sampler`: from the greedy choice (start `dicke` is none there) a few angles are tried and
     measured. `info` then has `method`, `start_energy`, `largest_bond`, `random_energy` (the best of as many uniform
     feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
 
     Args:
-        problem: what to solve.
+        problem: what to solve. Rules are kept inside the mixer: forced choices, and groups of which every choice has
+            exactly so many; other limits are refused.
         run: seed, deadline, progress.
         depth: p, how many layers.
         schedule: see `Schedule.named`.
-        mixer: ring, path or complete.
+        mixer: ring, path, complete or grover.
         start: dicke, canonical or random.
         shots: of each of the two measurements.
         evaluations: of the objective while training; 24 at most beyond memory.
@@ -89,21 +96,20 @@ def qaoa(
     begin = Run.now()
     how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}
     how["evaluations"] = evaluations
-    with stop_flag(run) as stop:
-        try:
-            check_memory(problem.sector, np.complex64, states=2 * STATES)
-        except InputError:
+    try:
+        check_memory(problem.sector, np.complex64, states=2 * STATES)
+    except InputError:
+        with stop_flag(run) as stop:
             answer = by_wide_sampler(problem, run, partial(look, stop), **how)
-            energy = problem.energy(answer.samples, answer.features)
-            return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
-        return _by_sector(problem, run, begin, stop, workers=workers, **how)
+        energy = problem.energy(answer.samples, answer.features)
+        return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
+    return _by_sector(problem, run, begin, workers=workers, **how)
 
 
 def _by_sector(
     problem: SelectionProblem,
     run: Run,
     begin: float,
-    stop: Stop,
     *,
     depth: int,
     schedule: str,
@@ -119,19 +125,20 @@ def _by_sector(
     found: list[Best] = []
     info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": []}
 
-    def note(training: Training, best: Best) -> None:
-        """Keep what a training gave and its shots found."""
+    def note(best: Best, training: Training | None = None) -> None:
+        """Keep what the shots of a circuit found, and the training that gave its angles."""
         found.append(best)
-        info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
-        info["evaluations"] += training.evaluations
-        info["notes"] = list(training.notes)
+        if training is not None:
+            info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
+            info["evaluations"] += training.evaluations
+            info["notes"] = list(training.notes)
         run.improved(info["evaluations"], problem.energy(*best[:2]))
 
     def means(first: float, last: float) -> dict[str, Any]:
         """Budget of a part of the training."""
         limit = run.deadline - begin
         left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
-        reached = min((best[2] for best in found), default=_mean_energy(problem))
+        reached = min((best[2] for best in found), default=uniform_energy(problem)[0])
         return {
             "evaluations": max(1, round((last - first) * evaluations)),
             "seconds": left,
@@ -140,7 +147,8 @@ def _by_sector(
             "workers": workers,
         }
 
-    try:
+    def work(stop: Stop) -> None:
+        """Train and measure, and note what comes out on the way."""
         ansatz = Ansatz(
             problem,
             depth,
@@ -148,28 +156,36 @@ def _by_sector(
             mixer,
             "dicke" if origin is None else origin,
             backend=backend_for(problem, depth, evaluations),
+            dtype=np.complex64 if problem.sector.size >= LARGE else np.complex128,
             stop=stop,
         )
+        if run.deadline < np.inf:  # training may not end in time, so its first angles are measured before
+            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, drawn).best)
+            info["notes"] = [UNTRAINED]
         coarse = train(ansatz, objective="cvar", **means(0, COARSE))
-        note(coarse, ansatz.sample(coarse.angles, shots, drawn).best)
+        note(ansatz.sample(coarse.angles, shots, drawn).best, coarse)
         goal: dict[str, Any] = {
             "strategy": "polish",
             "objective": "hit-rate",
-            "threshold": found[0][2],
-            "starts": [coarse.angles],
+            "threshold": min(best[2] for best in found),
+            "start_from": [coarse.angles],
         }
         fine = train(ansatz, **goal, **means(COARSE, 1))
-        note(fine, ansatz.sample(fine.angles, shots, measured).best)
+        note(ansatz.sample(fine.angles, shots, measured).best, fine)
         energy = min(best[2] for best in found)
         info["hit_rate"] = ansatz.hit_rate(fine.angles, energy)
         slack = rounding_slack(energy_scale(problem), np.float64)
-        info |= _by_chance(ansatz.energies, energy, 2 * shots, slack, stop)
-    except OutOfTimeError:
+        info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
+
+    try:
+        finished_by(run.deadline, work)
+    except (OutOfTimeError, TooShortError):
         if not found:
             found.append(_of_the_start(problem, origin, shots, drawn))
             info["notes"] = [f"there was no time to train a circuit: these are {shots} shots of its start"]
-        else:
-            info["notes"] += ["time was up before all was measured"]
+        elif info["notes"] != [UNTRAINED]:
+            info["notes"].append("time was up before all was measured")
+    found, info = list(found), dict(info)  # work that was left behind may still hold these
     samples, features, energy = min(found, key=lambda best: best[2])
     seconds = Run.now() - begin
     run.report(1.0, energy)
@@ -177,19 +193,11 @@ def _by_sector(
     return Answer(samples=samples, features=features, info=info)
 
 
-def _mean_energy(problem: SelectionProblem) -> float:
-    """What a uniform feasible choice is expected to have."""
-    scores = problem.k * float(problem.sample_scores.mean()) + problem.m * float(problem.feature_scores.mean())
-    return -scores - problem.k * problem.m * problem.coupling_weight * float(problem.coupling.mean(dtype=np.float64))
-
-
 def _of_the_start(problem: SelectionProblem, origin: Choice | None, shots: int, seed: int) -> Best:
     """The best of so many shots of the start: a uniform feasible choice each, or always the same one."""
     if origin is not None:
         return np.array(origin[0]), np.array(origin[1]), problem.energy(*origin)
-    rng, sector = np.random.default_rng(seed), problem.sector
-    samples = unrank(rng.integers(sector.sample_subsets, size=shots), problem.n_samples, problem.k)
-    features = unrank(rng.integers(sector.feature_subsets, size=shots), problem.n_features, problem.m)
+    samples, features = uniform_choices(problem, shots, np.random.default_rng(seed))
     energies = problem.energies(samples, features)
     best = int(energies.argmin())
     return samples[best], features[best], float(energies[best])

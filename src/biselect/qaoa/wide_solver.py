@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.samples import Samples
+from biselect.core.uniform import uniform_choices
 from biselect.errors import InputError
 from biselect.qaoa.angle_selection import WideShots
 from biselect.qaoa.cost_groups import surrogate
@@ -22,6 +23,7 @@ from biselect.qaoa.starts import Choice, start_choice
 from biselect.qaoa.training.initial_angles import ramp, units
 from biselect.simulate.stopping import PART, Look, OutOfTimeError, go_on
 from biselect.simulate.wide.chain import BondLimitError
+from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.greedy import greedy
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.response import top
@@ -123,7 +125,8 @@ def _begin(problem: SelectionProblem, run: Run, start: str, rng: np.random.Gener
     """The greedy choice in place of `dicke`, whose uniform state has too many bond states; others as they are."""
     if start != "dicke":
         return start_choice(problem, start, rng)
-    answer = greedy(problem, Run(seed=0, deadline=run.deadline))
+    limited = problem.sample_rules.groups or problem.feature_rules.groups  # greedy knows none
+    answer = (coordinate_ascent if limited else greedy)(problem, Run(seed=0, deadline=run.deadline))
     return sorted(answer.samples.tolist()), sorted(answer.features.tolist())
 
 
@@ -177,9 +180,6 @@ def _chance(problem: SelectionProblem, shots: int, rng: np.random.Generator, loo
     lowest, at_once = np.inf, max(1, PART // (problem.n_samples + problem.n_features + problem.k * problem.m))
     for begin in range(0, shots, at_once):
         look()
-        samples, features = (
-            np.argpartition(rng.random((min(at_once, shots - begin), n)), count - 1, axis=1)[:, :count]
-            for n, count in ((problem.n_samples, problem.k), (problem.n_features, problem.m))
-        )
+        samples, features = uniform_choices(problem, min(at_once, shots - begin), rng)
         lowest = min(lowest, float(problem.energies(samples, features).min()))
     return lowest

@@ -14,6 +14,7 @@ from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
+from biselect.solvers.registry import keeps_limits
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
 APART = ("columns", "rows", "both")
@@ -195,7 +196,8 @@ def find_kinds(
     def solved(asked: SelectionProblem, columns: list[int]) -> Selection:
         if answer is not None:
             return answer(asked, columns)
-        return solve(asked, solver, seed=seed, time_limit=time_limit)
+        able = solver if keeps_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
+        return solve(asked, able, seed=seed, time_limit=time_limit)
 
     if apart not in APART:
         raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")

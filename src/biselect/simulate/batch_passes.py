@@ -183,9 +183,8 @@ def run_block(samples: Any, features: Any, circuits: Any, scratch: Any, block: i
         _basis_vector(scratch.start, v_at, columns, circuits.start[1])
         mix(scratch.start, v_at, 2, features.tables, mixing, angles)
     elif circuits.given.size:
-        for state in range(rows * columns):
-            store(x, 2 * state, splat(x, circuits.given[2 * state]))
-            store(x, 2 * state + 1, splat(x, circuits.given[2 * state + 1]))
+        for line in range(circuits.given.size):
+            store(x, line, splat(x, circuits.given[line]))
     else:
         _clear(scratch.start, 0, product)
         for state in range(rows + columns):

@@ -38,11 +38,12 @@ class Batches:
         self.k, self.m = problem.k, problem.m
         self.energies, self.scale = energy_table(problem, stop), energy_scale(problem)
         self.rows, self.columns = self.energies.shape
+        self.height = self.rows | 1  # an odd distance between columns spreads a row over all sets of a cache
         self.n, self.d = samples[0].n, features[0].n
         self.samples, self.features = self._side(samples, features, True), self._side(features, samples, False)
         self._spare: list[tuple[Scratch, NDArray[Any]]] = []  # of calls before, one for each thread
         self._lock = RLock()
-        self._last: tuple[Observable, tuple[Any, ...]] | None = None
+        self._last: tuple[Any, ...] | None = None  # the observable last asked for, as kernels want it
 
     def values(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> NDArray[np.float64]:
         """Expectation values of a batch of circuits."""
@@ -54,7 +55,39 @@ class Batches:
         """Expectation values of a batch of circuits, and their derivatives."""
         return self._run(layers, start, observable, gradient=True)
 
-    def _run(self, layers: Layers, start: NDArray[Any] | None, observable: Observable, *, gradient: bool) -> Any:
+    def reads_amplitudes(self, observable: Observable, depth: int) -> bool:
+        """Whether the amplitudes of an observable's hits are found one by one."""
+        return observable.kind == "hit" and depth > 1 and len(self._goal(observable)[2]) <= MOST_HITS
+
+    def amplitudes_and_gradients(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[NDArray[np.complex128], PairGradient]:
+        """Amplitudes (batch, hits), and derivatives: first of all their real parts, then of all imaginary parts."""
+        count, hits = len(layers.mixing), len(self._goal(observable)[2])
+        copies = Layers(
+            **{
+                name: np.tile(np.repeat(part, hits, axis=0), (2, *(1,) * (part.ndim - 1)))
+                for name, part in vars(layers).items()
+            }
+        )
+        # 2 Re(weight̄·amplitude) is the real part for weight ½, and the imaginary part for weight i/2
+        weights = np.zeros((2, count, hits, hits, 2))
+        for hit in range(hits):
+            weights[0, :, hit, hit, 0] = weights[1, :, hit, hit, 1] = 0.5
+        found, gradient = self._run(copies, start, observable, gradient=True, weights=weights.reshape(-1, 2 * hits))
+        own = found.reshape(2, count, hits, hits, 2)[0, :, 0] if hits else np.zeros((count, 0, 2))
+        return own[..., 0] + 1j * own[..., 1], gradient
+
+    def _run(
+        self,
+        layers: Layers,
+        start: NDArray[Any] | None,
+        observable: Observable,
+        *,
+        gradient: bool,
+        weights: NDArray[np.float64] | None = None,
+    ) -> Any:
+        """Values and derivatives; with weights amplitudes, and the derivatives of 2 Re Σ weight̄·amplitude."""
         count, depth = layers.mixing.shape
         blocks = -(-count // self.lanes)
         circuits, shift = self._circuits(layers, start, observable, blocks)
@@ -64,7 +97,7 @@ class Batches:
             value=self._lines(blocks),
             low=self._lines(blocks),
             amplitudes=amplitudes,
-            weights=amplitudes,
+            weights=amplitudes if weights is None else self._laned(weights, blocks),
             mixing=self._lines(blocks * depth if gradient else 0),
             pair=self._lines(blocks * depth * pairs if gradient else 0),
         )
@@ -77,6 +110,8 @@ class Batches:
 
         self._share(work, min(self.threads, blocks), hits, gradient)
         values = self._unlaned(out.value, blocks, ())[:count] + shift
+        if weights is not None:
+            values = self._unlaned(amplitudes, blocks, (2 * hits,))[:count]
         if not gradient:
             return values, None
         by_beta = 2 * self._unlaned(out.mixing, blocks, (depth,))[:count]
@@ -119,7 +154,7 @@ class Batches:
             if occupied.size == 1:  # a basis state; its phase is nobody's concern
                 place = np.array(np.unravel_index(occupied[0], start.shape), dtype=np.int64)
             else:
-                given = np.stack([start.T.real, start.T.imag], axis=-1).astype(self.real).ravel()
+                given = np.stack([self._columns(start.real), self._columns(start.imag)], axis=-1).ravel()
         table, shift, hits, order = self._goal(observable)
         first = 1 if place.size else 0
         ends_in_hits = observable.kind == "hit" and len(hits) <= MOST_HITS and depth > first
@@ -141,24 +176,34 @@ class Batches:
 
     def _goal(self, observable: Observable) -> tuple[Any, ...]:
         """The observable as a table in the order of the state, its shift, its hits, and the order of the energies."""
-        if self._last is None or self._last[0] is not observable:
+        key = (observable.kind, observable.threshold, id(observable.values))
+        last = self._last
+        if last is None or last[0] != key:
             hits, order, shift = np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64), 0.0
             if observable.kind in ("energy", "cvar"):
                 shift = (float(self.energies.max()) + float(self.energies.min())) / 2  # spares single precision
                 values = self.energies - shift
                 if observable.kind == "cvar":
-                    order = np.argsort(self.energies.T.ravel(), kind="stable")
+                    rows, columns = np.unravel_index(np.argsort(self.energies, axis=None), self.energies.shape)
+                    order = columns * self.height + rows
             else:
                 values = observable.of(self.energies, self.scale)
             if observable.kind == "hit":
                 hits = np.argwhere(values)
-            self._last = observable, (values.T.ravel().astype(self.real), shift, hits, order)
-        return self._last[1]
+            table = self._columns(values)
+            self._last = last = key, (table, shift, hits, order), observable.values  # the id is that of a living array
+        return last[1]
 
     # Layout: one vector for each number, a circuit in each lane; feature states, then sample states
 
     def _lines(self, count: int) -> NDArray[Any]:
         return aligned_lines(count, self.real)
+
+    def _columns(self, matrix: NDArray[Any]) -> NDArray[Any]:
+        """A number for each amplitude in the order of the state, zero between the columns."""
+        padded = np.zeros((self.columns, self.height), dtype=self.real)
+        padded[:, : self.rows] = matrix.T
+        return padded.ravel()
 
     def _laned(self, numbers: NDArray[Any], blocks: int) -> NDArray[Any]:
         """(circuits, numbers) as lines, blocks first; lanes without a circuit repeat the last one."""
@@ -176,7 +221,7 @@ class Batches:
     def _side(self, own: tuple[Register, Tables], other: tuple[Register, Tables], samples: bool) -> Side:
         tables, basis = own[1], other[0].subsets
         same = basis[1:, ::-1] == basis[:-1, ::-1]
-        across, pairs = 2 * self.rows, self.n * self.d
+        across, pairs = 2 * self.height, self.n * self.d
         return Side(
             tables=tables,
             back=tables._replace(spans=np.ascontiguousarray(tables.spans[::-1])),
@@ -196,7 +241,7 @@ class Batches:
         sides = (self.samples, self.features)
         product = 2 * (self.rows + self.columns)
         scratch = Scratch(
-            x=self._lines(2 * self.rows * self.columns),
+            x=self._lines(2 * self.height * self.columns),
             factors=self._lines(max(2 * (side.items + 1) * (side.basis.shape[1] + 1) for side in sides)),
             stack=self._lines(max(2 * side.tables.group_rest.shape[1] for side in sides) + 2),
             heads=self._lines(3 * max(len(side.tables.tails) for side in sides)),

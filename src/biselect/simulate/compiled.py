@@ -13,6 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
 from biselect.simulate.batches import MOST_AMPLITUDES, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
+from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect.simulate.simd import BYTES, aligned_lines
@@ -38,6 +39,7 @@ class CompiledSimulator:
         progress: Callable[[float], None] | None = None,
         stop: Stop = NEVER,
     ) -> None:
+        tell_when_compiling()
         self.progress, self.stop, self.sector = progress, stop, problem.sector
         self._lock = RLock()  # one run at a time: they share the state
         self.real = np.float32 if np.dtype(dtype) == np.complex64 else np.float64
@@ -49,12 +51,10 @@ class CompiledSimulator:
         about_zero = self.centred.problem
         weights = about_zero.coupling_weight * about_zero.coupling.astype(np.float64)
         a, b = about_zero.sample_scores, about_zero.feature_scores
-        tables = make_tables(samples, LIMIT, tail=2), make_tables(features, LIMIT, tail=2)
+        tables = tuple(make_tables(register, LIMIT, tail=2, stop=stop) for register in (samples, features))
         self.samples = self._side(tables[0], False, columns, a, b, weights)
         self.features = self._side(tables[1], True, rows, b, a, np.ascontiguousarray(weights.T))
-        self._make_batches = partial(
-            Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads, stop
-        )
+        self._make_batches = partial(Batches, problem, (samples, tables[0]), (features, tables[1]), self.real, threads)
         self._batches: Batches | None = None
         self.threads = max(1, min(threads, self.samples.tiles, self.features.tiles))
         self.work = [self._workspace() for _ in range(self.threads)]
@@ -80,13 +80,14 @@ class CompiledSimulator:
         with self._lock:
             return self._differentiate(layers, start, observable)
 
-    def batches(self, count: int) -> Batches | None:
+    def batches(self, count: int | None = None) -> Batches | None:
         """What runs so many circuits at once, or None where one at a time is faster."""
-        if count < self.lanes // 4 or self.sector.size > MOST_AMPLITUDES:
+        if (count is not None and count < self.lanes // 4) or self.sector.size > MOST_AMPLITUDES:
             return None
         with self._lock:
             if self._batches is None:
-                self._batches = self._make_batches()
+                self._batches = self._make_batches(self.stop)
+            self._batches.stop = self.stop
         return self._batches
 
     def _differentiate(

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Register
+from biselect.simulate.stopping import NEVER, Stop, look
 
 
 class Tables(NamedTuple):
@@ -31,7 +31,7 @@ class Tables(NamedTuple):
     group_kept: NDArray[np.int64]  # how many leading entries of `group_rest` are the same as in the group before
 
 
-def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
+def make_tables(register: Register, limit: int, tail: int = 1, stop: Stop = NEVER) -> Tables:
     """Tables of a register, with at most `limit` acting edges in a hypercube and tails of at most `tail` elements.
 
     Short groups spend their time on the product of the rest, so pairs are better where something is left beside them.
@@ -49,7 +49,7 @@ def make_tables(register: Register, limit: int, tail: int = 1) -> Tables:
         for first in range(0, max(1, int(acting.sum(axis=1).max())), limit):
             span = [place]
             chosen = acting & (number >= first) & (number < first + limit)
-            for parts in _hypercubes(basis, occupied, chosen, edges, register.n, limit):
+            for parts in _hypercubes(register, occupied, chosen, edges, limit, stop):
                 cubes.append(parts.ravel())
                 place += parts.size
                 span.append(place)
@@ -87,7 +87,7 @@ def phase_cubes(tables: Tables, register: Register) -> list[tuple[NDArray[np.int
 
 
 def _hypercubes(
-    basis: NDArray[np.int64], occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, n: int, limit: int
+    register: Register, occupied: NDArray[np.bool_], acting: NDArray[np.bool_], edges: Edges, limit: int, stop: Stop
 ) -> list[NDArray[np.int32]]:
     """For P = 1, 2, … the hypercubes as (count, 2^P) row numbers; bit e of the column number flips edge e."""
     at_first = np.array([occupied[:, i] for i, _ in edges]).T
@@ -99,14 +99,15 @@ def _hypercubes(
         active = np.nonzero(acting[rows])[1].reshape(rows.size, size)
         ends = np.array(edges, dtype=np.int64).reshape(-1, 2)
         for corner_bits in range(2**size):
+            look(stop)
             bits = occupied[rows].copy()
             for e in range(size):
                 if corner_bits >> e & 1:
                     edge = ends[active[:, e]]
                     bits[np.arange(rows.size), edge[:, 0]] = False
                     bits[np.arange(rows.size), edge[:, 1]] = True
-            items = np.nonzero(bits)[1].reshape(rows.size, basis.shape[1])
-            members[:, corner_bits] = rank(items, n)
+            items = np.nonzero(bits)[1].reshape(rows.size, register.chosen)
+            members[:, corner_bits] = register.position(items)
         found.append(members)
     return found
 

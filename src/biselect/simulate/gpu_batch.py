@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.core.sector import Sector
 from biselect.errors import InputError
-from biselect.simulate.cube_tables import make_tables, phase_cubes
-from biselect.simulate.gpu import ALIGNED, in_words, load_module, multiprocessors, packed_tables, require_cupy, struct
+from biselect.simulate.cube_tables import Tables, make_tables, phase_cubes
+from biselect.simulate.gpu import ALIGNED, in_words, load_module, packed_tables, require_cupy, struct
 from biselect.simulate.layers import Observable, Register, energy_scale, energy_table
 
 LIMIT = 3  # acting edges in a hypercube, as registers allow
@@ -24,7 +24,8 @@ MOST_HITS = 8  # values beside zero up to which an observable is a sum over basi
 KEPT = 16  # observables whose tables stay on the device
 SUMS = 4096  # bytes of shared memory for sums over a block
 LARGE = 4_096  # amplitudes from which many threads are worth their barriers
-MANY_THREADS, FEW_THREADS, VECTOR_THREADS = 512, 128, 128
+VALUE_THREADS, GRADIENT_THREADS, FEW_THREADS, VECTOR_THREADS = 384, 512, 128, 128
+SHORT_ROW, ROW_THREADS = 56, 448  # columns that a thread holds in registers, and threads on a multiprocessor that do so
 WARP = 32
 UNIFORM, GIVEN, PRODUCT = range(3)  # starts, as the kernel knows them
 
@@ -42,7 +43,7 @@ class Goal(NamedTuple):
     shift: float  # what to add to the kernel's value
     share: float  # of CVaR; 0 for all other observables
     hits: int  # basis states that the kernel sums over; 0 where the observable is dense
-    places: NDArray[np.int32]  # their rows and columns, (hits, 2)
+    places: Any  # row and column of a basis start and of each of them, (1 + hits, 2)
     weights: Any  # their values
 
 
@@ -92,7 +93,8 @@ class GpuBatch:
         self.terms = cp.asarray(np.ascontiguousarray(items, dtype=np.float32))
         sample_tables = make_tables(samples, LIMIT)
         self.samples, self._sample_arrays = packed_tables(cp, sample_tables)
-        self.features, self._feature_arrays = packed_tables(cp, make_tables(features, LIMIT))
+        self._feature_tables = make_tables(features, LIMIT)
+        self.features, self._feature_arrays = packed_tables(cp, self._feature_tables)
         self.first, self._first_arrays = packed_phase_cubes(cp, phase_cubes(sample_tables, samples))
         self.start, self.given = UNIFORM, self.terms
         self.start_place = np.zeros((1, 2), dtype=np.int64)
@@ -102,6 +104,9 @@ class GpuBatch:
                 self.start_place = np.argwhere(start)
             else:
                 self.given = cp.asarray(np.ascontiguousarray(start, dtype=np.complex64))
+        device = cp.cuda.Device().attributes
+        self.shared_memory = int(device["MaxSharedMemoryPerBlockOptin"])
+        self.processors = int(device["MultiProcessorCount"])
         self._orders: dict[int, Any] = {}
         self._goals: dict[Any, tuple[Observable, Goal]] = {}
         self._kernels: dict[Any, Kernel] = {}
@@ -154,7 +159,7 @@ class GpuBatch:
             shift=shift,
             share=observable.share if cvar else 0.0,
             hits=hits,
-            places=padded,
+            places=cp.asarray(np.vstack([self.start_place, padded]).astype(np.int32)),
             weights=cp.asarray(weights),
         )
 
@@ -165,9 +170,9 @@ class GpuBatch:
         hits = goal.hits if depth > 1 else 0
         kernel = self._kernel(self.start, hits, gradient)
         states, whole = 1 + gradient, kernel.chunk == self.shape[0]
-        grid = min(batch, kernel.blocks * multiprocessors(cp))
+        grid = min(batch, kernel.blocks * self.processors)
         results = 1 + (self.groups + 1) * depth if gradient else 1
-        vectors = self._vectors(angles, goal.places[:hits])
+        vectors = self._vectors(angles, goal.places, 1 + hits)
         out = cp.empty((batch, results))
         slots = cp.empty(1 if whole else grid * states * self.shape[0] * self.stride, dtype=cp.complex64)
         items = cp.empty(1 if whole else grid * self.n * self.shape[1], dtype=cp.float32)
@@ -177,18 +182,16 @@ class GpuBatch:
         fields |= {"weights": goal.weights, "values": goal.values, "order": order, "slots": slots, "items": items}
         tables = {"first": self.first, "samples": self.samples, "features": self.features}
         job = struct(**tables, **fields, sums=sums, out=out, depth=depth, batch=batch)
-        kernel.run.max_dynamic_shared_size_bytes = kernel.shared
         kernel.run((grid,), (kernel.threads,), (job, np.float32(goal.share)), shared_mem=kernel.shared)
         return out
 
-    def _vectors(self, angles: Any, hits: NDArray[np.int32]) -> Any:
+    def _vectors(self, angles: Any, places: Any, count: int) -> Any:
         """The registers' vectors of a basis start and of the hits, with their derivatives."""
         cp = self.cp
         batch, depth, _ = angles.shape
-        first, count = int(self.start != PRODUCT), 1 + len(hits)
+        first = int(self.start != PRODUCT)
         if first == count:
             return self.terms  # none; the kernel does not look
-        places = cp.asarray(np.vstack([self.start_place, hits]).astype(np.int32))
         vectors = cp.empty((batch, count, 2, sum(self.shape)), dtype=cp.complex64)
         kernel = self._module("register_vectors", VECTOR_THREADS, self.shape[0], 1)
         what = (vectors, places, np.int32(count), np.int32(first), self.samples, self.features, angles, np.int32(depth))
@@ -199,22 +202,30 @@ class GpuBatch:
         """Threads and shared memory: with two states fewer rows fit."""
         key = (start, hits, gradient)
         if key not in self._kernels:
-            most = int(self.cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]) - SUMS
+            most = self.shared_memory - SUMS
             row = (1 + gradient) * self.stride * 8
             whole = self.shape[0] * row + 4 * self.n * self.shape[1]
             chunk = self.shape[0] if whole <= most else min(self.shape[0], most // 2 // row)
             shared = whole if whole <= most else chunk * row
-            threads = MANY_THREADS if self.shape[0] * self.shape[1] >= LARGE else FEW_THREADS
+            threads = GRADIENT_THREADS if gradient else VALUE_THREADS
+            if self.shape[0] * self.shape[1] < LARGE:
+                threads = FEW_THREADS
             blocks = max(1, min((512 if gradient else 1024) // threads, most // shared))
+            short = self.shape[1] <= SHORT_ROW and whole <= most
+            if short and not gradient:  # all rows in as few rounds as registers allow
+                rounds = -(-self.shape[0] * blocks // ROW_THREADS)
+                threads = -(-self.shape[0] // (rounds * WARP)) * WARP
             name = f"run_batch<{start}, {hits}, {str(gradient).lower()}>"
-            run = self._module(name, threads, chunk, blocks)
+            run = self._module(name, threads, chunk, blocks, short)
+            run.max_dynamic_shared_size_bytes = shared
             self._kernels[key] = Kernel(run=run, threads=threads, chunk=chunk, shared=shared, blocks=blocks)
         return self._kernels[key]
 
-    def _module(self, name: str, threads: int, chunk: int, blocks: int) -> Any:
+    def _module(self, name: str, threads: int, chunk: int, blocks: int, short: bool = False) -> Any:
         sizes = {"N": self.n, "K": self.k, "ROWS": self.shape[0], "COLUMNS": self.shape[1], "STRIDE": self.stride}
         sizes |= {"CHUNK": chunk, "GROUPS": self.groups, "THREADS": threads, "BLOCKS": blocks}
-        return load_module("batch.cu", (name,), tuple(sizes.items())).get_function(name)
+        generated = row_mixer(self._feature_tables) if short else ""
+        return load_module("batch.cu", (name,), tuple(sizes.items()), generated).get_function(name)
 
     def _order(self, threads: int) -> Any:
         """Cells by rising energy, an equal stretch for each thread, thread by thread in the last axis; -1 for none."""
@@ -224,6 +235,18 @@ class GpuBatch:
             order[: self.energies.size] = np.argsort(self.energies, axis=None, kind="stable")
             self._orders[threads] = self.cp.asarray(np.ascontiguousarray(order.reshape(threads, each).T))
         return self._orders[threads]
+
+
+def row_mixer(tables: Tables) -> str:
+    """The function `mix_row` of a mixer: all its rotations written out, so that a row can stay in registers."""
+    lines = ["#define SHORT_ROWS", "__device__ __forceinline__ void mix_row(c64* x, float c, float t) {"]
+    for span in tables.spans:
+        for p in range(1, len(span)):
+            for cube in tables.cubes[span[p - 1] : span[p]].reshape(-1, 2**p).tolist():
+                names = [f"x[{state}]" for state in cube]
+                lines.append(f"{{ c64 z[] = {{{', '.join(names)}}}; rotate<{p}>(z, c, t);")
+                lines.append(" ".join(f"{name} = z[{place}];" for place, name in enumerate(names)) + " }")
+    return "\n".join([*lines, "}", ""])
 
 
 def packed_phase_cubes(cp: Any, first: list[tuple[NDArray[np.int64], NDArray[np.int64]]]) -> tuple[Any, Any]:

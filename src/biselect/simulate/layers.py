@@ -1,14 +1,16 @@
 """What a simulator is asked to run: layers of phases and mixing, a start, a diagonal observable."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import subsets
+from biselect.core.rules import Blocks
+from biselect.core.sector import BlockRanks, block_subsets, rank, subsets
 from biselect.errors import InputError
 from biselect.simulate.stopping import NEVER, Stop, parts
 
@@ -26,16 +28,23 @@ class Register:
         n: qubits.
         chosen: the budget.
         classes: edge-colour classes of the mixer graph, in the order in which they act.
+        blocks: what rules leave of the subsets; None for all of them. No edge leads from one block to another.
     """
 
     n: int
     chosen: int
     classes: tuple[Edges, ...]
+    blocks: Blocks | None = None
 
-    @property
+    @cached_property
     def subsets(self) -> NDArray[np.int64]:
         """The basis: ascending subsets in colexicographic order, the order of their bitmasks."""
-        return subsets(self.n, self.chosen)
+        return subsets(self.n, self.chosen) if self.blocks is None else block_subsets(self.blocks)
+
+    @cached_property
+    def position(self) -> Callable[[NDArray[np.int64]], NDArray[np.int64]]:
+        """Where ascending subsets (last axis) stand in the basis."""
+        return partial(rank, n=self.n) if self.blocks is None else BlockRanks(self.blocks)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -196,9 +205,8 @@ def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> ND
 
 
 def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.float64]:
-    """The energy of every choice, C(N, k) × C(D, m)."""
-    rows = subsets(problem.n_samples, problem.k)
-    columns = subsets(problem.n_features, problem.m)
+    """The energy of every choice, C(N, k) × C(D, m), or of those that the rules allow."""
+    rows, columns = map(block_subsets, problem.sector.blocks)
     by_sample = problem.coupling_weight * problem.coupling[:, columns].sum(axis=2, dtype=np.float64)
     energies = np.empty((len(rows), len(columns)))
     for part in parts(len(rows), len(columns) * problem.k, stop):

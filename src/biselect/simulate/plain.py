@@ -9,21 +9,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import rank
 from biselect.simulate.layers import Edges, Layers, Observable, PairGradient, Register, energy_scale, energy_table
+from biselect.simulate.stopping import NEVER, Stop, look
 
 
 class PlainSimulator:
     """One problem's sector; the same methods as the compiled backend."""
 
-    def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
-        self.dtype = np.dtype(dtype)
-        self.energies = energy_table(problem)
+    def __init__(
+        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, stop: Stop = NEVER
+    ) -> None:
+        self.dtype, self.stop = np.dtype(dtype), stop
+        self.energies = energy_table(problem, stop)
         self.scale = energy_scale(problem)
         self.has_sample = _incidence(samples)
         self.has_feature = _incidence(features)
-        self.sample_moves = [_moves(samples, edges) for edges in samples.classes]
-        self.feature_moves = [_moves(features, edges) for edges in features.classes]
+        self.sample_moves = [moves_of(samples, edges) for edges in samples.classes]
+        self.feature_moves = [moves_of(features, edges) for edges in features.classes]
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""
@@ -34,6 +36,7 @@ class PlainSimulator:
         shape = self.energies.shape
         psi = np.full(shape, self.energies.size**-0.5, self.dtype) if start is None else start.astype(self.dtype)
         for layer in range(layers.depth):
+            look(self.stop)
             psi *= self._phase(layers, layer)
             self._mix(psi, layers.mixing[layer])
         return psi
@@ -47,6 +50,7 @@ class PlainSimulator:
         value = float(np.vdot(psi, adjoint).real)
         pair, mixing = np.zeros_like(layers.pair), np.zeros_like(layers.mixing)
         for layer in reversed(range(layers.depth)):
+            look(self.stop)
             mixing[layer] = self._unmix(psi, adjoint, layers.mixing[layer])
             current = (adjoint.conj() * psi).imag
             pair[layer] = -2 * self.has_sample.T @ current @ self.has_feature
@@ -83,8 +87,10 @@ class PlainSimulator:
 class ContinuousSimulator(PlainSimulator):
     """The plain backend with both registers' mixers exponentiated exactly, through their eigenvectors."""
 
-    def __init__(self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any) -> None:
-        super().__init__(problem, samples, features, dtype)
+    def __init__(
+        self, problem: SelectionProblem, samples: Register, features: Register, dtype: Any, stop: Stop = NEVER
+    ) -> None:
+        super().__init__(problem, samples, features, dtype, stop)
         self.sample_hops = _hops(self.sample_moves, len(self.has_sample))
         self.feature_hops = _hops(self.feature_moves, len(self.has_feature))
         self.sample_modes = np.linalg.eigh(self.sample_hops)
@@ -109,7 +115,7 @@ def _incidence(register: Register) -> NDArray[np.float64]:
     return table
 
 
-def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+def moves_of(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
     """For each edge the basis states with a 1 at its first end only, and their partners."""
     holds = _incidence(register).astype(bool)
     moves = []
@@ -117,7 +123,7 @@ def _moves(register: Register, edges: Edges) -> list[tuple[NDArray[np.int64], ND
         here = np.flatnonzero(holds[:, i] & ~holds[:, j])
         moved = holds[here]
         moved[:, i], moved[:, j] = False, True
-        there = rank(np.nonzero(moved)[1].reshape(len(here), register.chosen), register.n)
+        there = register.position(np.nonzero(moved)[1].reshape(len(here), register.chosen))
         moves.append((here, there))
     return moves
 

@@ -13,7 +13,9 @@ from math import atan2, cos, isfinite, sin
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from biselect.core.rules import Blocks
 from biselect.errors import InputError
+from biselect.simulate.layers import Register
 
 __all__ = ["Program"]
 
@@ -22,6 +24,8 @@ ARITY = {RZ: 1, RZZ: 2, XY: 2}
 Edge = tuple[int, int]
 Classes = tuple[tuple[Edge, ...], ...]
 """Edges of one register's mixer; class 0 acts first, and the edges of a class are disjoint."""
+Block = tuple[tuple[int, ...], int]
+"""Qubits of one register, and how many of them are 1."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +54,11 @@ class Program:
         n_features: D, how many features there are.
         k: ones among the samples.
         m: ones among the features.
-        bits: the basis state it starts from, samples first; None for the tensor-Dicke state.
+        bits: the basis state it starts from, samples first; None for the tensor-Dicke state, the uniform superposition
+            of all that budgets and blocks allow.
         layers: the operations of each QAOA layer, in the order in which they act: phases, then mixing.
         angle_names: the free angles; empty once bound.
+        blocks: what rules leave: how many of each block of qubits are 1. A qubit in no block is 0. None without rules.
 
     >>> hop, phase = Op(kind="xy", qubits=(0, 1), angle=0.3), Op(kind="rzz", qubits=(1, 2), angle=0.5)
     >>> Program(n_samples=2, n_features=1, k=1, m=1, bits=(1, 0, 1), layers=((hop, phase),)).edges("xy")
@@ -66,6 +72,7 @@ class Program:
     bits: tuple[int, ...] | None
     layers: tuple[tuple[Op, ...], ...]
     angle_names: tuple[str, ...] = ()
+    blocks: tuple[Block, ...] | None = None
 
     def __post_init__(self) -> None:
         if self.n_samples < 1 or self.n_features < 1:
@@ -76,7 +83,15 @@ class Program:
             found = sum(self.bits[: self.n_samples]), sum(self.bits[self.n_samples :])
             if found != (self.k, self.m):
                 raise InputError(f"the budgets are {(self.k, self.m)}, the start has {found}")
+            for qubits, ones in self.blocks or ():
+                if sum(self.bits[qubit] for qubit in qubits) != ones:
+                    raise InputError(f"the rules want {ones} of the qubits {qubits}; the start has others")
+        block_of = {qubit: number for number, (qubits, _) in enumerate(self.blocks or ()) for qubit in qubits}
         for place, op in enumerate(self.ops):
+            if op.kind == XY and self.blocks is not None and len({block_of.get(qubit, -1) for qubit in op.qubits}) > 1:
+                raise InputError(
+                    f"gate {place} (xy on {op.qubits}) would break the rules: its ends stand in two blocks"
+                )
             self._check(op, f"gate {place} ({op.kind} on {op.qubits})")
 
     def _check(self, op: Op, where: str) -> None:
@@ -113,6 +128,38 @@ class Program:
         return (
             tuple(((i, j),) for i, j in hops if i < n),
             tuple(((i - n, j - n),) for i, j in hops if i >= n),
+        )
+
+    @property
+    def factors(self) -> tuple[Block, ...]:
+        """What its Dicke state is a product of: the blocks, or both registers without rules."""
+        if self.blocks is not None:
+            return self.blocks
+        return (tuple(range(self.n_samples)), self.k), (tuple(range(self.n_samples, self.qubits)), self.m)
+
+    @property
+    def sides(self) -> tuple[Blocks | None, Blocks | None]:
+        """The blocks of both registers as simulators take them, each numbered from 0; None without rules."""
+        if self.blocks is None:
+            return None, None
+        found = []
+        for first, last in ((0, self.n_samples), (self.n_samples, self.qubits)):
+            own = [
+                (tuple(qubit - first for qubit in qubits), ones)
+                for qubits, ones in self.blocks
+                if qubits and first <= qubits[0] < last
+            ]
+            always = sorted(qubit for qubits, ones in own if ones == len(qubits) for qubit in qubits)
+            parts = tuple((qubits, ones) for qubits, ones in own if 0 < ones < len(qubits))
+            found.append(Blocks(always=tuple(always), parts=parts))
+        return found[0], found[1]
+
+    def registers(self, classes: tuple[Classes, Classes] = ((), ())) -> tuple[Register, Register]:
+        """Both registers as simulators take them, with these mixers."""
+        of_samples, of_features = self.sides
+        return (
+            Register(n=self.n_samples, chosen=self.k, classes=classes[0], blocks=of_samples),
+            Register(n=self.n_features, chosen=self.m, classes=classes[1], blocks=of_features),
         )
 
     @property

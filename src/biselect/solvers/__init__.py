@@ -28,15 +28,15 @@ __all__ = [
     "solver_options",
 ]
 
-register("auto", auto.auto, keeps_limits=True)
-register("exact", exact.exact, keeps_limits=True)
-register("milp", milp.milp, keeps_limits=True)
-register("annealing", annealing.annealing, keeps_limits=True)
+register("auto", auto.auto, keeps_limits="all")
+register("exact", exact.exact, keeps_limits="all")
+register("milp", milp.milp, keeps_limits="all")
+register("annealing", annealing.annealing, keeps_limits="all")
 register("swap-sa", swap_sa.swap_sa)
-register("coordinate-ascent", coordinate_ascent.coordinate_ascent, keeps_limits=True)
+register("coordinate-ascent", coordinate_ascent.coordinate_ascent, keeps_limits="all")
 register("tabu", tabu.tabu)
 register("greedy", greedy.greedy)
 register("kawasaki", kawasaki.kawasaki)
 register("feature-first", feature_first.feature_first)
 register("random", random_choice.random_choice)
-register("qaoa", "biselect.qaoa.solver:qaoa")
+register("qaoa", "biselect.qaoa.solver:qaoa", keeps_limits="exact")

@@ -140,7 +140,7 @@ def _seen_from(side: str, problem: SelectionProblem, lines: NDArray[np.floating[
 
 def cheaper_side(problem: SelectionProblem) -> OneSided:
     """The side that takes fewer cells to enumerate; features on a tie."""
-    sector = problem.sector
+    sector = problem.sector.without_rules
     features_cost = sector.feature_subsets * problem.n_samples
     samples_cost = sector.sample_subsets * problem.n_features
     return by_features(problem) if features_cost <= samples_cost else by_samples(problem)

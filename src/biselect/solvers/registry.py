@@ -90,22 +90,22 @@ class Solver(Protocol):
 
 
 _SOLVERS: dict[str, Solver | str] = {}
-_KEEP_LIMITS: set[str] = set()
+_KEEP_LIMITS: dict[str, str] = {}
 
 
-def register(name: str, solver: Solver | str, *, keeps_limits: bool = False) -> None:
+def register(name: str, solver: Solver | str, *, keeps_limits: str = "none") -> None:
     """Make a solver known under a name.
 
     Args:
         name: what `solve` calls it.
         solver: the function, or "module:function" for one of another layer, loaded when it is first asked for.
-        keeps_limits: whether it honours group limits; forced choices never reach a solver.
+        keeps_limits: which group limits it honours: `all`, `exact` (those that every choice reaches), or `none`; forced
+            choices never reach a solver.
     """
     if name in _SOLVERS:
         raise ValueError(f"a solver named {name!r} is registered already")
     _SOLVERS[name] = solver
-    if keeps_limits:
-        _KEEP_LIMITS.add(name)
+    _KEEP_LIMITS[name] = keeps_limits
 
 
 def solver_names() -> list[str]:
@@ -164,12 +164,12 @@ def solve(
     >>> best.samples.tolist(), best.features.tolist(), best.score, best.proven_optimal
     ([0, 2], [0, 2], 8.0, True)
     """
+    start = time.perf_counter()  # before the solver is loaded
     run_it = _checked(problem, solver, time_limit, options)
     try:
         np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
-    start = time.perf_counter()
     reduced = without_forced(problem)
     if reduced.rest is None:
         samples, features = reduced.only_choice()
@@ -213,12 +213,29 @@ def _checked(
     for name in ("workers", "starts", "steps", "restarts", "draws"):
         if options.get(name) is not None:
             whole(name, options[name])
-    if (problem.sample_rules.groups or problem.feature_rules.groups) and solver not in _KEEP_LIMITS:
-        able = [name for name in solver_names() if name in _KEEP_LIMITS]
-        raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
+    _check_limits(problem, solver)
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
     return _found(solver)
+
+
+def keeps_limits(problem: SelectionProblem, solver: str) -> bool:
+    """Whether a solver can keep the group limits of a problem."""
+    try:
+        _check_limits(problem, solver)
+    except InputError:
+        return False
+    return True
+
+
+def _check_limits(problem: SelectionProblem, solver: str) -> None:
+    if not (problem.sample_rules.groups or problem.feature_rules.groups) or _KEEP_LIMITS[solver] == "all":
+        return
+    if _KEEP_LIMITS[solver] == "exact":
+        problem.sector.blocks  # noqa: B018  (says which limits are not reached, and how to write them)
+        return
+    able = [name for name, kept in _KEEP_LIMITS.items() if kept == "all"]
+    raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
 
 
 def _shifted(progress: Progress | None, offset: float) -> Progress | None:

@@ -60,3 +60,35 @@ def rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
         forced_out=tuple(rest[: draw(st.integers(0, len(rest)))]) if draw(st.booleans()) else (),
         groups=tuple(groups),
     )
+
+
+@st.composite
+def blocked_problems(draw: st.DrawFn, max_samples: int = 6, max_features: int = 5) -> SelectionProblem:
+    """Small problems with forced choices and groups of which exactly so many are chosen: rules that circuits keep."""
+    n, d = draw(st.integers(1, max_samples)), draw(st.integers(1, max_features))
+    k, m = draw(st.integers(1, n)), draw(st.integers(1, d))
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    return SelectionProblem(
+        coupling=rng.normal(size=(n, d)),
+        sample_scores=rng.normal(size=n),
+        feature_scores=rng.normal(size=d),
+        coupling_weight=draw(st.sampled_from([0.0, 0.7, 1.0])),
+        k=k,
+        m=m,
+        sample_rules=draw(blocked_rules(n, k)),
+        feature_rules=draw(blocked_rules(d, m)),
+    )
+
+
+@st.composite
+def blocked_rules(draw: st.DrawFn, length: int, budget: int) -> Rules:
+    """Forced choices and exact groups that a random choice of `budget` items obeys."""
+    order = draw(st.permutations(range(length)))
+    chosen, rest = order[:budget], order[budget:]
+    labels = draw(st.lists(st.sampled_from([None, 0, 1]), min_size=length, max_size=length))
+    groups = [[item for item in range(length) if labels[item] == label] for label in (0, 1)]
+    return Rules(
+        forced_in=chosen[: draw(st.integers(0, min(2, budget)))],
+        forced_out=rest[: draw(st.integers(0, min(2, len(rest))))],
+        groups=[Group(members=part, exactly=len(set(chosen).intersection(part))) for part in groups if part],
+    )

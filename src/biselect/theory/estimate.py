@@ -87,7 +87,7 @@ def estimate(
     deviation = max(float(normal.std()), reach)
     observed = float(block.mean()) - max(float(normal.mean()), _separable_level(W, samples, features))
     variance = deviation**2 * ((1 - correlation) / block.size + correlation / problem.m)
-    optimism = sqrt(2 * (log(problem.sector.size) - log(delta)) * variance)
+    optimism = sqrt(2 * (log(problem.sector.without_rules.size) - log(delta)) * variance)
     return Estimate(
         observed_signal=observed,
         signal=observed - optimism,

@@ -4,6 +4,7 @@ from .measured import Measured as Measured
 from .measured import Survey as Survey
 from .on_device import OnDevice as OnDevice
 from .render import reproduce as reproduce
+from .render import run_together as run_together
 from .render import skip as skip
 from .results import Results as Results
 from .study import Study as Study

@@ -75,7 +75,7 @@ def reproduce(
     """
     from joblib import cpu_count
 
-    from biselect_studies import OnDevice, load, study_names
+    from biselect_studies import OnDevice, load, run_together, study_names
     from biselect_studies.forecast import forecast
     from biselect_studies.page import write_reproduction
 
@@ -101,6 +101,14 @@ def reproduce(
     advise("finished work is kept, the same command goes on from there")
     if everything:
         steps.say(forecast(studies, folder, quick).told(cpu_count()))
+        with steps.console.status("all studies") as status:
+            run_together(
+                studies,
+                folder,
+                quick=quick,
+                on=on,
+                progress=lambda done, total: status.update(f"all studies: {done:,} of {total:,} tasks"),
+            )
     for name in wanted:
         results = _run(name, folder, quick, on, steps, measuring.get(name), skipping=everything)
         if as_json:

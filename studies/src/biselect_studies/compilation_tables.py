@@ -31,7 +31,7 @@ from biselect_studies.paper_environment import TODAY, VERSION, column_of, lackin
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described
-from biselect_studies.task import Grid, crossed
+from biselect_studies.task import Grid, Task, crossed
 
 DEVICES = ("boston", "pittsburgh")
 REGISTERS = ("trees", "paths")
@@ -74,13 +74,21 @@ SAME = "same for all transpiler seeds, %"
 SIZES = {"depth": ("depth", 1.0), "duration": ("duration, µs", 1e6)}  # column and unit
 
 
+def of_registers(kind: str, quick: bool) -> list[dict[str, Any]]:
+    """The points on one kind of registers."""
+    return [cell for cell in points(quick) if cell["registers"] == kind]
+
+
 def points(quick: bool) -> list[dict[str, Any]]:
     """Every point on both kinds of registers, by each Qiskit; a single, smaller one in the quick form."""
     devices, widths, depths = (DEVICES[:1], (8,), DEPTHS[:1]) if quick else (DEVICES, WIDTHS, DEPTHS)
     return crossed(qiskit=qiskits(), registers=REGISTERS, device=devices, width=widths, depth=depths)
 
 
-GRID = Grid(experiment="compile_paths", cells=points, quick=1, full=2, block=1)
+GRIDS = {  # a second seed of the paths, which are held against the paper
+    kind: Grid(experiment="compile_paths", cells=partial(of_registers, kind), quick=1, full=seeds, block=1)
+    for kind, seeds in {"trees": 1, "paths": 2}.items()
+}
 SEEDED = Grid(
     experiment="transpiler_seeds",
     cells=lambda quick: [
@@ -92,6 +100,11 @@ SEEDED = Grid(
     full=10,
     block=10,
 )
+
+
+def path_tasks(quick: bool) -> list[Task]:
+    """Every path at every point."""
+    return [task for grid in GRIDS.values() for task in grid.tasks(quick)]
 
 
 def summarise_cuts(records: Records, quick: bool) -> Findings:
@@ -110,13 +123,13 @@ def summarise_cuts(records: Records, quick: bool) -> Findings:
     cells += seeds_entries(records, quick)
     return Findings(
         lacking=lacking(),
-        seeds=GRID.seeds(quick),
+        seeds=GRIDS["paths"].seeds(quick),
         cells=tuple(cells),
         notes=(
             f"Medians over {len(WIDTHS) * len(DEPTHS) if not quick else 1} points of width and depth on each of the "
             f"devices {', '.join(dict.fromkeys(cell['device'] for cell in points(quick)))}; a seed fixes the "
-            "recorded order, the random feasible start and the transpiler. Ranges are of one device and seed, the "
-            "median of these.",
+            "recorded order, the random feasible start and the transpiler; trees have one seed. Ranges are of one "
+            "device and seed, the median of these.",
             whose_qiskit(),
             "Recorded and coloured order are different circuits, so rows of the same order say what compilation alone "
             "saves.",
@@ -166,7 +179,7 @@ def summarise_sizes(records: Records, quick: bool) -> Findings:
                 cells.append(entry(_row(registers, depth, width), title, values, statistic=np.median))
     return Findings(
         lacking=lacking(),
-        seeds=GRID.seeds(quick),
+        seeds=GRIDS["paths"].seeds(quick),
         cells=tuple(cells),
         notes=(
             "Medians over devices and seeds. The cuts that the paper prints beside this figure are in "
@@ -211,16 +224,30 @@ def dense_cells(quick: bool) -> list[dict[str, Any]]:
     return crossed(qiskit=(TODAY,), mixer=("patch",), device=LATTICES, width=widths, depth=depths, cost=COSTS)
 
 
+def by_qiskit(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Cells that Qiskit compiles, not our path."""
+    return [cell for cell in cells if cell["cost"] != "y-frame"]
+
+
 def routed_mixer_cells(quick: bool) -> list[dict[str, Any]]:
     """The same with a ring as the mixer, which is routed as dense costs are; by either Qiskit, and without our path."""
-    cells = [{**cell, "mixer": "ring"} for cell in dense_cells(quick) if cell["cost"] != "y-frame"]
-    patched = [cell for cell in dense_cells(quick) if cell["cost"] != "y-frame"] if python() is not None else []
+    cells = [{**cell, "mixer": "ring"} for cell in by_qiskit(dense_cells(quick))]
+    patched = by_qiskit(dense_cells(quick)) if python() is not None else []
     return [{**cell, "qiskit": qiskit} for cell in cells for qiskit in qiskits()] + [
         {**cell, "qiskit": VERSION} for cell in patched
     ]
 
 
-DENSE = Grid(experiment="compile_dense", cells=dense_cells, quick=1, full=20, block=5)  # seeds as the paper's
+DENSE = Grid(  # seeds as the paper's
+    experiment="compile_dense", cells=lambda quick: by_qiskit(dense_cells(quick)), quick=1, full=20, block=10
+)
+OURS = Grid(
+    experiment="compile_dense",
+    cells=lambda quick: [cell for cell in dense_cells(quick) if cell["cost"] == "y-frame"],
+    quick=1,
+    full=5,
+    block=5,
+)
 ROUTED_MIXER = Grid(experiment="compile_dense", cells=routed_mixer_cells, quick=1, full=3, block=3)
 
 
@@ -248,8 +275,9 @@ def summarise_lattices(records: Records, quick: bool) -> Findings:
         brackets="quartiles; of cuts a 95 % bootstrap interval of the median",
         notes=(
             f"Medians with quartiles, not an interval, over transpiler seeds ({ROUTED_MIXER.seeds(quick)} for the ring "
-            "mixer and for the paper's Qiskit), each with its random feasible start. Dense and aligned go through the "
-            "same Qiskit path, optimisation level 3 on the native basis; the y-frame is ours on the aligned cost.",
+            f"mixer and for the paper's Qiskit, {OURS.seeds(quick)} for the y-frame), each with its random feasible "
+            "start. Dense and aligned go through the same Qiskit path, optimisation level 3 on the native basis; the "
+            "y-frame is ours on the aligned cost.",
             whose_qiskit(),
         ),
     )
@@ -342,14 +370,14 @@ def draw_routing(found: Findings) -> Figure:
 
 FACTORIAL = described(
     "implementation-path-factorial",
-    tasks=lambda quick: GRID.tasks(quick) + SEEDED.tasks(quick),
+    tasks=lambda quick: path_tasks(quick) + SEEDED.tasks(quick),
     summarise=summarise_cuts,
     draw=lambda found: dots(found, [CUTS["depth"]]),
 )
-SCALING = described("compiler-path-scaling-baseline", tasks=GRID.tasks, summarise=summarise_sizes, draw=draw_sizes)
+SCALING = described("compiler-path-scaling-baseline", tasks=path_tasks, summarise=summarise_sizes, draw=draw_sizes)
 LATTICE = described(
     "cross-platform-compilation",
-    tasks=lambda quick: DENSE.tasks(quick) + ROUTED_MIXER.tasks(quick),
+    tasks=lambda quick: DENSE.tasks(quick) + OURS.tasks(quick) + ROUTED_MIXER.tasks(quick),
     summarise=summarise_lattices,
     draw=draw_lattices,
 )

@@ -8,11 +8,13 @@ import json
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from math import inf
 from pathlib import Path
 
 from biselect.core.files import write_file
 from biselect_studies.runner import CELLS, pending_of
 from biselect_studies.study import Study
+from biselect_studies.task import Task
 
 TIMES = "times.json"
 Costs = dict[str, dict[str, tuple[int, float]]]
@@ -56,8 +58,7 @@ class Forecast:
 def forecast(studies: Iterable[Study], folder: Path, quick: bool) -> Forecast:
     """Of all tasks that these studies still need."""
     wanted = dict.fromkeys(task for study in studies if not study.absent() for task in study.tasks(quick))
-    form = _form(quick)
-    measured, recorded = read_times(folder).get(form, {}), recorded_costs().get(form, {})
+    measured, recorded = _known(folder, quick)
     seconds, here, unknown = 0.0, 0, dict[str, int]()
     left = pending_of(wanted, folder / CELLS)
     for task in left:
@@ -68,6 +69,23 @@ def forecast(studies: Iterable[Study], folder: Path, quick: bool) -> Forecast:
             seconds += known[1] / known[0]
             here += task.experiment in measured
     return Forecast(tasks=len(left), seconds=seconds, here=here, unknown=unknown)
+
+
+def longest_first(tasks: Iterable[Task], folder: Path, quick: bool) -> list[Task]:
+    """Tasks in the order of what their experiments take, those never measured first: no core idles at the end."""
+    measured, recorded = _known(folder, quick)
+
+    def seconds(task: Task) -> float:
+        count, total = measured.get(task.experiment) or recorded.get(task.experiment) or (1, inf)
+        return total / count
+
+    return sorted(tasks, key=seconds, reverse=True)
+
+
+def _known(folder: Path, quick: bool) -> tuple[dict[str, tuple[int, float]], dict[str, tuple[int, float]]]:
+    """What was measured in the folder, and what is on record."""
+    form = _form(quick)
+    return read_times(folder).get(form, {}), recorded_costs().get(form, {})
 
 
 def keep_times(folder: Path, quick: bool, spent: Mapping[str, list[float]]) -> None:

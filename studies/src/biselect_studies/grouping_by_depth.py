@@ -34,7 +34,7 @@ CURVES = {"α tied p": "tied p", "α grouped p": "grouped p", "α tied 2p": "tie
 
 def trajectories(quick: bool) -> list[dict[str, Any]]:
     """The figure's cells."""
-    depth, sizes = (3 if quick else 8,), [size for size in SIZES if size != (8, 8, 2, 2)]
+    depth, sizes = (3 if quick else 8,), [size for size in SIZES if size != (8, 8, 2, 2)][: 1 if quick else None]
     means = {"mixer": MIXER, "search": ("paper",)}
     return crossed(signal=SIGNALS, mode=MODES, size=sizes, tied=depth, grouped=depth, **means)
 

@@ -44,7 +44,7 @@ def ladders(quick: bool) -> list[dict[str, Any]]:
     return crossed(size=[SIZE], signal=SIGNALS, mode=MODES, tied=depth, grouped=depth, **means)
 
 
-LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=2, full=3, block=1)  # twelve in full, as in the paper
+LADDERS = Grid(experiment="depth_ladder", cells=ladders, quick=1, full=3, block=1)  # twelve in full, as in the paper
 SCHEDULED = Grid(
     experiment="parameterizations",
     cells=lambda quick: crossed(size=[SIZE], signal=SIGNALS, mode=MODES, p=[DEPTH]),

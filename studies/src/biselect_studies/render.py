@@ -1,15 +1,15 @@
 """From finished tasks to files: results.json, a table to read, a figure. Running and rendering are apart."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from io import BytesIO
 from math import isnan, nan
 from pathlib import Path
 
 from biselect.core.files import write_folder
-from biselect.errors import MissingDataError
+from biselect.errors import MissingDataError, MissingDependencyError
 from biselect.progress import progress_of
 from biselect.report.style import house_style
-from biselect_studies.forecast import keep_times
+from biselect_studies.forecast import keep_times, longest_first
 from biselect_studies.measured import measured
 from biselect_studies.on_device import OnDevice
 from biselect_studies.readings import UNEXPLAINED, Reading, read
@@ -56,6 +56,19 @@ def reproduce(
     results = study.results(collect(tasks, folder / CELLS), quick, measured(study, folder, quick))
     write(study, results, folder / name)
     return results
+
+
+def run_together(
+    studies: Iterable[Study], folder: Path, *, quick: bool = False, on: str = "local", progress: Progress | None = None
+) -> None:
+    """Do the tasks of many studies side by side, so that no core waits for the last task of each.
+
+    `reproduce` then finds them done. Studies that measure time, and those that lack a table or package, are left to it.
+    """
+    together = [study for study in studies if not study.timed and not study.absent()]
+    tasks = longest_first([task for study in together for task in study.tasks(quick)], folder, quick)
+    spent = run(tasks, folder / CELLS, on=on, progress=progress, leaving=(MissingDataError, MissingDependencyError))
+    keep_times(folder, quick, spent)
 
 
 def skip(name: str, folder: Path, reason: str, *, quick: bool) -> Results:

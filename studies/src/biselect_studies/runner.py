@@ -38,7 +38,12 @@ class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
 
 
 def run(
-    tasks: Sequence[Task], folder: Path, *, on: str = "local", progress: Progress | None = None
+    tasks: Sequence[Task],
+    folder: Path,
+    *,
+    on: str = "local",
+    progress: Progress | None = None,
+    leaving: tuple[type[BiselectError], ...] = (),
 ) -> dict[str, list[float]]:
     """Do all tasks whose results are not in the folder yet; gives the processor time of each, by experiment.
 
@@ -51,6 +56,7 @@ def run(
         folder: where results are kept.
         on: `local` (a process per core), `alone` (one task at a time), `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
         progress: called after every finished task.
+        leaving: errors whose tasks stay undone; any other ends the run.
     """
     unique = list(dict.fromkeys(tasks))
     check_folder(folder)
@@ -62,6 +68,10 @@ def run(
         progress(done, len(unique))
     spent: dict[str, list[float]] = {}
     for task, values, seconds in perform_all(pending, on):
+        if isinstance(values, leaving):
+            continue
+        if isinstance(values, BiselectError):
+            raise values
         _write(task, values, folder)
         spent.setdefault(task.experiment, []).append(seconds)
         done += 1
@@ -136,8 +146,11 @@ def _write(task: Task, values: Values, folder: Path) -> None:
     write_file(path, json.dumps(content, separators=(",", ":")))
 
 
-def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values, float]]:
-    """Every task with its values and the processor time it took, as they come; they travel back to be kept."""
+def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values | BiselectError, float]]:
+    """Every task with its values and the processor time it took, as they come; they travel back to be kept.
+
+    An error of ours takes the place of the values, so that it is not the end of the others.
+    """
     if on not in ("local", "alone", "ray") and not on.startswith(("dask://", "ray://")):
         raise InputError(f"cannot run on {on!r}; use local, alone, dask://HOST:PORT, ray or ray://HOST:PORT")
     if not tasks:
@@ -174,9 +187,13 @@ def _deaf_children() -> Iterator[None]:
         signal.pthread_sigmask(signal.SIG_SETMASK, heard)
 
 
-def _perform(task: Task) -> tuple[Task, Values, float]:
+def _perform(task: Task) -> tuple[Task, Values | BiselectError, float]:
     begin = time.process_time()
-    return task, task.perform(), time.process_time() - begin
+    try:
+        values: Values | BiselectError = task.perform()
+    except BiselectError as error:
+        values = error
+    return task, values, time.process_time() - begin
 
 
 @contextmanager

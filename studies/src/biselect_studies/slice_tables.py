@@ -136,6 +136,7 @@ AML = SliceTable(
     chosen=CHOSEN_SCORER,
     paper_map=PAPER_MAP,
     beside=aml.beside,
+    slices=aml.slices,
 )
 
 AML_RIVALS = {

@@ -28,9 +28,11 @@ FIRST, PLAIN = "joint against feature-first", "joint against baselines"
 """Families of comparisons that Holm's correction takes together; those under the map chosen are one more."""
 
 
-def slice_grid(experiment: str, cells: Callable[[bool], Iterable[Cell]]) -> Grid:
+def slice_grid(
+    experiment: str, cells: Callable[[bool], Iterable[Cell]], slices: int | Callable[[], int] = SLICES
+) -> Grid:
     """The paper's 25 slices of each cell, or 200; few tasks a cell, since each process makes whole windows first."""
-    return Grid(experiment=experiment, cells=cells, quick=PAPER_SLICES, full=SLICES, block=100)
+    return Grid(experiment=experiment, cells=cells, quick=PAPER_SLICES, full=slices, block=100)
 
 
 def paired(values: Values, first: str, second: str, units: str = "frauds") -> tuple[Comparison, Comparison]:
@@ -117,6 +119,7 @@ class SliceTable:
     paper_map: str = ""
     named: str = ""
     beside: Callable[[Entry], Entry] = lambda one: one
+    slices: int | Callable[[], int] = SLICES
 
     @property
     def labels(self) -> dict[str, str]:
@@ -138,7 +141,9 @@ class SliceTable:
     @property
     def main(self) -> Grid:
         """The paper's table."""
-        return slice_grid(self.experiment, lambda quick: [self.main_cell(size, quick) for size in self.sizes])
+        return slice_grid(
+            self.experiment, lambda quick: [self.main_cell(size, quick) for size in self.sizes], self.slices
+        )
 
     @property
     def grid(self) -> Grid:
@@ -148,7 +153,7 @@ class SliceTable:
             tried = [(size, quick, name, w) for w in ("buffer", "test") for name in self.maps for size in self.sizes]
             return [*self.main.cells(quick), *(self.choice_cell(*each) for each in tried)]
 
-        return slice_grid(self.experiment, cells)
+        return slice_grid(self.experiment, cells, self.slices)
 
     def choose(self, records: Records, size: int, quick: bool) -> tuple[str, str]:
         """Map and sequential rule of a size, from the buffer window alone."""

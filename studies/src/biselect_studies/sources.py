@@ -51,7 +51,18 @@ def _parts(source: bytes, path: Path) -> tuple[bytes, list[str], list[Path]]:
     for node in ast.walk(tree):
         if isinstance(node, DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
-    return hashlib.sha256(ast.dump(tree).encode()).digest(), names, files
+    return hashlib.sha256(_written_out(tree).encode()).digest(), names, files
+
+
+def _written_out(node: object) -> str:
+    """A tree as text that is the same in every Python: without empty parts, of which later versions have more.
+
+    Python 3.12 gave functions and classes a list of type parameters, for one.
+    """
+    if isinstance(node, ast.AST):
+        parts = (f"{name}={_written_out(part)}" for name, part in ast.iter_fields(node) if part not in (None, []))
+        return f"{type(node).__name__}({', '.join(parts)})"
+    return f"[{', '.join(map(_written_out, node))}]" if isinstance(node, list) else repr(node)
 
 
 def _files(tree: ast.Module, path: Path) -> list[Path]:

@@ -95,6 +95,7 @@ BUDGETS = (20, 50)
 CONDITIONS = [(menu, k) for menu in MENUS for k in BUDGETS]
 COLUMNS = ("Δ feature-first", "Δ budget-aware trigger", "Δ chance")
 MAPS = LABEL_FREE
+FEW_MAPS = MAPS[:3]  # that the quick form chooses among
 HEURISTIC = "greedy"
 WEIGHED = {**WEIGHING, HEURISTIC: "Greedy+LS", "exact": "exact joint optimum"}
 RANKED = {
@@ -116,18 +117,26 @@ def ranked_cell(menu: str, k: int, quick: bool) -> dict[str, Any]:
     return {**menu_cell(menu, k, quick, "test"), "methods": tuple(RANKED)}
 
 
+def maps(quick: bool) -> tuple[str, ...]:
+    """Scorers that are tried."""
+    return FEW_MAPS if quick else MAPS
+
+
 def menu_cells(quick: bool) -> list[dict[str, Any]]:
     """Every condition on both windows."""
-    scored = [menu_cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in MAPS for menu, k in CONDITIONS]
+    scored = [
+        menu_cell(menu, k, quick, w, name) for w in ("buffer", "test") for name in maps(quick) for menu, k in CONDITIONS
+    ]
     return [ranked_cell(menu, k, quick) for menu, k in CONDITIONS] + scored
 
 
-MENU_GRID = slice_grid("aml_menu", menu_cells)
+MENU_GRID = slice_grid("aml_menu", menu_cells, aml.slices)
 
 
 def chosen(records: Records, menu: str, k: int, quick: bool) -> tuple[str, str]:
     """Scorer and sequential rule of a condition, from the buffer window alone."""
-    return choose({name: records.of(menu_cell(menu, k, quick, "buffer", name)) for name in MAPS}, [HEURISTIC])
+    tried = {name: records.of(menu_cell(menu, k, quick, "buffer", name)) for name in maps(quick)}
+    return choose(tried, [HEURISTIC])
 
 
 def summarise_menu(records: Records, quick: bool) -> Findings:

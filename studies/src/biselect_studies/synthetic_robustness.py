@@ -40,7 +40,7 @@ def cells() -> list[dict[str, Any]]:
     return [*swept, CLEAN_SUM]
 
 
-GRID = Grid(experiment="perturbation", cells=lambda quick: cells(), quick=8, full=64, block=8)
+GRID = Grid(experiment="perturbation", cells=lambda quick: cells(), quick=4, full=64, block=8)
 
 
 def summarise_errors(records: Records, quick: bool) -> Findings:
@@ -120,7 +120,7 @@ def mechanism_cells() -> list[dict[str, Any]]:
     return found + [{**cell, "center": center} for center in CENTERS for cell in PROXIES]
 
 
-MECHANISMS = Grid(experiment="mechanism", cells=lambda quick: mechanism_cells(), quick=25, full=50, block=25)
+MECHANISMS = Grid(experiment="mechanism", cells=lambda quick: mechanism_cells(), quick=10, full=50, block=25)
 
 
 def summarise_mechanisms(records: Records, quick: bool) -> Findings:

@@ -143,7 +143,7 @@ def heatmap_cells() -> Iterator[dict[str, Any]]:
             yield {"N": n, "D": d, "noise": noise, "k": k, "m": m, "methods": methods}
 
 
-HEATMAPS = Grid(experiment="benchmark", cells=lambda quick: heatmap_cells(), quick=20, full=500, block=250)
+HEATMAPS = Grid(experiment="benchmark", cells=lambda quick: heatmap_cells(), quick=8, full=500, block=250)
 
 
 def summarise_heatmaps(records: Records, quick: bool) -> Findings:

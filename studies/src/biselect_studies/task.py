@@ -86,19 +86,21 @@ class Grid:
         experiment: as `Task` has it.
         cells: of the quick (True) or full form.
         quick: seeds of each cell in the quick form.
-        full: seeds of each cell in the full form.
+        full: seeds of each cell in the full form, or what tells it where it depends on the data at hand.
         block: seeds of one task.
     """
 
     experiment: str
     cells: Callable[[bool], Iterable[Cell]]
     quick: int
-    full: int
+    full: int | Callable[[], int]
     block: int
 
     def seeds(self, quick: bool) -> int:
         """Seeds of each cell."""
-        return self.quick if quick else self.full
+        if quick:
+            return self.quick
+        return self.full() if callable(self.full) else self.full
 
     def tasks(self, quick: bool) -> list[Task]:
         """The work of the quick (True) or full form."""

@@ -22,7 +22,7 @@ from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, share
 from biselect_studies.runner import Records
 from biselect_studies.study import Study, described
-from biselect_studies.task import Grid
+from biselect_studies.task import Grid, Task
 
 SECTORS = [
     Sector(n_samples=n, n_features=d, k=k, m=m)
@@ -101,10 +101,17 @@ class Statement:
         return records.of(self.cell(sector, point))[point.selector]
 
     @property
-    def grid(self) -> Grid:
-        """All points of all settings, then the curves; the paper has 800 trials."""
-        cells = [self.cell(s, point) for points in (self.points, CURVE) for s in SECTORS for point in points]
-        return Grid(experiment="recovery", cells=lambda quick: cells, quick=100, full=800, block=100)
+    def grids(self) -> tuple[Grid, Grid]:
+        """All points of all settings, with the paper's 800 trials, then the curves, which the paper does not draw."""
+        points, curves = ([self.cell(s, point) for s in SECTORS for point in each] for each in (self.points, CURVE))
+        return (
+            Grid(experiment="recovery", cells=lambda quick: points, quick=50, full=800, block=100),
+            Grid(experiment="recovery", cells=lambda quick: curves, quick=50, full=200, block=100),
+        )
+
+    def tasks(self, quick: bool) -> list[Task]:
+        """The trials of all points and curves."""
+        return [task for grid in self.grids for task in grid.tasks(quick)]
 
     def summarise(self, records: Records, quick: bool) -> Findings:
         """Recovery at every point, and along the curves."""
@@ -124,7 +131,7 @@ class Statement:
             for s in SECTORS
         }
         return Findings(
-            seeds=self.grid.seeds(quick),
+            seeds=self.grids[0].seeds(quick),
             cells=tuple(cells),
             notes=self.notes(self, cells),
             extra={"curves": curves, "thresholds": places},
@@ -132,7 +139,7 @@ class Statement:
 
     def study(self, name: str) -> Study:
         """The study of this statement."""
-        return described(name, tasks=self.grid.tasks, summarise=self.summarise, draw=draw)
+        return described(name, tasks=self.tasks, summarise=self.summarise, draw=draw)
 
 
 CURVE = [

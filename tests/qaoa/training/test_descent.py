@@ -1,43 +1,26 @@
 import numpy as np
-import pytest
 
-from biselect.qaoa.training.descent import batched_lbfgs
+from biselect.qaoa.training.descent import Watch, lbfgs, powell, random_local
 
-
-def test_lockstep_goes_down_as_far_as_one_by_one(ansatz):
-    starts = np.random.default_rng(0).uniform(-1, 1, size=(5, 8))
-    together = batched_lbfgs(
-        ansatz.many_with_gradients,
-        starts,
-        units=np.ones(8),
-        reach=np.full(8, np.pi),
-        evaluations=150,
-        expired=lambda: False,
-    )
-    for start, descent in zip(starts, together, strict=True):
-        slope = ansatz.value_and_gradient(descent.angles)[1]
-        inside = np.abs(descent.angles) < np.pi - 1e-9
-        assert np.abs(slope[inside]).max() < 0.02 * np.abs(ansatz.value_and_gradient(start)[1]).max()
-        assert descent.value == pytest.approx(ansatz.expectation(descent.angles))
-        assert descent.value < ansatz.expectation(start)
-        assert [value for _, value in descent.trace] == sorted((value for _, value in descent.trace), reverse=True)
-    trained = ansatz.train(lockstep=True, evaluations=300)
-    assert trained.evaluations <= 300
-    assert trained.value == pytest.approx(ansatz.train(evaluations=300).value, rel=0.1)
+CENTRE = np.array([0.4, 2.0])
+BOX = (0.0, 1.0)
 
 
-def test_lockstep_bears_starts_that_give_no_number():
-    def broken(vectors):
-        values = (vectors**2).sum(axis=1)
-        return np.where(vectors[:, 0] > 1, np.nan, values), 2 * vectors
+def bowl(angles):
+    return float(((angles - CENTRE) ** 2).sum())
 
-    good, bad = batched_lbfgs(
-        broken,
-        np.array([[0.5, 0.5], [2.0, 0.5]]),
-        units=np.ones(2),
-        reach=np.full(2, 3.0),
-        evaluations=20,
-        expired=lambda: False,
-    )
-    assert good.value < 1e-6 and not good.failed
-    assert bad.failed and bad.value == np.inf
+
+def test_each_way_down_stays_in_the_box_and_within_its_evaluations():
+    ways = {
+        "lbfgs": lambda watch: lbfgs(
+            lambda x: (bowl(x), 2 * (x - CENTRE)), np.full(2, 0.9), BOX, iterations=50, watch=watch
+        ),
+        "powell": lambda watch: powell(bowl, np.full(2, 0.9), BOX, tolerance=1e-3, watch=watch),
+        "random": lambda watch: random_local(bowl, np.full(2, 0.9), BOX, step=0.25, seed=0, watch=watch),
+    }
+    for name, way in ways.items():
+        found = way(Watch(most=80, expired=lambda: False))
+        np.testing.assert_allclose(found.angles, [0.4, 1.0], atol=0.05, err_msg=name)
+        assert found.evaluations <= 80 and not found.flat and found.value == bowl(found.angles)
+        first = way(Watch(most=80, expired=lambda: True))
+        assert first.evaluations == 1 and first.angles.tolist() == [0.9, 0.9]  # the start is always looked at

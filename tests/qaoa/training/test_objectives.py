@@ -19,14 +19,15 @@ def low(ansatz, rank=3):
 def test_gradients_of_objectives(problem, parts, start):
     ansatz = Ansatz(problem, 2, start=start)
     objective = Objective.of(parts, ansatz, threshold=low(ansatz), share=0.2)
-    angles = np.random.default_rng(2).normal(size=8)
-    value, slope = objective.value_and_gradient(ansatz, angles)
-    assert value == pytest.approx(objective.value(ansatz, angles))
-    for position in range(8):
-        step = np.zeros(8)
-        step[position] = 1e-6
-        difference = objective.value(ansatz, angles + step) - objective.value(ansatz, angles - step)
-        assert slope[position] == pytest.approx(difference / 2e-6, abs=1e-4)
+    batch = np.random.default_rng(2).normal(size=(2, 8))
+    values, slopes = objective.values_and_gradients(ansatz, batch)
+    for angles, value, slope in zip(batch, values, slopes, strict=True):
+        assert value == pytest.approx(objective.value(ansatz, angles))
+        for position in range(8):
+            step = np.zeros(8)
+            step[position] = 1e-6
+            difference = objective.value(ansatz, angles + step) - objective.value(ansatz, angles - step)
+            assert slope[position] == pytest.approx(difference / 2e-6, abs=1e-4)
 
 
 def test_objectives_are_what_they_are_called(ansatz):

@@ -1,11 +1,12 @@
 import numpy as np
 import pytest
 
-from biselect.errors import BiselectError
+from biselect.errors import BiselectError, InputError
 from biselect.qaoa import STRATEGIES, Ansatz
 from biselect.qaoa.training.search import Search
+from biselect.simulate.stopping import look
 
-OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -21,6 +22,28 @@ def test_seconds_end_a_training(ansatz):
     assert trained.seconds < 5 and trained.evaluations >= 1
     short = ansatz.train(strategy="ladder", seconds=1e-6)
     assert short.depth == 2 and len(short.angles) == 8
+
+
+def test_seconds_end_an_evaluation_that_takes_longer(ansatz, monkeypatch):
+    original = Ansatz.value_and_gradient
+    slow = []
+
+    def sometimes(self, *arguments):
+        slow.append(self)
+        while len(slow) == 101 or sometimes.from_the_first:
+            look(self.stop)
+        return original(self, *arguments)
+
+    sometimes.from_the_first = False
+    monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
+    trained = ansatz.train(seconds=0.5)
+    assert 32 <= trained.evaluations <= 200 and trained.seconds < 5 and np.isfinite(trained.energy)
+    sometimes.from_the_first = True
+    with pytest.raises(InputError, match=r"0\.3 s are too few to evaluate this circuit once; give more"):
+        ansatz.train(seconds=0.3)
+    assert ansatz.stop[0] == 0  # and the ansatz works as before
+    monkeypatch.undo()
+    assert ansatz.train(evaluations=3).evaluations <= 3
 
 
 def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
@@ -43,7 +66,7 @@ def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_progress_goes_on_without_a_budget(problem, strategy):
     told = []
-    options = {"polish": {"starts": [np.full(4, 0.3)] * 2}}.get(strategy, {})
+    options = {"polish": {"start_from": [np.full(4, 0.3)] * 2}}.get(strategy, {})
     Ansatz(problem, 1).train(strategy=strategy, progress=lambda done, _: told.append(done), **options)
     assert told == sorted(told) and 0 < told[0] < told[-1] <= 1
     if strategy != "multistart":  # which sets itself a budget and may stop below
@@ -60,7 +83,7 @@ def test_values_that_are_no_numbers_end_a_descent_not_the_training(ansatz, monke
         return (np.nan if calls[0] % 7 == 0 else value), slope
 
     monkeypatch.setattr(Ansatz, "value_and_gradient", sometimes)
-    trained = ansatz.train(evaluations=60)
+    trained = ansatz.train(objective="energy", evaluations=60)
     assert trained.value < ansatz.energies.mean() and "no finite number" in trained.notes[0]
     monkeypatch.setattr(Ansatz, "value_and_gradient", lambda self, *_: (np.nan, np.zeros(self.size)))
     with pytest.raises(BiselectError, match="no evaluation gave a finite number"):

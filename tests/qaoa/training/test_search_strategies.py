@@ -16,7 +16,7 @@ def test_small_budgets_keep_what_contained_schedules_found():
     for seed in range(6):
         ansatz = Ansatz(planted_problem((5, 4, 2, 2), 2.0, seed=seed), 2)
         for budget in (5, 12, 20):
-            trained = ansatz.train(strategy="continuation", evaluations=budget)
+            trained = ansatz.train(strategy="continuation", objective="energy", evaluations=budget)
             assert trained.value == pytest.approx(ansatz.expectation(trained.angles))
             value = {stage.schedule: stage.value for stage in trained.stages}
             for larger, inner in CONTAINED.items():
@@ -78,4 +78,4 @@ def test_multistart_finds_what_a_dense_scan_finds():
     ansatz = Ansatz(planted_problem((4, 3, 2, 1), 2.0, seed=1), 1, "tied")
     grid = np.linspace(-np.pi, np.pi, 61)
     scan = min(ansatz.expectation([gamma, beta]) for gamma in grid for beta in grid[::2])
-    assert ansatz.train(evaluations=400).value <= scan + 1e-6
+    assert ansatz.train(objective="energy", evaluations=400).value <= scan + 1e-6

@@ -1,13 +1,15 @@
 import json
+import sys
 
 import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
+from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
-from biselect.qaoa import STRATEGIES, Ansatz, train
+from biselect.qaoa import STRATEGIES, Ansatz, Training, train
 
-OPTIONS = {"polish": {"starts": [np.full(8, 0.3)]}}
+OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 
 
 def low(ansatz, rank=3):
@@ -26,9 +28,9 @@ def low(ansatz, rank=3):
         ({"objective": {"hit-rate": 1.0, "optimum": 1.0}, "threshold": 0.0}, "one of them"),
         ({"objective": "cvar", "share": 0.0}, "share"),
         ({"strategy": "prayer"}, "no strategy"),
-        ({"strategy": "polish"}, "starts="),
-        ({"strategy": "polish", "starts": [np.zeros(8), np.zeros(3)]}, "has 8 angles"),
-        ({"starts": [np.full(8, np.nan)]}, "finite"),
+        ({"strategy": "polish"}, "start_from="),
+        ({"strategy": "polish", "start_from": [np.zeros(8), np.zeros(3)]}, "has 8 angles"),
+        ({"start_from": [np.full(8, np.nan)]}, "finite"),
         ({"evaluations": 0}, "evaluations"),
         ({"seconds": -1.0}, "seconds"),
         ({"workers": 0}, "workers"),
@@ -72,7 +74,7 @@ def test_a_depth_is_a_whole_number(problem, depth):
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_every_strategy_improves_keeps_its_budget_and_its_word(ansatz, strategy):
-    trained = ansatz.train(strategy=strategy, evaluations=90, **OPTIONS.get(strategy, {}))
+    trained = ansatz.train(strategy=strategy, objective="energy", evaluations=90, **OPTIONS.get(strategy, {}))
     assert trained.evaluations <= 90
     assert trained.energy == pytest.approx(trained.value) == pytest.approx(ansatz.expectation(trained.angles))
     assert trained.energy < ansatz.energies.mean() - 0.5
@@ -106,9 +108,9 @@ def test_equal_energies_everywhere_give_a_note(strategy, objective):
 
 
 def test_a_stationary_start_is_not_called_a_flat_landscape(problem, ansatz):
-    trained = ansatz.train(strategy="polish", starts=[np.zeros(8)], evaluations=40)
+    trained = ansatz.train(strategy="polish", start_from=[np.zeros(8)], evaluations=40)
     assert "every start is a stationary point" in trained.notes[0] and "landscape" not in trained.notes[0]
-    assert ansatz.train(strategy="polish", starts=[np.full(8, 0.3)], evaluations=40).notes == ()
+    assert ansatz.train(strategy="polish", start_from=[np.full(8, 0.3)], evaluations=40).notes == ()
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -125,9 +127,11 @@ def test_a_start_without_any_hit_does_not_stop_the_others(problem):
     energies = ansatz.energies
     assert energies[0, 0] > low(ansatz)
     idle = np.zeros(4)  # the start state itself: p = 0 exactly
-    trained = ansatz.train(objective="hit-rate", threshold=low(ansatz), starts=[idle], evaluations=80)
+    trained = ansatz.train(objective="hit-rate", threshold=low(ansatz), start_from=[idle], evaluations=80)
     assert trained.hit_rate > 0.01 and trained.notes == ()
-    stuck = ansatz.train(strategy="polish", objective="hit-rate", threshold=low(ansatz), starts=[idle], evaluations=80)
+    stuck = ansatz.train(
+        strategy="polish", objective="hit-rate", threshold=low(ansatz), start_from=[idle], evaluations=80
+    )
     assert stuck.hit_rate == 0 and "no start gave any probability" in stuck.notes[0]
 
 
@@ -141,3 +145,55 @@ def test_the_smallest_problems(size):
 
 def test_train_is_a_function_too(ansatz):
     assert train(ansatz, evaluations=20).to_json() == ansatz.train(evaluations=20).to_json()
+
+
+def test_the_objective_follows_the_question(problem, ansatz, monkeypatch):
+    def asked(**how):
+        return ansatz.train(evaluations=20, **how).objective
+
+    best = float(ansatz.energies.min())
+    assert asked() == {"weights": {"hit-rate": 1.0}, "threshold": best, "share": 0.05}
+    assert asked(threshold=low(ansatz))["threshold"] == low(ansatz)
+    assert asked(strategy="depth-frontier")["weights"] == {"energy": 1.0}  # the paper's protocol for expected energies
+    monkeypatch.setattr(sys.modules["biselect.qaoa.training.train"], "SMALL", 10)
+    assert asked()["weights"] == {"energy": 1.0}  # nobody knows the optimum
+
+
+def test_fewer_hits_than_by_chance_are_told():
+    problem = planted_problem((5, 4, 2, 2), 2.0, seed=3)
+    ansatz = Ansatz(problem, 2, start="canonical")
+    near_the_start = np.array([0.0, 0.0, 0.0, 0.05] * 2)
+    stuck = ansatz.train(strategy="polish", objective="energy", start_from=near_the_start, evaluations=2)
+    assert ansatz.optimum_mass(stuck.angles) < 1 / ansatz.energies.size
+    assert "less often" in stuck.notes[0] and "uniform choice" in stuck.notes[0]
+    assert ansatz.train(evaluations=80).notes == ()
+
+
+def test_angles_that_change_nothing_are_named_and_zero():
+    coupling = np.random.default_rng(0).random((5, 4))
+    plain = SelectionProblem(coupling=coupling, k=2, m=2)
+    scored = SelectionProblem(coupling=coupling, sample_scores=np.arange(5.0), feature_scores=np.ones(4), k=2, m=2)
+    cases = [
+        (Ansatz(plain, 2), ("γ_S,1", "γ_F,1", "γ_S,2", "γ_F,2")),
+        (Ansatz(scored, 2), ("γ_F,1", "γ_F,2")),
+        (Ansatz(scored, 2, start="canonical"), ("γ_S,1", "γ_F,1", "γ_SF,1", "γ_F,2")),
+        (Ansatz(scored, 2, "layerwise", start="canonical"), ("γ_1",)),
+        (Ansatz(scored, 2, "tied", start="canonical"), ()),
+        (Ansatz(SelectionProblem(coupling=coupling, k=5, m=4), 1), ("γ_S,1", "γ_F,1", "γ_SF,1", "β_1")),
+    ]
+    for ansatz, names in cases:
+        for strategy in ("multistart", "threshold"):
+            trained = ansatz.train(strategy=strategy, evaluations=30)
+            assert trained.inert == names and Training.from_json(trained.to_json()).inert == names
+            idle = np.isin(ansatz.schedule.angle_names, names)
+            assert not trained.angles[idle].any()
+        angles = np.random.default_rng(1).normal(size=(2, ansatz.size))
+        assert ansatz.many_with_gradients(angles)[1][:, idle] == pytest.approx(0, abs=1e-12)
+        assert (np.abs(ansatz.many_with_gradients(angles)[1][:, ~idle]) > 1e-9).all()
+
+
+def test_a_search_in_single_precision_ends_in_double():
+    ansatz = Ansatz(planted_problem((6, 5, 2, 2), 2.0, seed=0), 2, backend="compiled")
+    trained = ansatz.train(evaluations=200)
+    assert trained.evaluations <= 200
+    assert trained.value == pytest.approx(-np.log(ansatz.optimum_mass(trained.angles) + 1e-12), rel=1e-12)

@@ -124,7 +124,7 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
 
 def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> SelectionProblem:
     warmth = manifest["mean_field_temperature"]
-    mask = hardware_mask(patch)
+    mask = hardware_mask(patch, placed)
     found = masked(placed, mask) if warmth is None else mean_field(placed, mask, float(warmth))
     if found.digest != manifest["surrogate_hash"]:
         raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")

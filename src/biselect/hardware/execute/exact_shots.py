@@ -15,13 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.sector import Sector, TooLargeError, unrank
+from biselect.core.rules import NO_RULES
+from biselect.core.sector import Sector, TooLargeError
 from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, Readout, Sampler
 from biselect.qaoa.starts import basis_state
 from biselect.simulate.backends import PLAIN_AMPLITUDES, check_memory, make_simulator
-from biselect.simulate.layers import Layers, Register
+from biselect.simulate.layers import Layers
 from biselect.simulate.measure import measure
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
 
@@ -77,10 +78,10 @@ def wide_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[Any], N
 def sector_shots(program: Program, shots: int, seed: Any) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Distinct bit strings over the logical qubits, and how often each was measured."""
     rows, columns, counts = measure(_shared_state(program), shots, seed)
-    n = program.n_samples
+    samples, features = program.registers()
     bits = np.zeros((len(counts), program.qubits), dtype=np.uint8)
-    np.put_along_axis(bits, unrank(rows, n, program.k), 1, axis=1)
-    np.put_along_axis(bits, n + unrank(columns, program.n_features, program.m), 1, axis=1)
+    np.put_along_axis(bits, samples.subsets[rows], 1, axis=1)
+    np.put_along_axis(bits, samples.n + features.subsets[columns], 1, axis=1)
     return bits, counts
 
 
@@ -95,13 +96,22 @@ def _wide_sampler(program: Program) -> WideSampler:
 
 
 def _sizes(program: Program) -> SelectionProblem:
-    """A problem of the program's sizes; energies come later, from the dense one."""
-    return SelectionProblem(coupling=np.zeros((program.n_samples, program.n_features)), k=program.k, m=program.m)
+    """A problem of the program's sizes and rules; energies come later, from the dense one."""
+    sector = sector_of(program)
+    return SelectionProblem(
+        coupling=np.zeros((program.n_samples, program.n_features)),
+        k=program.k,
+        m=program.m,
+        sample_rules=sector.sample_rules,
+        feature_rules=sector.feature_rules,
+    )
 
 
 def sector_of(program: Program) -> Sector:
-    """The choices that a program's budgets leave."""
-    return Sector(n_samples=program.n_samples, n_features=program.n_features, k=program.k, m=program.m)
+    """The choices that a program's budgets and rules leave."""
+    n, d = program.n_samples, program.n_features
+    rules = [NO_RULES if side is None else side.rules(size) for side, size in zip(program.sides, (n, d), strict=True)]
+    return Sector(n_samples=n, n_features=d, k=program.k, m=program.m, sample_rules=rules[0], feature_rules=rules[1])
 
 
 def check_sector(program: Program) -> None:
@@ -116,7 +126,7 @@ def check_sector(program: Program) -> None:
 
 
 def sector_state(program: Program) -> NDArray[Any]:
-    """C(N, k) × C(D, m) amplitudes, up to a global phase."""
+    """C(N, k) × C(D, m) amplitudes, or those that the rules leave, up to a global phase."""
     program.check_bound()
     check_sector(program)
     n, d = program.n_samples, program.n_features
@@ -137,8 +147,7 @@ def sector_state(program: Program) -> NDArray[Any]:
             pair=np.array([part.pair for part in parts]),
             mixing=np.array([part.beta for part in parts], dtype=np.float64),
         )
-        sides = (Register(n=n, chosen=program.k, classes=key[0]), Register(n=d, chosen=program.m, classes=key[1]))
-        state = make_simulator(problem, *sides, backend=backend, dtype=dtype).state(layers, state)
+        state = make_simulator(problem, *program.registers(key), backend=backend, dtype=dtype).state(layers, state)
     if state is None:
         shape = (problem.sector.sample_subsets, problem.sector.feature_subsets)
         return np.full(shape, problem.sector.size**-0.5, dtype=dtype)

@@ -28,11 +28,11 @@ MOST_QUBITS = 13  # a density matrix of 13 qubits takes 0.5 GiB in single precis
 
 @dataclass(frozen=True, kw_only=True)
 class RegisterMass:
-    """How much of the output keeps the budgets.
+    """How much of the output keeps the budgets, and the rules where there are any.
 
     Attributes:
-        samples: probability that k samples are read.
-        features: probability that m features are read.
+        samples: probability that k samples are read, as the rules allow.
+        features: probability that m features are read, likewise.
         readout: whether errors of the readout are in it.
         label: what this is.
     """
@@ -80,14 +80,15 @@ def register_mass(
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))
     compiled = compile_circuit(alone, target, layout, replace(path, coloured=False), angles=angles, seed=seed)
     masses = []
-    for bits, budget in ((range(program.n_samples), program.k), (range(program.n_samples, program.qubits), program.m)):
+    registers = (range(program.n_samples), range(program.n_samples, program.qubits))
+    for bits, side in zip(registers, program.registers(), strict=True):
         noisy = cut_noise(compiled, target, idle=idle, bits=bits)
         read = [compiled.clbits[bit] for bit in bits]
         found = distribution(noisy, read)
         if readout:
             found = read_out(found, noisy.confusion[read])
-        ones = np.array([state.bit_count() for state in range(found.size)])
-        masses.append(float(found[ones == budget].sum()))
+        states = (1 << side.subsets).sum(axis=1)
+        masses.append(float(found[states].sum()))
     return RegisterMass(samples=masses[0], features=masses[1], readout=readout)
 
 

@@ -1,7 +1,7 @@
 """Training: objectives, strategies and the search they share."""
 
-from biselect.qaoa.training.records import Training, load_angles
+from biselect.qaoa.training.records import Training
 from biselect.qaoa.training.search_strategies import STRATEGIES
-from biselect.qaoa.training.train import backend_for, train
+from biselect.qaoa.training.train import train
 
-__all__ = ["STRATEGIES", "Training", "backend_for", "load_angles", "train"]
+__all__ = ["STRATEGIES", "Training", "train"]

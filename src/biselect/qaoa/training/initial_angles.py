@@ -1,12 +1,16 @@
-"""Angles to start from: random ones in the problem's own units, ramps, and those of a shorter circuit."""
+"""Angles to start from: random ones in the problem's own units, ramps, those of other circuits and problems."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect.qaoa.cost_groups import CostGroup
 from biselect.qaoa.schedule import Schedule
 
 if TYPE_CHECKING:
@@ -17,6 +21,7 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 SCALES = (0.5, 1.0, np.pi / 2, np.pi)
 WIDER = 2.0
+REDRAWN = 0.3  # share of its angles that a hop draws anew
 ALIKE = 1e-12  # numbers this close, relative to the largest, are one number in other roundings
 
 
@@ -26,13 +31,63 @@ def units(ansatz: Ansatz | AnsatzSpec) -> Vector:
     Constants in scores and weights change nothing within the budgets, so only their spread counts. With these units
     a problem whose scores are all multiplied by ten is trained just as well.
     """
-    spreads = np.array(
-        [max(spread(part) for part in (group.sample, group.feature, group.pair)) for group in ansatz.groups]
-    )
+    spreads = _spreads(ansatz)
     drives = np.abs(ansatz.schedule.matrix[:, :-1]).sum(axis=0).T  # (free, groups)
     sums = drives @ spreads
     counts = (drives * (spreads > 0)).sum(axis=1)
     return np.divide(counts, sums, out=np.ones(len(sums)), where=sums > 0)
+
+
+def _spreads(ansatz: Ansatz | AnsatzSpec) -> Vector:
+    """How far the cost terms of each group differ."""
+    groups = ansatz.groups
+    return np.array([max(spread(part) for part in (group.sample, group.feature, group.pair)) for group in groups])
+
+
+def in_units(ansatz: Ansatz | AnsatzSpec, angles: Vector) -> Vector:
+    """Layer angles (p, G + 1), each γ times the spread of its cost terms: what problems of one kind have in common."""
+    return ansatz.schedule.expand(angles) * _layer_units(ansatz)
+
+
+def from_units(ansatz: Ansatz | AnsatzSpec, tables: Sequence[Vector]) -> list[Vector]:
+    """The free angles that come closest to layer angles in units, which may be of other problems and depths."""
+    schedule = ansatz.schedule
+    for table in tables:
+        if table.shape[1] != schedule.groups + 1:
+            raise InputError(
+                f"angles to start from have {table.shape[1] - 1} cost groups, and this circuit has {schedule.groups}"
+            )
+    scale, matrix = _layer_units(ansatz), np.linalg.pinv(schedule.matrix.reshape(-1, schedule.size))
+    return [matrix @ (stretched(table, schedule.depth) / scale).ravel() for table in tables]
+
+
+def _layer_units(ansatz: Ansatz | AnsatzSpec) -> Vector:
+    spreads = _spreads(ansatz)
+    return np.append(np.where(spreads > 0, spreads, 1.0), 1.0)
+
+
+def inert(ansatz: Ansatz) -> NDArray[np.bool_]:
+    """Which free angles change nothing that can be measured.
+
+    A γ whose phases are the same for all choices, the γ of the first layer where the start is a single choice, and
+    every angle where there is but one choice.
+    """
+    matters = np.ones((ansatz.schedule.depth, ansatz.schedule.groups + 1), dtype=bool)
+    matters[:, :-1] = [_tells_apart(group, ansatz.problem) for group in ansatz.groups]
+    if isinstance(ansatz.spec.start, tuple):
+        matters[0, :-1] = False
+    if ansatz.problem.sector.size == 1:
+        matters[:] = False
+    return ~np.asarray((ansatz.schedule.matrix * matters[..., None]).any(axis=(0, 1)))
+
+
+def _tells_apart(group: CostGroup, problem: SelectionProblem) -> bool:
+    """Whether some two choices differ in these terms; a register that is chosen whole is the same in all of them."""
+    all_samples, all_features = problem.k == problem.n_samples, problem.m == problem.n_features
+    pair = group.pair.sum(axis=0, keepdims=True) if all_samples else group.pair
+    pair = pair.sum(axis=1, keepdims=True) if all_features else pair
+    parts = (group.sample if not all_samples else pair * 0, group.feature if not all_features else pair * 0, pair)
+    return any(spread(part) > 0 for part in parts)
 
 
 def spread(part: NDArray[np.floating[Any]]) -> float:
@@ -49,16 +104,25 @@ def is_phase(ansatz: Ansatz) -> NDArray[np.bool_]:
     return np.asarray(np.any(ansatz.schedule.matrix[:, :-1] != 0, axis=(0, 1)))
 
 
-def random_start(ansatz: Ansatz, objective: Objective, seed: list[int]) -> Vector:
-    """Uniform angles, on a scale that is drawn too.
+def widths(ansatz: Ansatz, objective: Objective) -> Vector:
+    """How far random angles reach on scale 1; angles that change nothing stay 0.
 
     Where a hit rate is sought phases are drawn twice as wide: few choices must be told from all others, and larger
     phases tell them apart.
     """
-    rng = np.random.default_rng(seed)
-    scale = SCALES[rng.integers(len(SCALES))]
     wide = np.where(is_phase(ansatz) & ("hit-rate" in objective.weights), WIDER, 1.0)
-    return scale * rng.uniform(-1, 1, size=ansatz.size) * wide * units(ansatz)
+    return np.where(inert(ansatz), 0.0, wide * units(ansatz))
+
+
+def random_start(wide: Vector, rng: np.random.Generator) -> Vector:
+    """Uniform angles within `widths`, on a scale that is drawn too."""
+    scale = SCALES[rng.integers(len(SCALES))]
+    return scale * rng.uniform(-1, 1, size=len(wide)) * wide
+
+
+def hop(wide: Vector, angles: Vector, rng: np.random.Generator) -> Vector:
+    """Angles of which some are drawn anew."""
+    return np.where(rng.random(len(angles)) < REDRAWN, random_start(wide, rng), angles)
 
 
 def ramp(ansatz: Ansatz | AnsatzSpec, height: float, sign: int) -> Vector:

@@ -13,7 +13,7 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import number
 from biselect.errors import InputError
 from biselect.qaoa.training.initial_angles import spread
-from biselect.simulate.layers import Observable, energy_scale, rounding_slack
+from biselect.simulate.layers import ENERGY, Observable, energy_scale, rounding_slack
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -32,9 +32,8 @@ class Objective:
         share: of the distribution, over which CVaR is taken.
         centre: taken from energies before they enter a blend; zero where the objective has one part only.
         scale: by which they are divided: with these two they enter as -α, the same on every problem.
-        zero: about where values lie; what a search sees is (value - zero) / unit.
-        unit: about how far values differ: the spread of energies, or 1 for logarithms and blends. With these two a
-            search and its tolerances are the same in any unit of energy.
+        unit: about how far values differ: the spread of energies, or 1 for logarithms and blends. With it a search and
+            its tolerances are the same in any unit of energy.
     """
 
     weights: Mapping[str, float]
@@ -42,7 +41,6 @@ class Objective:
     share: float = 0.05
     centre: float = 0.0
     scale: float = 1.0
-    zero: float = 0.0
     unit: float = 1.0
 
     @classmethod
@@ -54,70 +52,59 @@ class Objective:
         if "optimum" in weights:
             threshold = float(ansatz.energies.min())
             weights["hit-rate"] = weights.pop("optimum")
-        centre, scale, zero, unit = 0.0, 1.0, 0.0, 1.0
+        centre, scale, unit = 0.0, 1.0, 1.0
         if len(weights) == 1 and "hit-rate" not in weights:
             (weight,) = weights.values()
-            mean, deviation = _energy_moments(ansatz.problem)
-            zero, unit = weight * mean, weight * deviation
+            unit = weight * _energy_spread(ansatz.problem)
         elif set(weights) & {"energy", "cvar"}:
             centre = float(ansatz.energies.mean())
             reach = centre - float(ansatz.energies.min())
             if reach > rounding_slack(energy_scale(ansatz.problem), np.float64):
                 scale = reach
-        return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale, zero=zero, unit=unit)
+        return cls(weights=weights, threshold=threshold, share=share, centre=centre, scale=scale, unit=unit)
 
     def value(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> float:
         """The objective at some angles, without its gradient."""
-        total = 0.0
-        for part, weight in self.weights.items():
-            if part == "hit-rate":
-                total -= weight * float(np.log(max(ansatz.expectation(angles, self.hits), 0.0) + FLOOR))
-            else:
-                found = ansatz.expectation(angles) if part == "energy" else ansatz.cvar(angles, self.share)
-                total += weight * (found - self.centre) / self.scale
-        return total
+        found = {part: np.array([ansatz.expectation(angles, self.observable(part))]) for part in self.weights}
+        return float(sum(self._lowered(part, values)[0][0] for part, values in found.items()))
 
-    def value_and_gradient(self, ansatz: Ansatz, angles: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        """The objective and its gradient by the free angles, one adjoint sweep for each part."""
-        total, slope = 0.0, np.zeros(ansatz.size)
-        for part, weight in self.weights.items():
-            if part == "hit-rate":
-                rate, by_angle = ansatz.value_and_gradient(angles, self.hits)
-                floored = max(rate, 0.0) + FLOOR
-                total -= weight * float(np.log(floored))
-                slope -= weight / floored * by_angle
-            else:
-                cvar = part == "cvar"
-                found, by_angle = (
-                    ansatz.cvar_and_gradient(angles, self.share) if cvar else ansatz.value_and_gradient(angles)
-                )
-                total += weight * (found - self.centre) / self.scale
-                slope += weight / self.scale * by_angle
+    def values_and_gradients(
+        self, ansatz: Ansatz, angles: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The objective and its gradient by the free angles for a batch, (batch, size)."""
+        total, slope = np.zeros(len(angles)), np.zeros(angles.shape)
+        for part in self.weights:
+            values, by_angle = ansatz.many_with_gradients(angles, self.observable(part))
+            lowered, factor = self._lowered(part, values)
+            total += lowered
+            slope += factor[:, None] * by_angle
         return total, slope
 
-    @property
-    def hits(self) -> Observable:
-        """The projector on energies at or below the threshold."""
-        assert self.threshold is not None
-        return Observable(kind="hit", threshold=self.threshold)
+    def _lowered(self, part: str, values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """What a part adds to the objective, and the derivative of that by the part's own value."""
+        weight = self.weights[part]
+        if part == "hit-rate":
+            floored = np.maximum(values, 0.0) + FLOOR
+            return -weight * np.log(floored), -weight / floored
+        return weight * (values - self.centre) / self.scale, np.full(len(values), weight / self.scale)
 
-    @property
-    def is_energy(self) -> bool:
-        """Whether this is the expected energy and nothing else: what a GPU runs in batches."""
-        return dict(self.weights) == {"energy": 1.0}
+    def observable(self, part: str) -> Observable:
+        """What is measured for a part."""
+        if part == "hit-rate":
+            assert self.threshold is not None
+            return Observable(kind="hit", threshold=self.threshold)
+        return ENERGY if part == "energy" else Observable(kind="cvar", share=self.share)
 
     def describe(self) -> dict[str, Any]:
         """Plain data that tells objectives apart."""
         return {"weights": dict(self.weights), "threshold": self.threshold, "share": self.share}
 
 
-def _energy_moments(problem: SelectionProblem) -> tuple[float, float]:
-    """Mean of all energies, and about their standard deviation; the size of the energies where they are all alike."""
+def _energy_spread(problem: SelectionProblem) -> float:
+    """About the standard deviation of all energies; the size of the energies where they are all alike."""
     k, m, pairs = problem.k, problem.m, problem.coupling_weight * problem.coupling.astype(np.float64)
     terms = ((k, problem.sample_scores), (m, problem.feature_scores), (k * m, pairs))
-    mean = -sum(count * float(np.mean(part)) for count, part in terms)
-    deviation = sum(np.sqrt(count) * spread(part) for count, part in terms)
-    return mean, deviation or energy_scale(problem) or 1.0
+    return sum(np.sqrt(count) * spread(part) for count, part in terms) or energy_scale(problem) or 1.0
 
 
 def _checked(

@@ -3,7 +3,7 @@
 import json
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, Self
@@ -16,8 +16,12 @@ from biselect.core.files import write_file
 from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import AlteredWarning, InputError
 
-ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-2", "biselect-training-2"
+ANGLES_FORMAT, CHECKPOINT_FORMAT = "biselect-angles-3", "biselect-training-3"
 HEAD = b'{"format": "biselect-training-'  # how the file of a checkpoint begins, of any release
+Vector = NDArray[np.float64]
+Batch = tuple[Vector, Vector]
+Evaluate = Callable[[Vector], Batch]
+MOST_KEPT = 100_000  # numbers of one round: more are evaluated faster than written
 PAUSE = 1.0  # seconds between two writings of a checkpoint: what a kill may cost
 
 
@@ -69,6 +73,9 @@ class Training:
         depth: p, how many layers.
         angle_names: what each angle is.
         angles: the free angles.
+        inert: names of the angles that change nothing that can be measured; they are 0.
+        in_units: layer angles (p, G + 1), each γ times the spread of its cost terms: what `start_from` takes to another
+            problem, depth or schedule.
         objective: parts and weights, threshold and share.
         value: the objective at the angles; lower is better, a hit rate counts as -log p.
         energy: expected energy at the angles.
@@ -78,7 +85,7 @@ class Training:
         evaluations: calls of the objective. One with its gradient counts as one; it takes about three times as long.
         trace: (evaluations, value) of every improvement within the depth and schedule then worked on.
         stages: the best of every depth and schedule on the way, in order; the last is the answer.
-        notes: what a reader should know: a flat landscape, a threshold out of reach.
+        notes: what a reader should know: a flat landscape, a threshold out of reach, fewer hits than by uniform choice.
         seconds: how long it took; not part of the stored form.
     """
 
@@ -87,6 +94,8 @@ class Training:
     depth: int
     angle_names: tuple[str, ...]
     angles: NDArray[np.float64]
+    inert: tuple[str, ...]
+    in_units: NDArray[np.float64]
     objective: Mapping[str, Any]
     value: float
     energy: float
@@ -116,7 +125,8 @@ class Training:
         """Plain data without a clock: the same for the same input and seed."""
         plain = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "seconds"}
         stages = [_plain(stage) for stage in self.stages]
-        return {"format": ANGLES_FORMAT, **plain, "angles": self.angles.tolist(), "stages": stages}
+        arrays = {"angles": self.angles.tolist(), "in_units": self.in_units.tolist()}
+        return {"format": ANGLES_FORMAT, **plain, **arrays, "stages": stages}
 
     def to_json(self, path: str | Path | None = None) -> str:
         """JSON text; written to a file too where a path is given."""
@@ -138,6 +148,8 @@ class Training:
             given = {item.name: content[item.name] for item in fields(cls) if item.name != "seconds"}
             given |= {
                 "angles": np.array(content["angles"], dtype=np.float64),
+                "in_units": np.array(content["in_units"], dtype=np.float64),
+                "inert": tuple(content["inert"]),
                 "stages": tuple(Stage(**_restored(stage)) for stage in content["stages"]),
                 "trace": _trace(content),
                 "angle_names": tuple(content["angle_names"]),
@@ -190,6 +202,8 @@ class OtherTrainingError(InputError):
 class Checkpoint:
     """Results of descents by name. A strategy runs again from its beginning and finds here what is done already.
 
+    Descents in lock-step are done all at once, so what was evaluated in their round is kept too until they are.
+
     Args:
         path: the file; None keeps nothing.
         task: plain data that a training shares with the file it takes up, or else is refused.
@@ -200,6 +214,7 @@ class Checkpoint:
         self.task = json.loads(json.dumps(task))
         self.done: dict[str, Descent] = {}
         self.seconds = 0.0
+        self._round, self._evaluated = "", list[Batch]()
         self._written = time.monotonic()
         if self.path is not None:
             if not self.path.parent.is_dir():
@@ -220,6 +235,11 @@ class Checkpoint:
                     name: Descent(**_restored(entry) | {"trace": _trace(entry)})
                     for name, entry in content["done"].items()
                 }
+                evaluated = [
+                    (np.array(values, dtype=np.float64), np.array(slopes, dtype=np.float64))
+                    for values, slopes in content["evaluated"]
+                ]
+                name = str(content["round"])
                 other = [name for name in self.task if task.get(name) != self.task[name]]
         except InputError as error:
             if not self._is_ours():
@@ -228,7 +248,7 @@ class Checkpoint:
             return
         if other:
             raise OtherTrainingError(self.path, other)
-        self.done, self.seconds = done, seconds
+        self.done, self.seconds, self._round, self._evaluated = done, seconds, name, evaluated
 
     def _is_ours(self) -> bool:
         """Whether a file that cannot be used was a checkpoint, which may be written anew, and not a file of the user.
@@ -241,15 +261,41 @@ class Checkpoint:
 
     def add(self, name: str, descent: Descent, seconds: float) -> None:
         """Keep a result; `seconds` is what the whole training has taken so far."""
-        self.done[name], self.seconds = descent, seconds
+        self.done[name] = descent
+        self._keep(seconds)
+
+    def _keep(self, seconds: float) -> None:
+        self.seconds = seconds
         if time.monotonic() - self._written >= PAUSE:
             self.write()
+
+    def during(self, name: str, evaluate: Evaluate, seconds: Callable[[], float]) -> Evaluate:
+        """The same evaluation for a round in lock-step: what this round has evaluated before is given again."""
+        again = iter(list(self._evaluated) if name == self._round else [])
+        if name != self._round:
+            self._round, self._evaluated = name, []
+        kept = sum(slopes.size for _, slopes in self._evaluated)
+
+        def evaluate_or_recall(angles: Vector) -> Batch:
+            nonlocal kept
+            for found in again:
+                return found
+            found = evaluate(angles)
+            kept += found[1].size if np.isfinite(found[0]).all() and np.isfinite(found[1]).all() else MOST_KEPT
+            if self.path is not None and kept < MOST_KEPT:
+                self._evaluated.append(found)
+                self._keep(seconds())
+            return found
+
+        return evaluate_or_recall
 
     def write(self) -> None:
         """Replace the file, whole or not at all."""
         if self.path is None:
             return
         done = {name: _plain(descent) for name, descent in self.done.items()}
+        evaluated = [[values.tolist(), slopes.tolist()] for values, slopes in self._evaluated]
         content = {"format": CHECKPOINT_FORMAT, "task": self.task, "seconds": self.seconds, "done": done}
+        content |= {"round": self._round, "evaluated": evaluated}
         write_file(self.path, json.dumps(seal(content)))
         self._written = time.monotonic()

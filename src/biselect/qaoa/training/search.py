@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from itertools import islice
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from biselect.progress import Progress
-from biselect.qaoa.training.descent import CALLS_PER_ITERATION, Watch, batched_lbfgs, lbfgs
-from biselect.qaoa.training.initial_angles import is_phase, units
+from biselect.qaoa.training.descent import Watch
+from biselect.qaoa.training.initial_angles import inert, is_phase, units
+from biselect.qaoa.training.lockstep import Lockstep
 from biselect.qaoa.training.objectives import Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Stage
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -28,26 +28,21 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 Method = Callable[["Ansatz", Vector, int, Watch], Descent]
 """From an ansatz, a start, the start's number and a watch to a descent."""
+Crew = SimpleQueue["Ansatz"]
+Given = TypeVar("Given")
+Found = TypeVar("Found")
 
-FEWEST = 5  # evaluations below which no further start begins
-BATCH = 256  # starts that go down in lock-step where only time limits them
-
-
-class Job(NamedTuple):
-    """A start to follow: its name in the checkpoint, its angles, its number."""
-
-    key: str
-    start: Vector
-    number: int
+FINE, COARSE = 1e-10, 1e-6  # gains, in units of the objective, that end a descent in double and in single precision
+PIECES = {"compiled": (1 << 20, 64), "gpu": (1 << 26, 1 << 14)}
+"""Amplitudes and circuits that one call evaluates at most, where it is a batch; time is looked at between calls."""
 
 
 @dataclass(eq=False)
 class Search:
     """Runs descents, takes up their results in the order of their starts, and keeps count of what they cost.
 
-    Results are taken up in the order of their starts, and whether a start still fits into the budget depends only on
-    those before it, so with a budget of evaluations the number of workers changes nothing. The arguments are those of
-    `train`, checked.
+    What a descent finds does not depend on who runs it nor on the descents beside it, so with a budget of evaluations
+    the number of workers changes nothing. The arguments are those of `train`, checked.
     """
 
     ansatz: Ansatz
@@ -57,7 +52,6 @@ class Search:
     seconds: float | None
     seed: int
     workers: int
-    in_lockstep: bool
     checkpoint: Checkpoint
     progress: Progress | None
 
@@ -65,11 +59,17 @@ class Search:
         self.spent, self.flat, self.failed = 0, True, False
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
-        self._best, self._over, self._passed = np.inf, False, 0.0
+        self._best, self._passed, self._over = np.inf, 0.0, False
+        self._pieces, self._piece = 0, 0.0  # how many, and seconds of the fastest; the first may have been compiling
         self._begin = time.perf_counter() - self.checkpoint.seconds
-        self._free: SimpleQueue[Ansatz] = SimpleQueue()  # those that no descent is using
-        for worker in range(self.workers):
-            self._free.put(self.ansatz.with_own_simulator() if worker else self.ansatz)
+        self._crews: dict[np.dtype[Any], Crew] = {}
+        self._pool = ThreadPoolExecutor(self.workers) if self.workers > 1 else None
+
+    def close(self) -> None:
+        """End whatever the workers still do; nobody needs it."""
+        self._over = True
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
 
     @property
     def elapsed(self) -> float:
@@ -79,47 +79,77 @@ class Search:
     def descend(
         self,
         name: str,
-        starts: Iterable[Vector],
+        starts: Sequence[Vector],
         *,
-        iterations: int,
+        rounds: int,
+        halvings: Sequence[int] = (),
         ansatz: Ansatz | None = None,
-        reach: float | None = None,
+        coarse: bool = False,
         share: float = 1.0,
         must: bool = True,
     ) -> list[Descent]:
-        """L-BFGS-B from each start, best first; equal values keep the order of their starts.
+        """Down from all starts in lock-step, best first; equal values keep the order of their starts.
+
+        The box is ±π for a β and ±2π units for a γ.
 
         Args:
             name: of this round, for the checkpoint.
-            starts: angles; an endless iterator is drawn from while the budget lasts.
-            iterations: of one descent.
+            starts: angles.
+            rounds: evaluations of one start at most.
+            halvings: after so many evaluations only the better half goes on.
             ansatz: of these angles, where it is not the one that is trained.
-            reach: the box is ±reach for every angle; by default ±π for a β and ±2π units for a γ.
-            share: of the whole budget, after which no start of this round begins.
-            must: whether the first start is followed even when nothing is left, for one evaluation.
+            coarse: whether single precision will do.
+            share: of the whole budget, after which this round ends.
+            must: whether the first start is evaluated even when nothing is left.
         """
+        if not self._begins(share, must):
+            return []
+        if must and self.spent and self.seconds is not None:
+            self.ansatz.stop.fill(0)  # time may be up, but what was found before is not lost for one evaluation
         trained = self.ansatz if ansatz is None else ansatz
-        steps = units(trained)
-        free = np.where(is_phase(trained), 2 * np.pi * steps, np.pi)
-        box = free if reach is None else np.full(trained.size, reach)
-        scale = steps if reach is None else np.ones(trained.size)
-        # a protocol with a box of its own takes energies, like angles, as they are
-        zero, unit = (self.objective.zero, self.objective.unit) if reach is None else (0.0, 1.0)
-        how: dict[str, Any] = {"units": scale, "reach": box, "unit": unit}
+        kept = np.array(starts[: max(1, self._room(share))])
+        keys = [f"{name}/{number}" for number in range(len(kept))]
+        found = [self.checkpoint.done[key] for key in keys if key in self.checkpoint.done]
+        if len(found) < len(keys):
+            dtype = np.complex64 if coarse and trained.backend in ("compiled", "gpu") else trained.dtype
+            steps = units(trained)
+            evaluate = partial(self._evaluate, trained, self._crew(dtype), share)
+            try:
+                lockstep = Lockstep(
+                    self.checkpoint.during(name, evaluate, lambda: self.elapsed),
+                    kept,
+                    units=steps,
+                    reach=np.where(is_phase(trained), 2 * np.pi * steps, np.pi),
+                    unit=self.objective.unit,
+                    tolerance=FINE if np.dtype(dtype) == np.complex128 else COARSE,
+                )
+            except OutOfTimeError:
+                if must:
+                    raise
+                return []
+            with suppress(OutOfTimeError):
+                self._go_down(lockstep, rounds, halvings, share)
+            found = lockstep.descents()
+        for key, descent in zip(keys, found, strict=False):  # fewer where time was up before each had its first turn
+            self._take(key, descent)
+        return self._finished(found, share)
 
-        def method(on: Ansatz, start: Vector, number: int, watch: Watch) -> Descent:
-            slope = partial(self.objective.value_and_gradient, on)
-            return lbfgs(slope, start, iterations=iterations, watch=watch, zero=zero, **how)
+    def _go_down(self, lockstep: Lockstep, rounds: int, halvings: Sequence[int], share: float) -> None:
+        room = self._room(share)
+        for done in range(1, rounds):
+            if done in halvings:
+                lockstep.keep((len(lockstep.live) + 1) // 2)
+            spent = int(lockstep.evaluations.sum())
+            lockstep.keep(max(0, room - spent))
+            if not len(lockstep.live) or self._expired(share):
+                return
+            lockstep.step()
+            self._tell(share, done / rounds, spent, lockstep.best)
 
-        cap = max(2, round(iterations * CALLS_PER_ITERATION) + 2)
-        if self.in_lockstep:
-            return self._together(name, starts, trained, cap, share, must, **how)
-        return self.run(name, starts, method, cap=cap, ansatz=trained, share=share, must=must)
-
-    def run(
+    def each(
         self,
         name: str,
-        starts: Iterable[Vector],
+        starts: Sequence[Vector],
         method: Method,
         *,
         cap: int,
@@ -127,53 +157,51 @@ class Search:
         share: float = 1.0,
         must: bool = True,
     ) -> list[Descent]:
-        """Any method from each start, of `cap` evaluations at most each; see `descend` for the rest."""
-        trained = self.ansatz if ansatz is None else ansatz
+        """A method of its own from each start, `cap` evaluations at most each; see `descend` for the rest."""
         if not self._begins(share, must):
             return []
-        if isinstance(starts, Sequence):
-            cap = min(cap, max(1, self._room(share) // max(1, len(starts))))
-        jobs = (Job(f"{name}/{number}", start, number) for number, start in enumerate(starts))
+        trained = self.ansatz if ansatz is None else ansatz
+        kept = starts[: max(1, self._room(share))]
+        most = min(cap, max(1, self._room(share) // len(kept)))
+        crew = self._crew(trained.dtype)
 
-        def follow(job: Job, most: int) -> Descent | None:
-            if job.key in self.checkpoint.done:
-                return self.checkpoint.done[job.key]
-            if job.number and self._expired(share):
+        def follow(number: int) -> Descent | None:
+            key = f"{name}/{number}"
+            if key in self.checkpoint.done:
+                return self.checkpoint.done[key]
+            if number and self._expired(share):
                 return None
-            worker = self._free.get()
+            watch = Watch(most=most, expired=lambda: self._expired(share), unit=self.objective.unit)
             try:
-                watch = Watch(
-                    most=max(1, min(most, cap)), expired=lambda: self._expired(share), unit=self.objective.unit
-                )
-                return method(worker.with_schedule(trained.schedule), job.start, job.number, watch)
-            finally:
-                self._free.put(worker)
+                return _with_worker(crew, trained, lambda on: method(on, kept[number], number, watch))
+            except OutOfTimeError:
+                return watch.descent(kept[number]) if watch.evaluations else None
 
         found: list[Descent] = []
-        with closing(self._in_order(jobs, lambda job: follow(job, self._room(share)))) as descents:
-            for job, descent in descents:
-                room = self._room(share)
-                if descent is None or (found and room < FEWEST):
-                    break
-                if found and descent.evaluations > room:  # it began before the starts ahead of it had spent theirs
-                    descent = follow(job, room)
-                    if descent is None:  # no time is left to run it again
-                        break
-                self._take(job.key, descent)
-                found.append(descent)
-                self._tell(share, len(found) / len(starts) if isinstance(starts, Sequence) else 0.0)
+        for number, descent in enumerate(self._in_order(follow, range(len(kept)))):
+            if descent is None:
+                break
+            self._take(f"{name}/{number}", descent)
+            found.append(descent)
+            self._tell(share, len(found) / len(kept))
+        if must and not found:
+            raise OutOfTimeError
         return self._finished(found, share)
+
+    def left(self, share: float = 1.0) -> bool:
+        """Whether something is left of a share of the budget; always, where there is none."""
+        return self._room(share) >= 1 and not self._expired(share)
 
     def _begins(self, share: float, must: bool) -> bool:
         """Whether a round of descents begins: it must, or something is left for it."""
-        self._over = False
-        if not must and (self._room(share) < 1 or self._expired(share)):
+        if not must and not self.left(share):
             return False
         self._best = np.inf
         return True
 
     def _finished(self, found: list[Descent], share: float) -> list[Descent]:
         """The descents of a round, best first; equal values keep the order of their starts."""
+        self._tell(share, 1.0)
         self._passed = share
         return sorted(found, key=lambda descent: descent.value)
 
@@ -182,53 +210,54 @@ class Search:
         return 1 << 40 if self.evaluations is None else int(share * self.evaluations) - self.spent
 
     def _expired(self, share: float) -> bool:
-        return self._over or (self.seconds is not None and self.elapsed >= share * self.seconds)
+        """Whether nothing more shall begin: time is up, or would be before another piece and the final figures."""
+        if self._over or self.seconds is None:
+            return self._over
+        return self.elapsed >= share * self.seconds or self.elapsed + 2 * self._piece >= self.seconds
 
-    def _in_order(
-        self, jobs: Iterator[Job], follow: Callable[[Job], Descent | None]
-    ) -> Generator[tuple[Job, Descent | None]]:
-        """Descents in the order of their starts; None for one that had no time to begin."""
-        if self.workers == 1:
-            yield from ((job, follow(job)) for job in jobs)
-            return
-        with ThreadPoolExecutor(self.workers) as pool:
-            ahead: deque[tuple[Job, Future[Descent | None]]] = deque()
+    def _evaluate(self, trained: Ansatz, crew: Crew, share: float, angles: Vector) -> tuple[Vector, Vector]:
+        """The objective and its gradient for a batch, shared among the workers; where time is up, for its first rows.
+
+        The first piece is always evaluated.
+        """
+        amplitudes, most = PIECES.get(trained.backend, (0, 1))
+        rows = min(max(1, amplitudes // trained.problem.sector.size), most)
+
+        def piece(at: int) -> tuple[Vector, Vector] | None:
+            if at and self._expired(share):
+                return None
+            part, begin = angles[at : at + rows], time.perf_counter()
             try:
-                while True:
-                    for job in islice(jobs, self.workers + 1 - len(ahead)):
-                        ahead.append((job, pool.submit(follow, job)))
-                    if not ahead:
-                        return
-                    job, future = ahead.popleft()
-                    yield job, future.result()
-            finally:
-                self._over = True  # descents that began ahead end at once; nobody needs them
-                for _, future in ahead:
-                    future.cancel()
+                found = _with_worker(crew, trained, lambda on: self.objective.values_and_gradients(on, part))
+            except OutOfTimeError:
+                if at == 0:
+                    raise
+                return None
+            took = time.perf_counter() - begin
+            self._piece = 0.0 if self._pieces == 0 else took if self._pieces == 1 else min(took, self._piece)
+            self._pieces += 1
+            return found
 
-    def _together(
-        self, name: str, starts: Iterable[Vector], ansatz: Ansatz, cap: int, share: float, must: bool, **how: Any
-    ) -> list[Descent]:
-        """All starts at once, one evaluation of all of them at a time."""
-        if not self._begins(share, must):
-            return []
-        wanted = list(islice(starts, BATCH if self.evaluations is None else max(1, self._room(share) // cap)))
-        keys = [f"{name}/{number}" for number in range(len(wanted))]
-        if all(key in self.checkpoint.done for key in keys):
-            found = [self.checkpoint.done[key] for key in keys]
-        else:
-            rounds = min(cap, max(1, self._room(share) // len(wanted)))
-            found = batched_lbfgs(
-                ansatz.many_with_gradients,
-                np.array(wanted),
-                evaluations=rounds,
-                expired=lambda: self._expired(share),
-                **how,
-            )
-        for key, descent in zip(keys, found, strict=True):
-            self._take(key, descent)
-        self._tell(share, 1.0)
-        return self._finished(found, share)
+        found = []
+        for part in self._in_order(piece, range(0, len(angles), rows)):
+            if part is None:
+                break
+            found.append(part)
+        return np.concatenate([values for values, _ in found]), np.concatenate([slopes for _, slopes in found])
+
+    def _in_order(self, work: Callable[[Given], Found], given: Iterable[Given]) -> Iterator[Found]:
+        return map(work, given) if self._pool is None else self._pool.map(work, given)
+
+    def _crew(self, dtype: Any) -> Crew:
+        """A simulator of this precision for each worker, to be taken and given back."""
+        precision = np.dtype(dtype)
+        if precision not in self._crews:
+            crew: Crew = SimpleQueue()
+            for worker in range(self.workers):
+                own = precision == self.ansatz.dtype and not worker
+                crew.put(self.ansatz if own else self.ansatz.with_own_simulator(precision))
+            self._crews[precision] = crew
+        return self._crews[precision]
 
     def _take(self, key: str, descent: Descent) -> None:
         for count, value in descent.trace:
@@ -241,19 +270,30 @@ class Search:
         if key not in self.checkpoint.done:
             self.checkpoint.add(key, descent, self.elapsed)
 
-    def _tell(self, share: float, part: float) -> None:
+    def _tell(self, share: float, part: float, under_way: int = 0, best: float = np.inf) -> None:
         """Report how much of the budget is used; without one, how many of the rounds and of this one's starts."""
         if self.progress is None:
             return
-        used = [(self.spent, self.evaluations), (self.elapsed, self.seconds)]
+        used = [(self.spent + under_way, self.evaluations), (self.elapsed, self.seconds)]
         parts = [spent / most for spent, most in used if most is not None]
         done = max(parts) if parts else self._passed + part * (share - self._passed)
-        self.progress(min(1.0, done), self._best)
+        self.progress(min(1.0, done), min(self._best, best))
 
     def reached(self, ansatz: Ansatz, descent: Descent) -> Descent:
-        """Note the best of a depth and schedule, and give it back."""
+        """Note the best of a depth and schedule, and give it back; angles that change nothing are set to 0."""
         schedule = ansatz.schedule
+        descent = replace(descent, angles=np.where(inert(ansatz), 0.0, descent.angles))
         self.stages.append(
             Stage(schedule=schedule.name, depth=schedule.depth, angles=descent.angles, value=descent.value)
         )
         return descent
+
+
+def _with_worker(crew: Crew, trained: Ansatz, work: Callable[[Ansatz], Found]) -> Found:
+    """Run some work on a simulator that nobody is using, with the schedule of these angles."""
+    worker = crew.get()
+    try:
+        same = worker.schedule is trained.schedule
+        return work(worker if same else worker.with_schedule(trained.schedule))
+    finally:
+        crew.put(worker)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from functools import partial
-from itertools import count
-from typing import TYPE_CHECKING
+from itertools import count, islice
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,22 @@ from numpy.typing import NDArray
 from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect.qaoa.schedule import SCHEDULES
-from biselect.qaoa.training.descent import Watch, powell, random_local
-from biselect.qaoa.training.initial_angles import extended, layer_table, middles, nearest, ramp, random_start, stretched
+from biselect.qaoa.training.descent import Watch, lbfgs, powell, random_local
+from biselect.qaoa.training.initial_angles import (
+    extended,
+    hop,
+    layer_table,
+    middles,
+    nearest,
+    ramp,
+    random_start,
+    stretched,
+    widths,
+)
+from biselect.qaoa.training.known_angles import learnt_angles
 from biselect.qaoa.training.records import Descent
 from biselect.qaoa.training.search import Search
+from biselect.simulate.stopping import OutOfTimeError
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -25,10 +38,17 @@ Vector = NDArray[np.float64]
 Rung = tuple[int, str]
 
 EVALUATIONS = 1000  # of `multistart` where the user sets no budget
-SCREEN, POLISH = 12, 25  # iterations
-SCREENING = 0.65  # share of the budget
-GAIN = 1e-9  # of the objective's unit: a polish that gives less ends the search
-CONVERGED = 200  # iterations: a descent has converged long before
+SCREENS, GPU_SCREENS = 128, 2048  # starts that are screened together at most
+SCREEN, HALVINGS = 26, (4, 8, 16)  # evaluations of a start at most; after so many only the better half goes on
+HOP, HOP_HALVINGS = 16, (4,)  # the same for hops
+ROUNDS, FEWER = 4, 4  # rounds of hops after a screen, and how many times fewer they are than its starts
+CYCLE = 16  # evaluations for each start of a screen that it takes with its hops, about
+SCOUTS = 16  # descents that time is measured on, where only time is limited
+SEARCHING = 0.9  # share of the budget; the rest polishes
+ELITE = 8  # descents that hops begin from and that are polished
+FEWEST = 64  # evaluations below which a search in single precision leaves too few to end in double precision
+ALIKE = 1e-4  # of the objective's unit: values closer than this are one descent found twice
+CONVERGED = 260  # evaluations: a descent has converged long before
 
 COLD = 8  # starts of a rung with nothing below it
 CONTAINED = {
@@ -41,37 +61,78 @@ CONTAINED = {
 
 REACH, RANDOM = 1.0, 3  # `depth-frontier`: the box, random starts a depth
 BET, RUN, KEPT = 15, 500, 2  # iterations, iterations, starts that run on
+BET_CALLS, RUN_CALLS = 22, 652  # evaluations at most, line searches included
 
 CALLS, TOLERANCE, LOCAL_STEP = 96, 1e-3, 0.25  # `threshold`
 BOX = (0.0, np.pi)
 RANDOM_ANGLES = 2
 
 
-def multistart(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
-    """Screens of 12 iterations for 65 % of the budget, then polishes of 25 iterations, the best screen first.
+def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = True) -> Descent:
+    """Screens, each followed by hops from the best, in turn; then a polish. All go down in lock-step.
 
-    Starts are those given, an annealing ramp of either sign, and then random angles on a scale drawn from
-    {0.5, 1, π/2, π}. What is left when no polish improves any more stays unspent.
+    Starts are those given, an annealing ramp of either sign, and then in turn those learnt on other instances, unless
+    `learnt` is False, and random angles on a scale drawn from {0.5, 1, π/2, π}. Only the better half of a screen goes
+    on after 4, 8 and 16 evaluations. A hop draws some angles of one of the best descents anew and goes down from there.
+    Both run in single precision where the simulator has it; a tenth of the budget polishes the best in the precision
+    of the ansatz.
     """
     if search.evaluations is None and search.seconds is None:
         search.evaluations = EVALUATIONS
-    screened = search.descend("screen", _endless_starts(search, starts), iterations=SCREEN, share=SCREENING)
-    screens = iter([descent.angles for descent in screened])
-    best = _best([screened[0], *search.descend("polish", screens, iterations=POLISH, must=False)])
-    for again in count():
-        further = search.descend(f"further {again}", [best.angles], iterations=POLISH, must=False)
-        if not further or not further[0].value < best.value - GAIN * search.objective.unit:
+    how: dict[str, Any] = {"coarse": search.evaluations is None or search.evaluations >= FEWEST, "share": SEARCHING}
+    fresh, best = _endless_starts(search, starts, learnt), list[Descent]()
+    if search.evaluations is None:
+        best = search.descend("scout", list(islice(fresh, max(SCOUTS, len(starts)))), rounds=HALVINGS[0], **how)
+    rows, wide = _screened_together(search), widths(search.ansatz, search.objective)
+    for cycle in count():
+        screens = list(islice(fresh, rows if best else max(rows, len(starts))))
+        plan: dict[str, Any] = {"rounds": SCREEN, "halvings": HALVINGS, "must": not best}
+        best = _elite(search, [*best, *search.descend(f"screen {cycle}", screens, **plan, **how)])
+        for number in range(ROUNDS):
+            rng = np.random.default_rng([search.seed, cycle, number])
+            hops = [hop(wide, _drawn(best, rng), rng) for _ in range(max(1, rows // FEWER))]
+            plan = {"rounds": HOP, "halvings": HOP_HALVINGS, "must": False}
+            best = _elite(search, [*best, *search.descend(f"hop {cycle}.{number}", hops, **plan, **how)])
+        if not search.left(SEARCHING) or search.flat:
             break
-        best = further[0]
-    return search.reached(search.ansatz, best)
+    polished: list[Descent] = []
+    with suppress(OutOfTimeError):  # what was found before is not lost
+        polished = search.descend("polish", [descent.angles for descent in best], rounds=CONVERGED, must=how["coarse"])
+    return search.reached(search.ansatz, _best(polished if how["coarse"] and polished else [*polished, *best]))
 
 
-def _endless_starts(search: Search, given: Sequence[Vector]) -> Iterator[Vector]:
+def _screened_together(search: Search) -> int:
+    """How many starts are screened at a time: as many as a batch likes, or fewer, so that hops fit into the budget."""
+    expected: float | None = search.evaluations
+    if expected is None:
+        assert search.seconds is not None
+        expected = search.spent / search.elapsed * search.seconds
+    return int(np.clip(expected / CYCLE, 1, GPU_SCREENS if search.ansatz.backend == "gpu" else SCREENS))
+
+
+def _elite(search: Search, found: Sequence[Descent]) -> list[Descent]:
+    """The best descents, each once."""
+    kept: list[Descent] = []
+    for descent in sorted(found, key=lambda descent: descent.value):
+        if not kept or descent.value > kept[-1].value + ALIKE * search.objective.unit:
+            kept.append(descent)
+    return kept[:ELITE]
+
+
+def _drawn(best: Sequence[Descent], rng: np.random.Generator) -> Vector:
+    """Angles of one of the best, each half as likely as the one before."""
+    return best[min(int(rng.geometric(0.5)) - 1, len(best) - 1)].angles
+
+
+def _endless_starts(search: Search, given: Sequence[Vector], learnt: bool) -> Iterator[Vector]:
     yield from given
     for sign in (-1, 1):
         yield ramp(search.ansatz, 1.0, sign)
+    wide = widths(search.ansatz, search.objective)
+    known = iter(learnt_angles(search.ansatz, search.objective) if learnt else [])
     for number in count():
-        yield random_start(search.ansatz, search.objective, [search.seed, number])
+        yield from islice(known, 1)
+        yield random_start(wide, np.random.default_rng([search.seed, number]))
 
 
 def _best(descents: Iterable[Descent]) -> Descent:
@@ -81,8 +142,8 @@ def _best(descents: Iterable[Descent]) -> Descent:
 def polish(search: Search, *, starts: Sequence[Vector] = ()) -> Descent:
     """A descent from each start and nowhere else; for angles of a sibling problem or a coarser objective."""
     if not starts:
-        raise InputError("strategy 'polish' needs angles to begin with: starts=[...]")
-    return search.reached(search.ansatz, search.descend("polish", starts, iterations=CONVERGED)[0])
+        raise InputError("strategy 'polish' needs angles to begin with: start_from=[...]")
+    return search.reached(search.ansatz, search.descend("polish", starts, rounds=CONVERGED)[0])
 
 
 # Ladder and continuation: a rung is a depth and a schedule. Its starts are the angles of the schedules that it
@@ -146,9 +207,11 @@ def _up_the_rungs(search: Search, rungs: list[Rung], fresh: int, given: Sequence
         random = fresh if starts else COLD - 2 + fresh
         if not starts:
             starts = [ramp(ansatz, 1.0, sign) for sign in (-1, 1)]
-        starts += [random_start(ansatz, search.objective, [search.seed, position, number]) for number in range(random)]
+        wide = widths(ansatz, search.objective)
+        seeds = [[search.seed, position, number] for number in range(random)]
+        starts += [random_start(wide, np.random.default_rng(seed)) for seed in seeds]
         share = float(weights[position] / weights[-1])
-        followed = search.descend(f"{name} {depth}", starts, iterations=CONVERGED, ansatz=ansatz, share=share)
+        followed = search.descend(f"{name} {depth}", starts, rounds=CONVERGED, ansatz=ansatz, share=share)
         found[depth, name] = best = search.reached(ansatz, _best([followed[0], *inherited]))
     return best
 
@@ -193,14 +256,23 @@ def depth_frontier(search: Search) -> Descent:
         rng = np.random.default_rng([search.seed, rung])
         starts = _deterministic(ansatz, before)
         starts += [rng.uniform(-REACH, REACH, size=ansatz.size) for _ in range(RANDOM)]
-        bets = search.descend(f"bet {rung}", starts, iterations=BET, ansatz=ansatz, reach=REACH, share=half)
-        kept = [bet.angles for bet in bets[:KEPT]]
-        runs = search.descend(
-            f"run {rung}", kept, iterations=RUN, ansatz=ansatz, reach=REACH, share=whole_rung, must=False
+        bets = search.each(
+            f"bet {rung}", starts, partial(_in_box, search, BET), cap=BET_CALLS, ansatz=ansatz, share=half
         )
+        kept = [bet.angles for bet in bets[:KEPT]]
+        how: dict[str, Any] = {"cap": RUN_CALLS, "ansatz": ansatz, "share": whole_rung, "must": False}
+        runs = search.each(f"run {rung}", kept, partial(_in_box, search, RUN), **how)
         best = search.reached(ansatz, _best([*runs, bets[0]]))
         before = ansatz.schedule.expand(best.angles)
     return best
+
+
+def _in_box(search: Search, iterations: int, on: Ansatz, start: Vector, _: int, watch: Watch) -> Descent:
+    def slope(angles: Vector) -> tuple[float, Vector]:
+        values, slopes = search.objective.values_and_gradients(on, angles[None])
+        return float(values[0]), slopes[0]
+
+    return lbfgs(slope, start, (-REACH, REACH), iterations=iterations, watch=watch)
 
 
 def _deterministic(ansatz: Ansatz, before: Vector | None) -> list[Vector]:
@@ -231,8 +303,8 @@ def threshold(search: Search) -> Descent:
         return powell(partial(value, on), start, BOX, tolerance=TOLERANCE, watch=watch)
 
     starts = _in_the_box(search.ansatz, seed)
-    found = search.run("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
-    found += search.run("powell", starts, directions, cap=CALLS, must=False)
+    found = search.each("local", starts, local, cap=1 + CALLS, share=0.5)  # the untrained start, then the calls
+    found += search.each("powell", starts, directions, cap=CALLS, must=False)
     return search.reached(search.ansatz, _best(found))
 
 

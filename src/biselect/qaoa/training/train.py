@@ -5,21 +5,26 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
+from biselect.qaoa.training.initial_angles import in_units, inert
+from biselect.qaoa.training.known_angles import as_starts
 from biselect.qaoa.training.objectives import FLOOR, Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.layers import energy_scale, rounding_slack
+from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
 COMPILE = 10.0  # seconds that compiling takes the first time
+SHORTEST = 0.25  # seconds that a first evaluation gets in any case
 EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
 
 
@@ -36,20 +42,52 @@ def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
     return "compiled" if seconds > COMPILE else "auto"
 
 
+class TooShortError(InputError):
+    """The seconds given are too few for one evaluation."""
+
+
+def _in_time(training: Callable[..., Training]) -> Callable[..., Training]:
+    """The same within its `seconds`, whatever takes them: compiling, building tables, evaluating."""
+
+    @wraps(training)
+    def in_time(
+        ansatz: Ansatz, *, seconds: Any = None, progress: Progress | bool | None = None, **how: Any
+    ) -> Training:
+        limit, begin = None if seconds is None else number("seconds", seconds), time.perf_counter()
+        name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
+        with progress_of(progress, name, shown_as="best") as told:
+            how |= {"seconds": limit, "progress": told}
+            if limit is None or limit <= 0:
+                return training(ansatz, **how)
+            try:
+                end = begin + max(limit, SHORTEST)
+                return finished_by(end, lambda stop: training(ansatz.ended_by(stop), **how), ansatz.stop)
+            except OutOfTimeError:
+                if ansatz.stop[0]:
+                    raise
+        ways = ["give more", "take fewer samples or features"]
+        if ansatz.dtype == np.complex128 and ansatz.backend == "compiled":
+            ways.append("an Ansatz with dtype='complex64'")
+        raise TooShortError(f"{limit:g} s are too few to evaluate this circuit once; {', or '.join(ways)}")
+
+    return in_time
+
+
+@_in_time
 def train(
     ansatz: Ansatz,
     *,
     strategy: str = "multistart",
-    objective: str | Mapping[str, float] = "energy",
+    objective: str | Mapping[str, float] | None = None,
     threshold: float | None = None,
     share: float = 0.05,
+    start_from: Any = None,
     evaluations: int | None = None,
     seconds: float | None = None,
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | bool | None = None,
-    lockstep: bool | None = None,
+    progress: Progress | None = None,
     **options: Any,
 ) -> Training:
     """Choose the angles of an ansatz.
@@ -60,43 +98,41 @@ def train(
         ansatz: what is trained; thousands of evaluations want its compiled backend.
         strategy: one of `STRATEGIES`.
         objective: `energy`, `cvar`, `hit-rate` or `optimum`, or a mapping from some of them to weights; in a blend
-            energies count as -α.
+            energies count as -α. By default it is `hit-rate` where a threshold is given; otherwise `optimum`, unless
+            there are too many choices to look through or the strategy is `depth-frontier`: then `energy`.
         threshold: energy at or below which a shot is a hit, for `hit-rate`.
         share: of the distribution, for `cvar`.
+        start_from: angles to begin with: free angles, a `Training` of any problem, depth or schedule, a path to one, or
+            a list of these.
         evaluations: calls of the objective at most; one with its gradient counts as one.
-        seconds: after which the best so far is returned.
+        seconds: after which the best so far is returned; refused where they are too few for one evaluation.
         seed: of random starts.
         workers: descents that run at the same time, each on a thread and a state of its own.
         checkpoint: file that finished descents are kept in. Killed and called again with the same arguments, training
             goes on from there and ends at the same angles.
         progress: called with (done share, best value) after every descent; otherwise as for `biselect.solve`.
-        lockstep: whether many starts go down together, a batch of circuits at a time; by default where the ansatz
-            runs batches on a GPU and the objective is the energy.
         **options: the strategy's own.
 
     >>> from biselect.core import SelectionProblem
     >>> from biselect.qaoa import Ansatz
     >>> ansatz = Ansatz(SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1), depth=2)
     >>> trained = train(ansatz, evaluations=200)
-    >>> trained.energy < ansatz.expectation(np.zeros(8)) - 5
+    >>> trained.hit_rate > 5 / 18  # of the optimum; there are 18 choices
     True
     """
     begin = time.perf_counter()
-    run = _strategy(strategy, options)
+    run = _strategy(strategy, options, start_from is not None)
     evaluations = None if evaluations is None else whole("evaluations", evaluations)
-    seconds = None if seconds is None else number("seconds", seconds)
     workers = whole("workers", workers)
     if seconds is not None and seconds <= 0:
         raise InputError(f"seconds must be positive, got {seconds!r}")
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
-    if "starts" in options:
-        options["starts"] = [np.array(start, dtype=np.float64) for start in options["starts"]]
-        for start in options["starts"]:
-            ansatz.schedule.expand(start)  # refuses another number of angles, and what is not finite
-    wanted = Objective.of(objective, ansatz, threshold=threshold, share=share)
+    if start_from is not None:
+        options["starts"] = as_starts(ansatz, start_from)
+    asked = _question(ansatz, strategy, threshold) if objective is None else objective
+    wanted = Objective.of(asked, ansatz, threshold=threshold, share=share)
     seed_number = _seed_number(seed)
-    in_lockstep = wanted.is_energy and (ansatz.runs_batches if lockstep is None else bool(lockstep))
     means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
     task = {
         "version": __version__,
@@ -105,27 +141,28 @@ def train(
         "strategy": strategy,
         "objective": wanted.describe(),
         **means,
-        "lockstep": in_lockstep,
         "options": {name: np.asarray(value).tolist() for name, value in options.items()},
     }
     kept = Checkpoint(checkpoint, task)
-    how: dict[str, Any] = {"workers": workers, "in_lockstep": in_lockstep, "checkpoint": kept}
-    name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-    with progress_of(progress, name, shown_as="best") as told:
-        search = Search(ansatz, wanted, **means, **how, progress=told)
-        try:
-            best = run(search, **options)
-        finally:
-            kept.write()
+    search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
+    try:
+        best = run(search, **options)
+    finally:
+        search.close()
+        kept.write()
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
+    ansatz = ansatz.ended_by(NEVER)  # the search is over, and has left time for the figures of what it found
+    names = ansatz.schedule.angle_names
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
         circuit=ansatz.spec.describe(),
         schedule=ansatz.schedule.name,
         depth=ansatz.schedule.depth,
-        angle_names=ansatz.schedule.angle_names,
+        angle_names=names,
         angles=best.angles,
+        inert=tuple(name for name, idle in zip(names, inert(ansatz), strict=True) if idle),
+        in_units=in_units(ansatz, best.angles),
         objective=wanted.describe(),
         value=best.value,
         energy=ansatz.expectation(best.angles),
@@ -135,21 +172,31 @@ def train(
         evaluations=search.spent,
         trace=tuple(search.trace),
         stages=tuple(search.stages),
-        notes=tuple(_notes(ansatz, wanted, search, rate)),
+        notes=tuple(_notes(ansatz, wanted, search, best.angles, rate)),
         seconds=time.perf_counter() - begin,
     )
 
 
-def _strategy(strategy: str, options: Mapping[str, Any]) -> Callable[..., Descent]:
+def _strategy(strategy: str, options: Mapping[str, Any], started: bool) -> Callable[..., Descent]:
     if strategy not in STRATEGIES:
         raise InputError(f"there is no strategy {strategy!r}; choose one of: {', '.join(STRATEGIES)}")
     run = STRATEGIES[strategy]
-    allowed = list(inspect.signature(run).parameters)[1:]
+    takes = list(inspect.signature(run).parameters)[1:]
+    allowed = [name for name in takes if name != "starts"]
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(
             f"strategy {strategy!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}"
         )
+    if started and "starts" not in takes:
+        raise InputError(f"strategy {strategy!r} has starts of its own; leave out start_from, or take another strategy")
     return run
+
+
+def _question(ansatz: Ansatz, strategy: str, threshold: float | None) -> str:
+    """What is trained for where nobody says it: to find the best, as far as it can be known."""
+    if threshold is not None:
+        return "hit-rate"
+    return "energy" if strategy == "depth-frontier" or ansatz.problem.sector.size > SMALL else "optimum"
 
 
 def _seed_number(seed: int | np.random.Generator | None) -> int:
@@ -162,7 +209,9 @@ def _seed_number(seed: int | np.random.Generator | None) -> int:
         raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
 
 
-def _notes(ansatz: Ansatz, objective: Objective, search: Search, rate: float | None) -> list[str]:
+def _notes(
+    ansatz: Ansatz, objective: Objective, search: Search, angles: NDArray[np.float64], rate: float | None
+) -> list[str]:
     notes = []
     if search.failed:
         notes.append("some evaluations gave no finite number; the descents that met them were ended there")
@@ -177,7 +226,24 @@ def _notes(ansatz: Ansatz, objective: Objective, search: Search, rate: float | N
             if _all_alike(ansatz)
             else "nothing tried changed the objective: every start is a stationary point; begin from other angles"
         )
+    elif ansatz.problem.sector.size <= SMALL:
+        notes += _below_chance(ansatz, objective, angles)
     return notes
+
+
+def _below_chance(ansatz: Ansatz, objective: Objective, angles: NDArray[np.float64]) -> list[str]:
+    """A note where the angles hit what is sought less often than a uniform choice does."""
+    known = objective.threshold is not None
+    goal = float(ansatz.energies.min()) if objective.threshold is None else objective.threshold
+    slack = rounding_slack(energy_scale(ansatz.problem), np.float64)
+    rate, chance = ansatz.hit_rate(angles, goal), float(np.mean(ansatz.energies <= goal + slack))
+    if rate >= chance - 1e-9:
+        return []
+    what = "energies at or below the threshold come" if known else "the optimum comes"
+    return [
+        f"{what} up less often ({rate:.3g} of the shots) than by uniform choice ({chance:.3g}); "
+        "for hits train for the objective optimum, with a larger budget, or from another start"
+    ]
 
 
 def _all_alike(ansatz: Ansatz) -> bool:

@@ -2,6 +2,7 @@
 // budget), ROWS, COLUMNS, STRIDE (odd, so that walking down a column meets every bank), GROUPS (of cost terms), THREADS and
 // BLOCKS (on a multiprocessor). A state that fits stays in shared memory (CHUNK = ROWS); otherwise it lives in a slot of
 // device memory, and CHUNK rows at a time are brought in for their feature mixing.
+// SHORT_ROWS: `mix_row`, generated for the mixer, does the features of a row in registers.
 //
 // A basis start is an eigenstate of the first phase, and mixing keeps a product of the two registers: the state after the
 // first layer is sample vector x feature vector, and that layer is not run (PRODUCT). An observable with few values beside
@@ -92,8 +93,8 @@ template <int P> struct Cube {
         }
     }
 
-    // Phase factors of all members; items are what single samples add, in turns.
-    __device__ __forceinline__ void factors(const float* items, c64* w) const {
+    // Phase factors of all members, times a scale; items are what single samples add, in turns.
+    __device__ __forceinline__ void factors(const float* items, c64* w, float scale = 1.f) const {
         float all = 0.f, own[P ? P : 1];
 #pragma unroll
         for (int s = 0; s < K; s++) {
@@ -102,6 +103,7 @@ template <int P> struct Cube {
             all += turns;
         }
         w[0] = phase_of(all);
+        w[0] = {scale * w[0].x, scale * w[0].y};
 #pragma unroll
         for (int e = 0; e < P; e++) {
             const c64 move = phase_of(items[sample[K + e] * COLUMNS] - own[e]);
@@ -166,10 +168,10 @@ __device__ __forceinline__ void phase_some(c64* state, const Begin& begin, Phase
         const Cube<P> cube(cubes, span, number);
         c64 z[1 << P], w[1 << P];
         load<P, FROM>(cube, state, begin, column, z);
-        cube.factors(items + column, w);
+        cube.factors(items + column, w, power<P>(turn.x));
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) z[v] = times(z[v], w[v]);
-        rotate<P>(z, turn.x, turn.y);
+        rotate_unscaled<P>(z, turn.y);
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) state[cube.at[v] * STRIDE + column] = z[v];
     }
@@ -211,15 +213,16 @@ __device__ __forceinline__ void unphase_some(
         load<P, STATE>(cube, state, begin, column, x);
         load<P, STATE>(cube, adjoint, begin, column, y);
         by_beta += current<P>(y, x);
-        rotate<P>(x, turn.x, -turn.y);
-        rotate<P>(y, turn.x, -turn.y);
+        rotate_unscaled<P>(x, -turn.y);
+        rotate_unscaled<P>(y, -turn.y);
+        const float scale = power<P>(turn.x), square = scale * scale;
         float q[1 << P];
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) q[v] = y[v].x * x[v].y - y[v].y * x[v].x;
+        for (int v = 0; v < (1 << P); v++) q[v] = square * (y[v].x * x[v].y - y[v].y * x[v].x);
         cube.add_groups(q, terms + column, by_group);
         if (LAST && START != PRODUCT) continue;
         c64 w[1 << P];
-        cube.factors(items + column, w);
+        cube.factors(items + column, w, scale);
 #pragma unroll
         for (int v = 0; v < (1 << P); v++) {
             y[v] = times(y[v], conj(w[v]));
@@ -396,6 +399,20 @@ __device__ __forceinline__ Tables without_first(Tables tables) {
 }
 
 __device__ __forceinline__ void mix_features(c64* state, c64* tile, Tables features, float2 turn) {
+#ifdef SHORT_ROWS  // a thread has a whole row in registers, and `mix_row` knows the mixer by heart
+    if constexpr (WHOLE) {
+        for (int row = threadIdx.x; row < ROWS; row += THREADS) {
+            c64 x[COLUMNS];
+#pragma unroll
+            for (int f = 0; f < COLUMNS; f++) x[f] = state[row * STRIDE + f];
+            mix_row(x, turn.x, turn.y);
+#pragma unroll
+            for (int f = 0; f < COLUMNS; f++) state[row * STRIDE + f] = x[f];
+        }
+        __syncthreads();
+        return;
+    }
+#endif
     for (int first = 0; first < ROWS; first += CHUNK) {
         const int rows = min(CHUNK, ROWS - first);
         if (!WHOLE) {

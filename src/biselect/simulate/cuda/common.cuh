@@ -19,13 +19,15 @@ __device__ __forceinline__ c64 phase_of(float turns) {
     return z;
 }
 
-// exp(-i beta (XX+YY)/2) on each of the P edges of a hypercube in registers; t = tan beta.
-template <int P> __device__ __forceinline__ void rotate(c64* x, float c, float t) {
-    float scale = 1.f;
+template <int P> __device__ __forceinline__ float power(float c) {
+    float found = 1.f;
 #pragma unroll
-    for (int e = 0; e < P; e++) scale *= c;
-#pragma unroll
-    for (int v = 0; v < (1 << P); v++) x[v] = {scale * x[v].x, scale * x[v].y};
+    for (int e = 0; e < P; e++) found *= c;
+    return found;
+}
+
+// exp(-i beta (XX+YY)/2) / cos beta on each of the P edges of a hypercube in registers; t = tan beta.
+template <int P> __device__ __forceinline__ void rotate_unscaled(c64* x, float t) {
 #pragma unroll
     for (int e = 0; e < P; e++)
 #pragma unroll
@@ -36,6 +38,13 @@ template <int P> __device__ __forceinline__ void rotate(c64* x, float c, float t
                 x[v] = {a.x + t * b.y, a.y - t * b.x};
                 x[w] = {b.x + t * a.y, b.y - t * a.x};
             }
+}
+
+template <int P> __device__ __forceinline__ void rotate(c64* x, float c, float t) {
+    const float scale = power<P>(c);
+#pragma unroll
+    for (int v = 0; v < (1 << P); v++) x[v] = {scale * x[v].x, scale * x[v].y};
+    rotate_unscaled<P>(x, t);
 }
 
 // Sum over edges of Re<y|-i hop|x>: half the derivative by beta.
@@ -97,13 +106,13 @@ __device__ __forceinline__ void mix_some(c64* x, const unsigned short* cubes, in
     for (int u = lots.first(work); u < work; u += THREADS) {
         int at[1 << P];
         members<P>(cubes + span.x + ((u / LANES) << P), at);
-        const int lane = u % LANES * SIDE;
+        c64* own = x + u % LANES * SIDE;
         c64 z[1 << P];
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) z[v] = x[at[v] * STEP + lane];
+        for (int v = 0; v < (1 << P); v++) z[v] = own[at[v] * STEP];
         rotate<P>(z, c, t);
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) x[at[v] * STEP + lane] = z[v];
+        for (int v = 0; v < (1 << P); v++) own[at[v] * STEP] = z[v];
     }
 }
 
@@ -128,14 +137,15 @@ __device__ __forceinline__ float unmix_some(c64* x, c64* y, const unsigned short
         int at[1 << P];
         members<P>(cubes + span.x + ((u / LANES) << P), at);
         const int lane = u % LANES * SIDE;
+        c64 *own = x + lane, *other = y + lane;
         c64 z[1 << P], w[1 << P];
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) z[v] = x[at[v] * STEP + lane], w[v] = y[at[v] * STEP + lane];
+        for (int v = 0; v < (1 << P); v++) z[v] = own[at[v] * STEP], w[v] = other[at[v] * STEP];
         total += current<P>(w, z);
         rotate<P>(z, c, -t);
         rotate<P>(w, c, -t);
 #pragma unroll
-        for (int v = 0; v < (1 << P); v++) x[at[v] * STEP + lane] = z[v], y[at[v] * STEP + lane] = w[v];
+        for (int v = 0; v < (1 << P); v++) own[at[v] * STEP] = z[v], other[at[v] * STEP] = w[v];
     }
     return total;
 }

@@ -48,7 +48,18 @@ __global__ void __launch_bounds__(COLUMN_THREADS, sample_blocks(P)) sample_stage
     for (int v = 0; v < (1 << P); v++) psi[rows[v] + column] = x[v];
 }
 
-// The same after a layer's phases. Their table `turns` (N + 1, COLUMNS) holds what each sample adds for every column and,
+// A layer's table of phases in turns, (N + 1, COLUMNS), from those of its pairs and, last, its features, (N + 1, D).
+// `features_of` lists the features of every column, (chosen, COLUMNS).
+extern "C" __global__ void fill_turns(
+    float* __restrict__ turns, const double* __restrict__ phases, const unsigned short* __restrict__ features_of, int chosen) {
+    const int entry = blockIdx.x * blockDim.x + threadIdx.x, item = entry / COLUMNS, column = entry % COLUMNS;
+    if (item > N) return;
+    double sum = 0.0;
+    for (int j = 0; j < chosen; j++) sum += __ldg(phases + item * D + __ldg(features_of + j * COLUMNS + column));
+    turns[entry] = (float)(sum - rint(sum));
+}
+
+// A stage after a layer's phases. Their table `turns` (N + 1, COLUMNS) holds what each sample adds for every column and,
 // last, what the column adds by itself. `samples` lists for each hypercube the K + P samples that its phases are made of,
 // two to a word: those that move, those that stay, and where the first ones move to.
 template <int P>
@@ -128,11 +139,12 @@ __global__ void sample_stage_back(
     block_add(total, out);
 }
 
-// ---- Rows come in groups that differ in their smallest sample only: row `first + i` of a group has smallest sample i.
+// ---- Rows come in groups that differ in their smallest sample only.
 
 struct Groups {
-    const int2* rows;            // first row and number of rows
-    const unsigned short* rest;  // the other K - 1 samples
+    const int2* rows;                // first row and number of rows
+    const unsigned short* rest;      // the other K - 1 samples
+    const unsigned short* smallest;  // of every row
     int count;
 };
 
@@ -174,8 +186,9 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
         if (PHASE) shared_part(turns, rest, part);
         if (OBSERVE) shared_part(goal.energies, rest, part);
         float total = 0.f;
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            c64* line = psi + (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            c64* line = psi + (long long)r * COLUMNS;
 #pragma unroll
             for (int i = 0; i < PER_THREAD; i++) {
                 const int f = threadIdx.x + i * THREADS;
@@ -209,9 +222,9 @@ __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass(
     if (OBSERVE) block_add(sum, out);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) feature_pass_back(
     c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, const float* __restrict__ turns,
-    const unsigned short* __restrict__ columns_with, int with_each, Tables features, float c, float t, double* mixing, double* pair) {
+    const unsigned short* __restrict__ columns_with, const int* __restrict__ with_each, Tables features, float c, float t, double* mixing, double* pair) {
     extern __shared__ c64 row[];
     __shared__ float by_feature[D], by_pair[N * D];
     c64* other = row + COLUMNS;
@@ -222,8 +235,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
         const int2 rows = groups.rows[g];
         const unsigned short* rest = groups.rest + (long long)g * (K - 1);
         shared_part(turns, rest, part);
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            const long long begin = (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            const long long begin = (long long)r * COLUMNS;
             for (int f = threadIdx.x; f < COLUMNS; f += THREADS) {
                 row[f] = psi[begin + f];
                 other[f] = adjoint[begin + f];
@@ -250,7 +264,8 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
             __syncthreads();
             for (int j = threadIdx.x / WARP; j < D; j += THREADS / WARP) {  // a warp sums the columns that hold feature j
                 float sum = 0.f;
-                for (int e = threadIdx.x % WARP; e < with_each; e += WARP) sum += current_of[__ldg(columns_with + j * with_each + e)];
+                for (int e = with_each[j] + threadIdx.x % WARP; e < with_each[j + 1]; e += WARP)
+                    sum += current_of[__ldg(columns_with + e)];
                 sum = warp_sum(sum);
                 if (threadIdx.x % WARP == 0) by_feature[j] = sum;
             }
@@ -264,7 +279,7 @@ extern "C" __global__ void __launch_bounds__(THREADS) feature_pass_back(
     block_add(2.f * derivative, mixing);
 }
 
-extern "C" __global__ void __launch_bounds__(THREADS) observe(
+extern "C" __global__ void __launch_bounds__(THREADS, RESIDENT) observe(
     const c64* __restrict__ psi, c64* __restrict__ adjoint, Groups groups, Goal goal, int with_adjoint, double* out) {
     double sum = 0.0;
     float part[PER_THREAD];
@@ -272,8 +287,9 @@ extern "C" __global__ void __launch_bounds__(THREADS) observe(
         const int2 rows = groups.rows[g];
         shared_part(goal.energies, groups.rest + (long long)g * (K - 1), part);
         float total = 0.f;
-        for (int smallest = 0; smallest < rows.y; smallest++) {
-            const long long begin = (long long)(rows.x + smallest) * COLUMNS;
+        for (int r = rows.x; r < rows.x + rows.y; r++) {
+            const int smallest = groups.smallest[r];
+            const long long begin = (long long)r * COLUMNS;
 #pragma unroll
             for (int i = 0; i < PER_THREAD; i++) {
                 const int f = threadIdx.x + i * THREADS;

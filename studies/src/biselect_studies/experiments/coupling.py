@@ -35,7 +35,7 @@ def _measure(problem: SelectionProblem, patch: Patch, *, plain: bool) -> dict[st
     placement, mask = place(problem, patch), hardware_mask(patch)
     placed = placement.placed(problem)
     sparse = masked(placed, mask)
-    reference = solve(placed, "exact").energy
+    reference = solve(placed, "exact", workers=1).energy
     kept, share = retained_mass(placed, mask)
     of_sparse = agreement(placed, sparse, reference)
     fields = float(np.abs(placed.sample_scores).sum() + np.abs(placed.feature_scores).sum())

@@ -92,9 +92,10 @@ def _ansatz(problem: SelectionProblem, depth: int, schedule: str, cell: Cell) ->
 
 def _trained(ansatz: Ansatz, cell: Cell, seed: int) -> list[Stage]:
     """The angles of every depth, of the ansatz's own schedule."""
-    how: dict[str, Any] = {"strategy": "depth-frontier", "seed": seed}
+    how: dict[str, Any] = {"strategy": "depth-frontier", "objective": "energy", "seed": seed}
     if cell.get("search", "ladder") == "ladder":
-        how = {"strategy": "ladder", "through": ("layerwise",) if ansatz.schedule.name == "fully-grouped" else ()}
+        through = ("layerwise",) if ansatz.schedule.name == "fully-grouped" else ()
+        how = {"strategy": "ladder", "objective": "energy", "through": through}
     return [stage for stage in train(ansatz, **how).stages if stage.schedule == ansatz.schedule.name]
 
 
@@ -116,7 +117,7 @@ def parameterizations(cell: Cell, seed: int) -> dict[str, float]:
     problem = instance(cell, seed)
     largest = Ansatz(problem, cell["p"], "fully-grouped", backend="compiled")
     found = {}
-    for stage in train(largest, strategy="continuation", seed=seed).stages:
+    for stage in train(largest, strategy="continuation", objective="energy", seed=seed).stages:
         ansatz = Ansatz(problem, cell["p"], stage.schedule, backend="compiled")
         state = ansatz.probabilities(stage.angles)
         image = largest.probabilities(ansatz.schedule.embed(stage.angles, into=largest.schedule))

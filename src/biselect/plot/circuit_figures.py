@@ -1,0 +1,73 @@
+"""What a circuit gives: the energies of its shots against uniform choice, and its figures over depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biselect.errors import InputError
+from biselect.plot.canvas import axes_for, legend_below
+from biselect.qaoa import Ansatz, Training
+from biselect.qaoa.figures_of_merit import DepthFigures
+from biselect.report.style import COLOURS, MARKERS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+BINS = 60
+
+
+def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = None) -> Axes:
+    """The distribution of the energies of a shot against that of uniform feasible choice.
+
+    Args:
+        ansatz: the circuit on a simulator.
+        angles: a training, or free angles.
+        ax: where to draw; a new figure if left out.
+    """
+    given = np.asarray(angles.angles if isinstance(angles, Training) else angles, dtype=np.float64)
+    table = ansatz.energies.ravel()
+    edges: Any = np.linspace(table.min(), table.max(), BINS + 1) if np.ptp(table) else BINS
+    shares = {
+        "uniform feasible": np.full(table.size, 1 / table.size),
+        f"these angles, p = {ansatz.schedule.depth}": ansatz.probabilities(given).ravel(),
+    }
+    with axes_for(ax, width=4.8, height=3.2) as axes:
+        for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
+            axes.hist(table, edges, weights=100 * share, histtype="step", linewidth=1.4, color=colour, label=name)
+        start = ansatz.expectation(np.zeros(ansatz.size))
+        axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="start, on average")
+        axes.axvline(table.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
+        axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
+        legend_below(axes, *axes.get_legend_handles_labels(), columns=2)
+    return axes
+
+
+def depths(found: Sequence[DepthFigures], ax: Axes | None = None) -> Axes:
+    """α and the probability of the optimum over depth, as `Ansatz.by_depth` gives them.
+
+    Args:
+        found: the figures of every depth.
+        ax: where to draw; a new figure if left out.
+    """
+    if not found or not all(isinstance(one, DepthFigures) for one in found):
+        raise InputError("a picture over depth needs what Ansatz.by_depth gives")
+    at = [one.depth for one in found]
+    with axes_for(ax, width=4.8, height=3.4) as axes:
+        (left,) = axes.plot(at, [one.approximation for one in found], color=COLOURS[0], marker=MARKERS[0])
+        axes.set(xlabel="depth (0: the start)", ylabel="α, 1 is the optimum", xticks=at, title="Figures over depth")
+        other = axes.twinx()
+        (right,) = other.plot(at, [one.optimum_mass for one in found], color=COLOURS[1], marker=MARKERS[1])
+        uniform = other.axhline(found[0].uniform_mass, color=COLOURS[1], linewidth=1, linestyle="--")
+        positive = [one.optimum_mass for one in found if one.optimum_mass > 0] + [found[0].uniform_mass]
+        other.set_yscale("log")
+        other.set_ylim(min(positive) / 2, min(1.0, 3 * max(positive)))
+        other.set_ylabel("probability of the optimum, a shot")
+        other.grid(False)
+        other.spines["right"].set_visible(True)
+        names = ["α", "probability of the optimum", "the same, uniform choice"]
+        legend_below(axes, [left, right, uniform], names, columns=2)
+    return axes
