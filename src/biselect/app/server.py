@@ -213,14 +213,13 @@ class Bench:
         choice = summary["present"]
         table = summary["tables"][choice]
         rounds = table["rounds"]
-        numbers = [round_.number for round_ in file.standing(choice).rounds]
         return HTMLResponse(
             page(
                 "review",
                 "bench.review",
                 table={name: table[name] for name in ("pool", "found")},
                 round=rounds[-1] if rounds else None,
-                seen=numbers[-1] if numbers else 0,
+                seen=rounds[-1]["stored_as"] if rounds else 0,
                 choice=choice,
                 earlier=[
                     {name: other[name] for name in ("pool", "found")}

@@ -99,6 +99,7 @@ def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
         rounds = [
             {
                 "number": at + 1,
+                "stored_as": round_.number,
                 "rows": [
                     {
                         "row": asked.row,
