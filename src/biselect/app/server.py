@@ -442,6 +442,7 @@ def _brief(file: SessionFile) -> dict[str, Any]:
     last = table["found"][-1] if table["found"] else None
     return {
         "pool": table["pool"],
+        "reference": table["reference"],
         "answered": last["all_answered"] if last else 0,
         "hits": last["all_hits"] if last else 0,
     }
