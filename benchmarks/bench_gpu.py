@@ -1,22 +1,24 @@
 """The GPU backend: evaluations and gradients a second on small sectors, seconds on large ones. Needs CuPy and a GPU.
 
-    python benchmarks/bench_gpu.py [OUT.json]
+    python benchmarks/bench_gpu.py [--training INSTANCES] [OUT.json]
 
-Last, training for hit rates on instances of `bench_training.py`, (12, 8, 3, 5), p = 3, canonical start, seeds 0 up:
-for as long as the paper's protocol takes on one core in single precision, and for 20 times as long; each is printed.
+With --training: hit rates on instances of `bench_training.py`, (12, 8, 3, 5), p = 3, canonical start, seeds 0 up,
+trained for as long as the paper's protocol takes on one core in single precision, and for 20 times as long.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
-import sys
 import time
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from biselect.core import SelectionProblem
+from biselect.core.files import write_file
 from biselect.data.synthetic import panel_problem
 from biselect.qaoa import Ansatz
 from biselect.qaoa.mixers import mixer_classes
@@ -127,7 +129,7 @@ def accuracy() -> dict[str, float]:
     }
 
 
-def training(seeds: range) -> list[dict[str, float]]:
+def training(seeds: range) -> dict[str, Any]:
     """Hit rates after the seconds of the paper's protocol on one core, and after 20 times as many, both on the GPU."""
     rows = []
     for seed in seeds:
@@ -150,11 +152,11 @@ def training(seeds: range) -> list[dict[str, float]]:
         }
         rows.append(row | {"share": ours.hit_rate / longer.hit_rate, "evaluations": ours.evaluations})
         print(" ".join(f"{name} {value:.4g}" for name, value in rows[-1].items()), flush=True)
-    return rows
+    return {"instances": rows, "median share": float(np.median([row["share"] for row in rows]))}
 
 
-def main() -> None:
-    """Run all cases."""
+def rates() -> dict[str, Any]:
+    """All cases of batches and of large sectors."""
     cp = require_cupy()
     results: dict[str, Any] = {"device": cp.cuda.runtime.getDeviceProperties(0)["name"].decode()}
     results["copy_bytes_per_second"] = copy_rate(cp)
@@ -164,16 +166,20 @@ def main() -> None:
     for size in ((20, 12, 5, 4, 3), (20, 16, 6, 5, 3), (24, 16, 8, 6, 3), (24, 18, 8, 6, 3)):
         results |= large_sector(cp, size)
         cp.get_default_memory_pool().free_all_blocks()
-    rows = training(range(24))
-    results["training"] = rows
-    results["training: median share of what 20 times the time reaches"] = float(
-        np.median([row["share"] for row in rows])
-    )
+    return results
+
+
+def main() -> None:
+    """Print what was asked for, and write it."""
+    parser = argparse.ArgumentParser(description="Speed of the GPU backend.")
+    parser.add_argument("--training", type=int, help="train so many instances instead")
+    parser.add_argument("out", nargs="?", help="JSON file; standard output otherwise")
+    asked = parser.parse_args()
+    results = rates() if asked.training is None else training(range(asked.training))
     text = json.dumps(results, indent=1)
     print(text)
-    if len(sys.argv) > 1:
-        with open(sys.argv[1], "w") as file:
-            file.write(text + "\n")
+    if asked.out:
+        write_file(Path(asked.out), text + "\n")
 
 
 if __name__ == "__main__":

@@ -193,45 +193,27 @@ def control() -> None:
             print(name, value, *np.round(shares, 1), flush=True)
 
 
-def twelve() -> None:
-    """How far twelve instances fix the readout of optimised states (table qaoa_sparse_exact_14_10_readout)."""
-    from biselect_studies.experiments.depth_ladder import SHOTS, depth_ladder
-    from biselect_studies.open_settings import readout_cells
-
-    cells = readout_cells(False, "continuous")
-    found = [depth_ladder(cell, [seed]) for cell in cells for seed in range(6)]
-    rng = np.random.default_rng(0)
-    print(f"kind, p, of {len(found)} instances: mean, lowest and highest P* %, and 95 % of means of twelve of them")
-    for kind in ("tied", "grouped"):
-        chances = np.array([one[f"{kind} optimum"][0] for one in found])
-        seen = 100 * (1 - (1 - chances) ** SHOTS)
-        for depth, each in enumerate(seen.T, start=1):
-            means = rng.choice(each, size=(20_000, 12)).mean(axis=1)
-            ends = each.min(), each.max(), *np.quantile(means, [0.025, 0.975])
-            print(kind, depth, each.mean().round(1), *np.round(ends, 1), flush=True)
-        print(kind, "largest change of one instance from a depth to the next", np.abs(np.diff(seen)).max().round(1))
-
-
 def recovery() -> None:
-    """Recovery and lift by size and mixer at p = 1 and 2 (table qaoa_calibration_grouped_multiangle)."""
+    """Recovery and lift by size and mixer, small sizes to p = 4 (table qaoa_calibration_grouped_multiangle)."""
     from biselect.qaoa.small_angle import depth_efficiency
     from biselect_studies.experiments.depth_ladder import depth_ladder
     from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
     from biselect_studies.task import crossed
 
-    print("mixer, size, p, quartiles of recovery %, mean lift; paper: 17.7 30.3 46.2, 0.374 and 19.3 36.4 61.4, 0.487")
+    print("mixer, size, p, quartiles of recovery %, mean lift")
+    print("paper: 17.7 30.3 46.2, 0.374; 19.3 36.4 61.4, 0.487; 23.6 33.8 50.6, 0.455; 24.3 29.6 42.2, 0.37")
     for mixer in ("product", "continuous"):
         for size in ((4, 4, 2, 2), (5, 4, 2, 2), *SIZES):
+            deepest = 4 if size[0] < 6 else 2
             axes = {"size": [size], "signal": SIGNALS, "mode": MODES, "weight": WEIGHTS}
-            cells = crossed(**axes, tied=(4,), grouped=(2,), mixer=(mixer,))
+            cells = crossed(**axes, tied=(2 * deepest,), grouped=(deepest,), mixer=(mixer,))
             found = [depth_ladder(cell, range(1)) for cell in cells]
-            for p in (1, 2):
-                three = [(o["tied alpha"][0], o["grouped alpha"][0], o["range"][0]) for o in found]
+            three = [(one["tied alpha"][0], one["grouped alpha"][0], one["range"][0]) for one in found]
+            for p in range(1, deepest + 1):
                 shares = [depth_efficiency(a[p - 1], g[p - 1], a[2 * p - 1]) for a, g, _ in three]
+                quartiles = 100 * np.quantile(shares, [0.25, 0.5, 0.75])
                 lift = np.mean([span * (g[p - 1] - a[p - 1]) for a, g, span in three])
-                print(
-                    mixer, size, p, *(100 * np.quantile(shares, [0.25, 0.5, 0.75])).round(1), lift.round(3), flush=True
-                )
+                print(mixer, size, p, *quartiles.round(1), lift.round(3), flush=True)
 
 
 def strength() -> None:
@@ -274,7 +256,6 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
         temperature,
         decoys,
         control,
-        twelve,
         recovery,
         strength,
         bilinear,

@@ -16,12 +16,6 @@ from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import embed
 
-SMALL = (
-    SelectionProblem(coupling=np.eye(2), k=1, m=1),
-    Register(n=2, chosen=1, classes=(((0, 1),),)),
-    Register(n=2, chosen=1, classes=(((0, 1),),)),
-)
-NOTHING = Layers(sample=np.zeros((1, 2)), feature=np.zeros((1, 2)), pair=np.zeros((1, 2, 2)), mixing=np.zeros(1))
 SPECIAL_ANGLES = [0.0, np.pi / 2, -np.pi / 2, np.pi, np.pi / 2 + 1e-9, 1.5 * np.pi, 0.3]
 
 

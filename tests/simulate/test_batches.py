@@ -87,6 +87,21 @@ def test_a_sector_of_some_size(start, dtype):
         np.testing.assert_allclose(gradients, [gradient for _, gradient in found], **close)
 
 
+@pytest.mark.parametrize("start", ["random", "dicke"])
+def test_a_batch_keeps_rules(start):
+    rng = np.random.default_rng(5)
+    rules = {"forced_in": [1], "groups": [{"members": [2, 3, 4], "exactly": 1}]}
+    problem = SelectionProblem(coupling=rng.normal(size=(7, 5)), k=3, m=2, sample_rules=rules)
+    plain, compiled = (Ansatz(problem, 3, start=start, backend=backend) for backend in ("plain", "compiled"))
+    angles = rng.normal(size=(9, plain.size))
+    best = Observable(kind="hit", threshold=float(plain.energies.min()))
+    for observable in (Observable(), best, Observable(kind="cvar", share=0.3)):
+        expected = [plain.value_and_gradient(vector, observable) for vector in angles]
+        values, gradients = compiled.many_with_gradients(angles, observable)
+        np.testing.assert_allclose(values, [value for value, _ in expected], atol=1e-12)
+        np.testing.assert_allclose(gradients, [gradient for _, gradient in expected], atol=1e-11)
+
+
 @pytest.mark.parametrize("start", ["canonical", "dicke"])
 def test_amplitudes_of_hits_make_the_hit_rate_and_its_gradient(start):
     rng = np.random.default_rng(1)

@@ -253,7 +253,7 @@ class Ansatz:
         self._check(observable)
         look(self._stop)
         find = getattr(self._simulator, "batches", None)  # the compiled backend has it
-        return None if find is None else find(count)
+        return None if find is None else find(count, from_basis=isinstance(self.spec.start, tuple))
 
     def _check(self, observable: Observable) -> None:
         shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)

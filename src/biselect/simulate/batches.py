@@ -15,9 +15,8 @@ from biselect.simulate.layers import Layers, Observable, PairGradient, Register,
 from biselect.simulate.simd import BYTES, aligned_lines
 from biselect.simulate.stopping import Stop, look
 
-MOST_AMPLITUDES = (
-    300_000  # beyond this the states of a vector of circuits leave the caches, and one at a time is faster
-)
+MOST_AMPLITUDES = 150_000  # beyond this the states of so many circuits leave the caches, and one at a time is faster
+MOST_FROM_BASIS = 500_000  # the same from a basis state, where a batch spares the first layer
 MOST_HITS = 8  # beyond this a hit rate is read from the whole state
 
 

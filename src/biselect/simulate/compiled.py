@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.backends import check_memory
-from biselect.simulate.batches import MOST_AMPLITUDES, Batches
+from biselect.simulate.batches import MOST_AMPLITUDES, MOST_FROM_BASIS, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
@@ -80,9 +80,10 @@ class CompiledSimulator:
         with self._lock:
             return self._differentiate(layers, start, observable)
 
-    def batches(self, count: int | None = None) -> Batches | None:
-        """What runs so many circuits at once, or None where one at a time is faster."""
-        if (count is not None and count < self.lanes // 4) or self.sector.size > MOST_AMPLITUDES:
+    def batches(self, count: int | None, *, from_basis: bool) -> Batches | None:
+        """What runs so many circuits (None: any number) at once, or None where one at a time is faster."""
+        few = count is not None and count < self.lanes // 4
+        if few or self.sector.size > (MOST_FROM_BASIS if from_basis else MOST_AMPLITUDES):
             return None
         with self._lock:
             if self._batches is None:

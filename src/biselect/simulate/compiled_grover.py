@@ -70,7 +70,7 @@ class CompiledGroverSimulator:
                 _unphase(psi[part], adjoint[part], self.rows[part], self.columns, *_terms(layers, layer), pair[layer])
         return value, PairGradient(pair=pair, mixing=mixing)
 
-    def batches(self, count: int) -> None:
+    def batches(self, count: int | None, *, from_basis: bool) -> None:
         """Circuits are run one by one."""
 
     def _parts(self) -> Any:

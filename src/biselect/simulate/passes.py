@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from biselect.simulate.cube_tables import Tables
 from biselect.simulate.kernels import ANGLE, COMPILED, INNER, item_factors, mix, observe, phase, unmix, unphase
-from biselect.simulate.simd import arrive, arrived, load, prefetch, splat, store, transpose
+from biselect.simulate.simd import arrive, arrived, load, splat, store, transpose
 
 
 class Side(NamedTuple):
@@ -116,9 +116,6 @@ def _turn(state: Any, grid: Any, tile: int, buffer: Any, back: bool) -> None:
                 transpose(buffer, turned + part, 2, state, line + part, 2)
             else:
                 transpose(state, line + part, 2, buffer, turned + part, 2)
-        if not back:
-            for ahead in range(line + 2 * lanes, line + 4 * lanes):
-                prefetch(state, ahead)
 
 
 @njit(**INNER)

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.core import cgutils
 from numba.extending import intrinsic, models, register_model
 from numpy.typing import NDArray
 
@@ -67,23 +66,6 @@ def store(typing: Any, array: Any, line: Any, value: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array, line, value = arguments
         builder.store(value, _address(context, builder, signature.args[0], array, line), align=BYTES)
-        return context.get_dummy_value()
-
-    return signature, generate
-
-
-@intrinsic
-def prefetch(typing: Any, array: Any, line: Any) -> Any:
-    """Ask for the line-th vector of a flat array ahead of its use; a line beyond the array does no harm."""
-    signature = types.void(array, types.intp)
-
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        number, byte = ir.IntType(32), ir.IntType(8).as_pointer()
-        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
-        ask = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
-        place = builder.bitcast(_address(context, builder, signature.args[0], *arguments), byte)
-        read, near, data = (ir.Constant(number, value) for value in (0, 2, 1))
-        builder.call(ask, [place, read, near, data])
         return context.get_dummy_value()
 
     return signature, generate
