@@ -124,6 +124,7 @@ def tables(folder: Path, only: list[str]) -> None:
                 ours.append(bench.answer(y.__getitem__))
                 if number + 1 < ROUNDS:
                     bench.next(ROWS)
+            replay = bs.ReviewSession.open(bench.worker.folder).replay(progress=False)
         session = bs.ReviewSession(pool, reference)
         theirs = []
         for _ in range(ROUNDS):
@@ -134,10 +135,10 @@ def tables(folder: Path, only: list[str]) -> None:
         total += hits[0]
         if ours != theirs:
             differing.append(name)
-        print(
-            f"{name:18s} workbench {hits[0]:3d}, library {hits[1]:3d}{'' if ours == theirs else ' OTHER ROWS'}",
-            flush=True,
-        )
+        told = f"{name:18s} workbench {hits[0]:3d}, library {hits[1]:3d}{'' if ours == theirs else ' OTHER ROWS'}"
+        told += "" if replay.same else " REPLAY DIFFERS"
+        told += f"; {len(replay.taken)} kinds not proven in their time" if replay.taken else ""
+        print(told, flush=True)
     print(f"all: {total} hits; {'other rows on ' + ', '.join(differing) if differing else 'the same rows everywhere'}")
 
 

@@ -104,6 +104,11 @@ def test_what_is_wrong_is_said(browser, tmp_path):
     assert browser.get("/table?name=bad.csv").status_code == 303
     told = browser.until_done()
     assert "bad.csv" in told["error"] and "bad.csv" in browser.get("/working").text
+    for name, content in (("x.parquet", b"PAR1 garbage PAR1"), ("y.xlsx", b"PK garbage"), ("z.csv.gz", b"\x1f\x8b0")):
+        assert browser.post(f"/files?name={name}", content=content).json() == {"name": name}
+        browser.get(f"/table?name={name}")
+        told = browser.until_done()
+        assert name in told["error"] and "something went wrong" not in told["error"]
     browser.begin()
     refused = browser.post("/answer", {"row": "199", "choice": "0", "verdict": "fine"}, headers={"Accept": "*/*"})
     assert refused.status_code == 400 and "not asked for" in json.loads(refused.text)["error"]

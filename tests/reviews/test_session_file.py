@@ -13,7 +13,8 @@ from biselect.reviews.session_file import FILE, VERDICTS, AskedRow, SessionFile
 
 
 def asked(*rows):
-    return [AskedRow(row=row, name=f"n{row}", source="overall", brought=False, told={"reasons": []}) for row in rows]
+    same = {"source": "overall", "brought": False, "plain_rank": 1, "told": {"reasons": []}}
+    return [AskedRow(row=row, name=f"n{row}", **same) for row in rows]
 
 
 def begun(folder=None):

@@ -22,7 +22,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress
 from biselect.reviews import Inspection, ReviewSession, inspect
 from biselect.reviews.budget_preview import BudgetPreview
-from biselect.reviews.inspection import options_with, role_of
+from biselect.reviews.inspection import REFERENCE, options_with, role_of
 from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
 from biselect.reviews.rounds import export
 
@@ -62,6 +62,7 @@ class Jobs:
         content = found.to_dict()
         for told, column in zip(content["columns"], found.columns, strict=True):
             told["given"] = role_of(column, options)
+        content["remarks"] = [said for remark in content["remarks"] if (said := _without_options(remark))]
         return {name: content[name] for name in ("rows", "form", "columns", "remarks", "options")}
 
     def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
@@ -150,6 +151,16 @@ class Jobs:
     def _path(self, table: str) -> Path:
         """A table of the folder; the server has looked its name up there."""
         return self.folder / table
+
+
+def _without_options(remark: str) -> str:
+    """A remark without the sentences that are for people who type options.
+
+    >>> _without_options("'day' orders the rows. To let its hour take part: dates=['day:hour'].")
+    "'day' orders the rows."
+    """
+    kept = [one for one in remark.split(". ") if "=" not in one and REFERENCE not in one]
+    return ". ".join(kept).rstrip(".") + "." * bool(kept)
 
 
 def main() -> None:

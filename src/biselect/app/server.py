@@ -155,6 +155,7 @@ class Bench:
             **_signed(form),
         }
         back = f"/table?name={quote(form['table'])}"
+        self._drift.clear()  # against another reference from now on
         self.worker.start("choose", given, then="/review", back=back)
         return RedirectResponse("/working", status_code=303)
 
@@ -208,20 +209,23 @@ class Bench:
         file = self.file()
         if file is None:
             return RedirectResponse("/", status_code=303)
-        summary = await run_in_threadpool(rounds_summary, file)
+        summary = await run_in_threadpool(partial(rounds_summary, file, whole=False))
         choice = summary["present"]
         table = summary["tables"][choice]
         rounds = table["rounds"]
-        numbers = [round_.number for round_ in file.standing(choice).rounds]
         return HTMLResponse(
             page(
                 "review",
                 "bench.review",
-                table={name: table[name] for name in ("pool", "reference", "found", "record")},
+                table={name: table[name] for name in ("pool", "found")},
                 round=rounds[-1] if rounds else None,
-                seen=numbers[-1] if numbers else 0,
+                seen=rounds[-1]["stored_as"] if rounds else 0,
                 choice=choice,
-                earlier=[other for at, other in enumerate(summary["tables"]) if at != choice],
+                earlier=[
+                    {name: other[name] for name in ("pool", "found")}
+                    for at, other in enumerate(summary["tables"])
+                    if at != choice
+                ],
                 count=len(rounds[-1]["rows"]) if rounds else ROWS,
             )
         )
@@ -301,6 +305,7 @@ class Bench:
         name = named_table(self.folder, form.get("table", ""))
         reference = "" if form.get("against") == "same" else self.reference(form.get("against", ""))
         given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
+        self._drift.clear()
         self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
         return RedirectResponse("/working", status_code=303)
 
@@ -432,12 +437,12 @@ def _told(job: Job) -> dict[str, Any]:
 
 
 def _brief(file: SessionFile) -> dict[str, Any]:
-    summary = rounds_summary(file)
+    summary = rounds_summary(file, whole=False)
     table = summary["tables"][summary["present"]]
     last = table["found"][-1] if table["found"] else None
     return {
         "pool": table["pool"],
-        "rounds": len(table["rounds"]),
+        "reference": table["reference"],
         "answered": last["all_answered"] if last else 0,
         "hits": last["all_hits"] if last else 0,
     }

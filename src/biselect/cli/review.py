@@ -194,7 +194,7 @@ def _offer(session: ReviewSession, steps: Steps) -> None:
     from biselect.reviews.rounds import NEXT, next_csv, rounds_summary
 
     place = session.file.folder / NEXT  # type: ignore[operator]
-    rows = rounds_summary(session.file)["tables"][session.choice]["rounds"][-1]["rows"]
+    rows = rounds_summary(session.file, whole=False)["tables"][session.choice]["rounds"][-1]["rows"]
     write_file(place, next_csv(row for row in rows if not row["verdict"]))
     steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right, insort
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -53,35 +54,36 @@ def found_so_far(standing: Standing, record: Mapping[str, Any]) -> list[RoundFou
         record: what rows were chosen from, as the session stores it.
     """
     latest = standing.latest()
-    ranks: dict[int, int] = {}
-    found: list[RoundFound] = []
     of_round = {asked.row: at for at, round_ in enumerate(standing.rounds) for asked in round_.rows}
-    reviewed = [row for row in of_round if row in latest]
-    hits = {row for row in reviewed if latest[row].verdict == NOT_FINE}
+    hits = {row for row in of_round if row in latest and latest[row].verdict == NOT_FINE}
     labels, rows = record.get("labels"), int(record["sizes"]["pool"])
+    ranks: list[int] = []  # of rows with an answer, in the plain ranking, ascending
+    hit_ranks: list[int] = []
+    found: list[RoundFound] = []
     for at, round_ in enumerate(standing.rounds):
         mine = [asked for asked in round_.rows if of_round[asked.row] == at]
-        ranks |= {asked.row: int(asked.told["plain_rank"]) for asked in mine}
-        done = [asked.row for asked in mine if asked.row in latest]
-        so_far = [row for row in reviewed if of_round[row] <= at]
-        first = len(so_far)
+        done = [asked for asked in mine if asked.row in latest]
+        for asked in done:
+            insort(ranks, asked.plain_rank)
+            if asked.row in hits:
+                insort(hit_ranks, asked.plain_rank)
+        first = len(ranks)
         if labels is not None:
             plain = labels["plain"]
             plain_hits, plain_open = int(plain[min(first, len(plain)) - 1]) if first else 0, 0
             by_chance = first * labels["positives"] / rows
         else:
-            known = [row for row in so_far if ranks[row] <= first]
-            plain_hits, plain_open = sum(row in hits for row in known), first - len(known)
+            plain_hits, plain_open = bisect_right(hit_ranks, first), first - bisect_right(ranks, first)
             by_chance = first * len(hits) / rows
         found.append(
             RoundFound(
                 number=at + 1,
                 asked=len(mine),
                 answered=len(done),
-                hits=sum(row in hits for row in done),
-                unsure=sum(latest[row].verdict == UNSURE for row in done),
+                hits=sum(asked.row in hits for asked in done),
+                unsure=sum(latest[asked.row].verdict == UNSURE for asked in done),
                 all_answered=first,
-                all_hits=sum(row in hits for row in so_far),
+                all_hits=len(hit_ranks),
                 by_chance=by_chance,
                 plain_hits=plain_hits,
                 plain_open=plain_open,

@@ -87,15 +87,19 @@ def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, str]
     return taken
 
 
-def rounds_summary(file: SessionFile) -> dict[str, Any]:
-    """A whole session as plain data: its tables, rounds, answers and what was found; needs no table to be read."""
+def rounds_summary(file: SessionFile, *, whole: bool = True) -> dict[str, Any]:
+    """A session as plain data: its tables, rounds, answers and what was found; needs no table to be read.
+
+    Without `whole` the last round of each table alone, which stays small however long a session gets.
+    """
     tables = []
     for number, record in enumerate(file.choices()):
-        standing = file.standing(number)
+        standing = file.standing(number, whole=whole)
         latest = standing.latest()
         rounds = [
             {
                 "number": at + 1,
+                "stored_as": round_.number,
                 "rows": [
                     {
                         "row": asked.row,
@@ -110,6 +114,7 @@ def rounds_summary(file: SessionFile) -> dict[str, Any]:
                 ],
             }
             for at, round_ in enumerate(standing.rounds)
+            if whole or at + 1 == len(standing.rounds)
         ]
         found = [one.to_dict() for one in found_so_far(standing, record)]
         inputs = [one["name"] for one in record["inputs"]]

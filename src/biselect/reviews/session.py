@@ -344,10 +344,10 @@ class ReviewSession:
                 name=self.sample_names[row],
                 source=source,
                 brought=brought,
+                plain_rank=1 + _above(overall, row),
                 told={
                     "reasons": why,
                     "shown": {name: entries[row] for name, entries in self.tables.pool.shown.items()},
-                    "plain_rank": 1 + _above(overall, row),
                 },
             )
             for (row, source), why in zip(chosen, reasons, strict=True)

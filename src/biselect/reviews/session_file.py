@@ -38,7 +38,8 @@ CREATE TABLE lists (choice INTEGER NOT NULL, place INTEGER NOT NULL, record TEXT
 CREATE TABLE rounds (number INTEGER PRIMARY KEY, choice INTEGER NOT NULL, after INTEGER NOT NULL,
     count INTEGER NOT NULL);
 CREATE TABLE asked (round INTEGER NOT NULL, place INTEGER NOT NULL, row INTEGER NOT NULL, name TEXT NOT NULL,
-    source TEXT NOT NULL, brought INTEGER NOT NULL, told TEXT NOT NULL, PRIMARY KEY (round, place));
+    source TEXT NOT NULL, brought INTEGER NOT NULL, plain_rank INTEGER NOT NULL, told TEXT NOT NULL,
+    PRIMARY KEY (round, place));
 CREATE TABLE answers (number INTEGER PRIMARY KEY AUTOINCREMENT, choice INTEGER NOT NULL, row INTEGER NOT NULL,
     verdict TEXT NOT NULL, note TEXT NOT NULL, who TEXT NOT NULL, at TEXT NOT NULL, undoes INTEGER);
 CREATE INDEX asked_rows ON asked (row);
@@ -55,13 +56,15 @@ class AskedRow:
         name: its id.
         source: the list that it comes from.
         brought: whether the reviewer came with it, unasked.
-        told: what is shown of it: `reasons`, `shown`, and `plain_rank`, its place in the overall ranking.
+        plain_rank: its place in the overall ranking, from 1.
+        told: what is shown of it, `reasons` and `shown`; of earlier rounds only where these are asked for.
     """
 
     row: int
     name: str
     source: str
     brought: bool
+    plain_rank: int
     told: Mapping[str, Any]
 
 
@@ -202,10 +205,10 @@ class SessionFile:
             _turn_to(database, number)
             return int(number)
 
-    def standing(self, choice: int) -> Standing:
-        """Rounds and answers of a choice, all of one moment."""
+    def standing(self, choice: int, *, whole: bool = False) -> Standing:
+        """Rounds and answers of a choice, all of one moment; `whole` with what was shown in earlier rounds."""
         with self._reading() as database:
-            return _standing(database, choice)
+            return _standing(database, choice, whole=whole)
 
     def add_round(
         self, choice: int, rows: Sequence[AskedRow], *, count: int, after: int, known: Sequence[Round]
@@ -311,7 +314,7 @@ class SessionFile:
                         database.close()
         except BiselectError as error:
             cause = error.__cause__
-            if isinstance(cause, sqlite3.OperationalError) and cause.sqlite_errorcode == sqlite3.SQLITE_BUSY:
+            if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:  # damaged text has no code
                 raise BiselectError(f"{self.path}: another process holds it; try again when it is done") from None
             raise
 
@@ -327,18 +330,19 @@ def _turn_to(database: sqlite3.Connection, choice: int) -> None:
     database.execute("INSERT OR REPLACE INTO facts VALUES ('present', ?)", (str(choice),))
 
 
-def _standing(database: sqlite3.Connection, choice: int) -> Standing:
+def _standing(database: sqlite3.Connection, choice: int, *, whole: bool = False) -> Standing:
     asked: dict[int, list[AskedRow]] = {}
     query = (
-        "SELECT round, row, name, source, brought, told FROM asked WHERE round IN "
-        "(SELECT number FROM rounds WHERE choice = ?) ORDER BY round, place"
+        "SELECT round, row, name, source, brought, plain_rank, CASE WHEN round >= ? THEN told ELSE '{}' END FROM asked "
+        "WHERE round IN (SELECT number FROM rounds WHERE choice = ?) ORDER BY round, place"
     )
-    for number, row, name, source, brought, told in database.execute(query, (choice,)):
+    [(last,)] = database.execute("SELECT coalesce(max(number), 0) FROM rounds WHERE choice = ?", (choice,))
+    for number, row, name, source, brought, rank, told in database.execute(query, (0 if whole else last, choice)):
         facts = json_of(told)
         if type(row) is not int or row < 0 or not isinstance(facts, dict):
             raise ValueError("a row that was asked for is none")
-        one = AskedRow(row=row, name=str(name), source=str(source), brought=bool(brought), told=facts)
-        asked.setdefault(number, []).append(one)
+        named: dict[str, Any] = {"row": row, "name": str(name), "source": str(source)}
+        asked.setdefault(number, []).append(AskedRow(**named, brought=bool(brought), plain_rank=int(rank), told=facts))
     query = "SELECT number, choice, after, count FROM rounds WHERE choice = ? ORDER BY number"
     rounds = tuple(
         Round(number=int(number), choice=int(of), after=int(after), count=int(count), rows=tuple(asked.get(number, ())))
@@ -364,8 +368,8 @@ def _standing(database: sqlite3.Connection, choice: int) -> Standing:
 
 
 def _insert_asked(database: sqlite3.Connection, round_: int, place: int, asked: AskedRow) -> None:
-    values = (round_, place, asked.row, asked.name, asked.source, asked.brought, _text(asked.told))
-    database.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?)", values)
+    values = (round_, place, asked.row, asked.name, asked.source, asked.brought, asked.plain_rank, _text(asked.told))
+    database.execute("INSERT INTO asked VALUES (?, ?, ?, ?, ?, ?, ?, ?)", values)
 
 
 def _insert_answer(
