@@ -114,3 +114,24 @@ def test_what_is_wrong_is_said(browser, tmp_path):
     assert refused.status_code == 400 and "not asked for" in json.loads(refused.text)["error"]
     assert browser.post("/next", {"choice": "0", "seen": "1", "count": "0"}).status_code == 400
     assert browser.get("/nowhere").status_code == 404
+
+
+def test_a_folder_of_parquet_files_split_in_time(browser, tmp_path):
+    import pandas as pd
+
+    rows = pd.concat([pd.read_csv(tmp_path / f"{name}.csv") for name in ("normal", "pool")], ignore_index=True)
+    (tmp_path / "parts").mkdir()
+    for number in range(3):
+        part = rows.assign(day=range(len(rows)))[number * 200 : number * 200 + 200]
+        part.to_parquet(tmp_path / "parts" / f"part-{number}.parquet")
+    browser.done(browser.get("/table?name=parts"))
+    page = browser.get("/table?name=parts").text
+    assert "600 rows, 8 columns." in page and "<option selected>time" in page
+    form = {"table": "parts", "against": "earlier", "until": "66.7%", "k": "5", "m": "3"}
+    browser.done(browser.post("/choose", form))
+    record = SessionFile(tmp_path).choices()[0]
+    assert (record["pool"], record["reference"], record["reference_until"]) == ("parts", None, "66.7%")
+    assert {asked.name[0] for asked in present(tmp_path).rounds[0].rows} == {"p"}
+    assert browser.post("/preview", {**form, "until": "nonsense"}).status_code == 400
+    browser.done(browser.post("/export"))
+    assert (tmp_path / "export" / "report" / "report.html").exists()
