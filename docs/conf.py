@@ -41,6 +41,9 @@ nitpick_ignore = [
     ("py:obj", "biselect.calibrate.counted_columns"),  # this and the next two: between passes over a large table
     ("py:class", "biselect.calibrate.windows.Windows"),
     ("py:class", "biselect.calibrate.calibrator.WholePool"),
+    ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
+    ("py:class", "biselect.simulate.other_mixers.Grover"),
+    ("py:class", "biselect.simulate.other_mixers.Warm"),
 ]
 nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
 
