@@ -234,8 +234,8 @@ class Ansatz:
         """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
 
         For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
-        order of the sector, and the hit rate is the sum of the squared amplitudes' sizes, the global phase being that of the circuit after its
-        first layer's phase where it starts from a basis state.
+        order of the sector, and their squared sizes add up to the hit rate. From a basis state the global phase is
+        that of the circuit without the phase of its first layer.
         """
         vectors = self._batch(angles)
         batches = self._cpu_batches(None, observable)
