@@ -17,13 +17,19 @@ from biselect_studies.results import entry
 from biselect_studies.runner import collect, run
 
 LONG = {  # about ten seconds or more even so: run with the slow part
+    "cgxy-fixed-angle-condition-details",
+    "cgxy-noiseless-evidence",
+    "formulation-evidence-summary",
     "hardware-run-summary",
     "joint-vs-sequential-real-creditcard",
+    "joint-vs-sequential-real-creditcard-protocol-stress",
     "joint-vs-sequential-real-ibm-aml-hi-small",
     "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "open-settings",
+    "qaoa-parameterizations",
     "real-creditcard-calibration-data-quality",
     "real-creditcard-calibration-mechanism",
+    "real-creditcard-improvement",
     "synthetic-calibration-robustness",
 }
 

@@ -43,7 +43,7 @@ SCREEN, HALVINGS = 26, (4, 8, 16)  # evaluations of a start at most; after so ma
 HOP, HOP_HALVINGS = 16, (4,)  # the same for hops
 ROUNDS, FEWER = 4, 4  # rounds of hops after a screen, and how many times fewer they are than its starts
 CYCLE = 16  # evaluations for each start of a screen that it takes with its hops, about
-SCOUTS = 16  # descents that time is measured on, where only time is limited
+SCOUTS, GPU_SCOUTS = 16, 512  # descents that time is measured on, where only time is limited
 SEARCHING = 0.9  # share of the budget; the rest polishes
 ELITE = 8  # descents that hops begin from and that are polished
 FEWEST = 64  # evaluations below which a search in single precision leaves too few to end in double precision
@@ -82,7 +82,8 @@ def multistart(search: Search, *, starts: Sequence[Vector] = (), learnt: bool = 
     how: dict[str, Any] = {"coarse": search.evaluations is None or search.evaluations >= FEWEST, "share": SEARCHING}
     fresh, best = _endless_starts(search, starts, learnt), list[Descent]()
     if search.evaluations is None:
-        best = search.descend("scout", list(islice(fresh, max(SCOUTS, len(starts)))), rounds=HALVINGS[0], **how)
+        scouts = GPU_SCOUTS if search.ansatz.backend == "gpu" else SCOUTS  # a GPU takes as long for few as for many
+        best = search.descend("scout", list(islice(fresh, max(scouts, len(starts)))), rounds=HALVINGS[0], **how)
     rows, wide = _screened_together(search), widths(search.ansatz, search.objective)
     for cycle in count():
         screens = list(islice(fresh, rows if best else max(rows, len(starts))))

@@ -23,6 +23,7 @@ from biselect.qaoa.training.objectives import FLOOR, Objective
 from biselect.qaoa.training.records import Checkpoint, Descent, Training
 from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
+from biselect.simulate.backends import PLAIN_AMPLITUDES
 from biselect.simulate.layers import energy_scale, rounding_slack
 from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
@@ -31,15 +32,20 @@ if TYPE_CHECKING:
 
 SMALL = 10_000_000  # choices whose energies are looked through to explain a landscape
 LARGEST = 1e150  # energies whose squares are numbers still
-COMPILE = 10.0  # seconds that compiling takes the first time
+PATIENCE = 2.0  # seconds in NumPy beyond which kernels are compiled: once on a machine, for all trainings to come
 SHORTEST = 0.25  # seconds that a first evaluation gets in any case
 EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude and layer, and for each layer at least
 
 
 def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
-    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes."""
+    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes.
+
+    Unlike `auto` it does not ask what lies in the cache: the first training on a machine gives the same bytes.
+    """
     seconds = evaluations * depth * max(LEAST, EACH * min(problem.sector.size, 2**60))  # more is no float any longer
-    return "compiled" if seconds > COMPILE else "auto"
+    if seconds > PATIENCE:
+        return "compiled"
+    return "plain" if problem.sector.size < PLAIN_AMPLITUDES else "auto"
 
 
 class TooShortError(InputError):
