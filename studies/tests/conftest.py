@@ -102,7 +102,7 @@ def short_searches(monkeypatch):
             "RUN": 3,
             "BET": 2,
             "SCREEN": 2,
-            "POLISH": 2,
+            "HOP": 2,
             "EVALUATIONS": 30,
             "CALLS": 6,
         },

@@ -165,5 +165,5 @@ def test_aml_scorer_and_rule_are_chosen_on_the_buffer_alone():
     for best in ("laplace", "mad-z"):
         cells = [AML.choice_cell(20, True, name, w) for name in AML.maps for w in windows]
         check(cells, lambda records: AML.choose(records, 20, True), best)
-        cells = [menu.menu_cell("high", 20, True, w, name) for name in menu.MAPS for w in windows]
-        check(cells, lambda records: menu.chosen(records, "high", 20, True), best)
+        cells = [menu.menu_cell("high", 20, False, w, name) for name in menu.MAPS for w in windows]
+        check(cells, lambda records: menu.chosen(records, "high", 20, False), best)
