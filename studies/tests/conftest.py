@@ -98,7 +98,7 @@ def short_searches(monkeypatch):
 
     few = {
         search_strategies: {
-            "CONVERGED": 3,
+            "CONVERGED": 8,
             "RUN": 3,
             "BET": 2,
             "SCREEN": 2,
