@@ -59,18 +59,6 @@ def _local(ansatz, start, threshold, seed) -> float:
     return best
 
 
-def eight() -> None:
-    """How far eight instances fix a geometric mean (table cgxy_fully_grouped_qpu_replay_p3)."""
-    from biselect_studies.threshold_tables import PAPER
-
-    rng = np.random.default_rng(0)
-    print("schedule, geometric mean of the paper's eight, and 95 % of it when these are drawn again")
-    for name, rates in PAPER.items():
-        logs = np.log(rates)
-        drawn = np.exp(rng.choice(logs, size=(20_000, len(logs))).mean(axis=1))
-        print(name, np.exp(logs.mean()).round(2), *np.quantile(drawn, [0.025, 0.975]).round(2))
-
-
 def caps() -> None:
     """Retained cross mass and dense gain by w_max and marginals (figure submitted_coupling_diagnostic)."""
     from biselect_studies.experiments.coupling import coupling
@@ -216,40 +204,6 @@ def recovery() -> None:
                 print(mixer, size, p, *quartiles.round(1), lift.round(3), flush=True)
 
 
-def strength() -> None:
-    """Which penalty counts as best, by the rule that says so (table penalty_x_vs_strict_feasible_qaoa)."""
-    from biselect.data.synthetic import gaussian_qubo
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.penalty import PenaltyX, candidate_search
-    from biselect_studies.experiments.penalty_baseline import HIT, STRENGTHS, _stream
-
-    print("p, rule, on how many of 40 instances each of", *STRENGTHS, "is best; paper: 0.25 on its one, at both depths")
-    for depth in (1, 2):
-        best: dict[str, list[int]] = {}
-        for seed in range(40):
-            problem = gaussian_qubo(4, 4, 2, 2, seed=seed)
-            energies = Ansatz(problem, depth, schedule="layerwise").energies
-            optimal = energies <= energies.min() + HIT * abs(energies.min())
-            found: dict[str, list[float]] = {}
-            for ratio in STRENGTHS:
-                circuit = PenaltyX(problem, depth, ratio)
-                angles = candidate_search(circuit.probabilities, circuit.cost, circuit.size, seed=_stream(seed))
-                inside = circuit.filtered(circuit.probabilities(angles))
-                chance, feasible = inside[optimal].sum(), inside.sum()
-                for rule, score in (
-                    ("P(optimum)", chance),
-                    ("P(optimum | feasible)", chance / feasible),
-                    ("P(feasible)", feasible),
-                    ("lowest mean energy of what is feasible", -(inside * energies).sum() / feasible),
-                    ("lowest mean cost", -circuit.expectation(angles)),
-                ):
-                    found.setdefault(rule, []).append(float(score))
-            for rule, scores in found.items():
-                best.setdefault(rule, []).append(int(np.argmax(scores)))
-        for rule, places in best.items():
-            print(depth, rule, *np.bincount(places, minlength=len(STRENGTHS)), flush=True)
-
-
 EXPERIMENTS: dict[str, Callable[[], None]] = {
     one.__name__: one
     for one in (
@@ -257,9 +211,7 @@ EXPERIMENTS: dict[str, Callable[[], None]] = {
         decoys,
         control,
         recovery,
-        strength,
         bilinear,
-        eight,
         caps,
         ring,
         recorded,

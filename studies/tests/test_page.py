@@ -142,7 +142,8 @@ def test_a_change_of_the_ledger_changes_the_verdict(folder):
 def test_a_difference_leads_to_its_reading_and_one_without_is_counted(tmp_path):
     """A study's own readings: one covers two numbers and is shown once, a third number has none."""
     name = "penalty-x-vs-strict-feasible-qaoa"
-    places = [("(4, 4, 2, 2), p = 1", "λ/c_Q"), ("(4, 4, 2, 2), p = 2", "λ/c_Q"), ("(4, 4, 2, 2), p = 1", "<column>")]
+    column = load(name).readings[0].columns[0]
+    places = [("(4, 4, 2, 2), p = 1", column), ("(4, 4, 2, 2), p = 2", column), ("(4, 4, 2, 2), p = 1", "<column>")]
     put(tmp_path, results(name, *(exact(*place, 0.5) for place in places)))
     ledger = replace(SMALL, numbers=tuple(printed(name, "0.9", *place) for place in places), claims=())
     summary = summarise_reproduction(tmp_path, ledger)
