@@ -39,11 +39,6 @@ def gains():
     return f"+{np.median(found):.1f} points [{min(found):.1f}, {max(found):.1f}]"
 
 
-def trained(key):
-    (found,) = (row for row in results("training")["schedules"] if row["schedule"] == "fully-grouped")
-    return found[key]
-
-
 RATIOS = {
     "`python -m benchmarks exact-vs-peers`": lambda: [
         line("exact-vs-peers", "exact against HiGHS", "(50, 38, 5, 4) noise"),
@@ -67,10 +62,6 @@ RATIOS = {
     ],
     "`python benchmarks/bench_noise.py`": lambda: [gains()],
 }
-RATIOS["`python benchmarks/bench_training.py 48`"] = lambda: [
-    f"{trained('ratio'):.2f}×",
-    f"{trained('none left out')['ratio']:.2f}×",
-]
 
 
 @pytest.mark.parametrize("command", RATIOS)
