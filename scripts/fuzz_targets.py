@@ -550,10 +550,11 @@ STUDY = "formulation-evidence-summary"
 
 def use_results(path: Path, index: int) -> None:
     """The page of all studies, and what `reproduce` prints."""
+    from biselect_studies.ledger import read_ledger
     from biselect_studies.page import _study
     from biselect_studies.study import load
 
-    _study(load(STUDY), path.parent)
+    _study(load(STUDY), path.parent, read_ledger())
 
 
 TABLE = ("select", "FILE", "--reference", "FILE", "-k", "1", "-m", "1", "--kinds", "1", "--null-draws", "0")
