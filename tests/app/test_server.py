@@ -85,7 +85,7 @@ def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, 
     record = SessionFile(tmp_path).choices()[1]
     assert (record["pool"], record["reference"]) == ("tuesday.csv", "usual-rows-of-pool.csv.parquet")
     page = browser.get("/review").text
-    assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier exports in this session" in page
+    assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier tables of this review" in page
 
 
 def test_two_windows_see_each_other_s_ticks(browser, tmp_path):

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 KEYS = {"1": "fine", "2": "not fine", "3": "unsure"}
 HINT = "1 fine, 2 not fine, 3 unsure; a note may follow. u undo, s skip, q stop"
-LISTS = {"overall": "unusual as a whole", "learner": "like what was found not fine"}
 
 
 def review(
@@ -78,7 +77,7 @@ def review(
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     given = dict(locals())
-    from biselect.reviews.rounds import export, rounds_summary, take_answers
+    from biselect.reviews.rounds import export, offer_rows, rounds_summary, take_answers
 
     steps = Steps(quiet)
     session = _opened(given, steps)
@@ -90,7 +89,7 @@ def review(
     if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
         while rows and _by_hand(session, rows, who, when):
             rows = _present(session, k, more, steps)
-    _offer(session, steps)
+    steps.say(f"wrote {offer_rows(session)}: fill in its column 'answer' and give it to --answers")
     if out is not None:
         for place in export(session, out, k=k, progress=steps.step):
             steps.say(f"wrote {place}")
@@ -104,7 +103,7 @@ def review(
 def _opened(given: dict[str, Any], steps: Steps) -> ReviewSession:
     from biselect.reviews import ReviewSession
     from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
-    from biselect.reviews.session_file import SessionFile
+    from biselect.reviews.session_file import is_begun
 
     folder, pool = given["folder"], given["pool"]
     roles = (
@@ -119,8 +118,7 @@ def _opened(given: dict[str, Any], steps: Steps) -> ReviewSession:
         if asked or given["reference"] is not None or given["from_last"]:
             raise InputError("options about tables go with the table to review; give it after the folder")
         return ReviewSession.open(folder, progress=steps.step)
-    begun = (folder / "review.sqlite").exists() and bool(SessionFile(folder).choices())
-    if begun and not asked and given["reference_until"] is None:
+    if is_begun(folder) and not asked and given["reference_until"] is None:
         last = ReviewSession.open(folder, progress=steps.step)
         drift = drift_from_reference(last, pool, progress=steps.step)
         steps.say(f"Against the reference in use. {drift['verdict']}", style="yellow" if drift["crossed"] else "dim")
@@ -164,7 +162,7 @@ def _by_hand(session: ReviewSession, rows: list[Any], who: str, when: str) -> bo
     """Ask for one answer after the other; False where the person stops."""
     show_line(HINT)
     for asked in rows:
-        show_line(f"{asked.name}  ({LISTS.get(asked.source, asked.source)})")
+        show_line(f"{asked.name}  ({_list_name(asked.source)})")
         for name, text in asked.told["shown"].items():
             show_line(f"    {name}: {text}")
         for one in asked.told["reasons"]:
@@ -188,15 +186,11 @@ def _by_hand(session: ReviewSession, rows: list[Any], who: str, when: str) -> bo
     return all(row.row in session.standing.latest() for row in rows)
 
 
-def _offer(session: ReviewSession, steps: Steps) -> None:
-    """Write the open rows of the present round to be filled in."""
-    from biselect.core.files import write_file
-    from biselect.reviews.rounds import NEXT, next_csv, rounds_summary
+def _list_name(source: str) -> str:
+    """What the page calls a list; a kind of unusual has its own name."""
+    from biselect.report.words import words_of
 
-    place = session.file.folder / NEXT  # type: ignore[operator]
-    rows = rounds_summary(session.file, whole=False)["tables"][session.choice]["rounds"][-1]["rows"]
-    write_file(place, next_csv(row for row in rows if not row["verdict"]))
-    steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
+    return str(words_of().say(f"rounds.{source}")) if source in ("overall", "learner") else source
 
 
 def _show(table: dict[str, Any]) -> None:
@@ -209,7 +203,7 @@ def _show(table: dict[str, Any]) -> None:
     for row in present["rows"]:
         why = row["reasons"][0]
         reason = f"{why['column']} {why['value']}: {why['words']}"
-        cells = (row["name"], LISTS.get(row["source"], row["source"]), reason, row["verdict"])
+        cells = (row["name"], _list_name(row["source"]), reason, row["verdict"])
         shown.add_row(*map(printable, cells))
     console.print(shown)
     rounds = [one for one in table["found"] if one["answered"]]

@@ -64,6 +64,10 @@ class Sector:
             self.feature_rules.blocks(self.n_features, self.m, "features"),
         )
 
+    def check_product(self) -> None:
+        """Refuse rules that make the sector no product of smaller ones, with how to write them so that they do."""
+        _ = self.blocks
+
     @property
     def without_rules(self) -> Sector:
         """All choices inside the budgets."""

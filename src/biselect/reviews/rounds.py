@@ -8,7 +8,7 @@ from typing import Any
 
 from biselect._version import __version__
 from biselect.core.csv_text import csv_text, unguarded
-from biselect.core.files import write_folder
+from biselect.core.files import write_file, write_folder
 from biselect.data.labels import NO, YES
 from biselect.data.readers import read_table
 from biselect.errors import InputError
@@ -31,6 +31,16 @@ def next_csv(rows: Iterable[dict[str, Any]]) -> str:
         ({SAMPLE: row["name"], "list": row["source"], ANSWER: row["verdict"], "note": row["note"]} for row in rows),
         [SAMPLE, "list", ANSWER, "note"],
     )
+
+
+def offer_rows(session: ReviewSession) -> Path:
+    """Write the open rows of the present round to next.csv in the session's folder, to be filled in; gives its path."""
+    if session.file.folder is None:
+        raise InputError("rows are offered in the folder of a session, and this one is kept in memory; give it folder=")
+    place = session.file.folder / NEXT
+    rows = rounds_summary(session.file, whole=False)["tables"][session.choice]["rounds"][-1]["rows"]
+    write_file(place, next_csv(row for row in rows if not row["verdict"]))
+    return place
 
 
 def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", when: str = "") -> int:

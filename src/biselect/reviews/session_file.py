@@ -135,6 +135,11 @@ class Standing:
         return any(answer.row in rows and answer.number > round_.after for answer in self.answers)
 
 
+def is_begun(folder: str | Path) -> bool:
+    """Whether a folder holds a session with a table."""
+    return (Path(folder) / FILE).exists() and bool(SessionFile(folder).choices())
+
+
 class SessionFile:
     """The stored part of a session; it knows no tables, so that a tick never waits for them.
 

@@ -232,7 +232,7 @@ def _check_limits(problem: SelectionProblem, solver: str) -> None:
     if not (problem.sample_rules.groups or problem.feature_rules.groups) or _KEEP_LIMITS[solver] == "all":
         return
     if _KEEP_LIMITS[solver] == "exact":
-        problem.sector.blocks  # noqa: B018  (says which limits are not reached, and how to write them)
+        problem.sector.check_product()
         return
     able = [name for name, kept in _KEEP_LIMITS.items() if kept == "all"]
     raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")

@@ -156,8 +156,7 @@ def _teach_bounds() -> None:
         "gate_has_angle_bounds": lambda self, name: name == "rzz",
         "supported_angle_bound": lambda self, name, angles: -ROUNDING <= angles[0] <= pi / 2 + ROUNDING,
     }
-    for name, lesson in lessons.items():
-        setattr(Target, name, lesson)
+    _teach(Target, lessons)
 
 
 def _mend_layouts() -> None:
@@ -170,7 +169,12 @@ def _mend_layouts() -> None:
         found: list[int] = whole(self)
         return found[: self._input_qubit_count] if filter_ancillas else found
 
-    setattr(TranspileLayout, "initial_index_layout", initial_index_layout)  # noqa: B010 - mypy forbids the assignment
+    _teach(TranspileLayout, {"initial_index_layout": initial_index_layout})
+
+
+def _teach(pupil: type, lessons: Mapping[str, Any]) -> None:
+    for name, lesson in lessons.items():
+        setattr(pupil, name, lesson)
 
 
 if __name__ == "__main__":
