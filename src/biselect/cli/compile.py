@@ -112,7 +112,7 @@ def _show(made: Bundle) -> None:
         )
     proof = "proven the most" if placement.proven_optimal else f"within {100 * placement.gap:.0f} % of the most"
     show_line(
-        f"{len(made.patch.cross_edges)} of {n * d} couplings stay: {100 * manifest['retained_share']:.2f} % of the "
+        f"{made.mask.sum()} of {n * d} couplings stay: {100 * manifest['retained_share']:.2f} % of the "
         f"mass, {proof} that any placement on this patch keeps"
     )
 

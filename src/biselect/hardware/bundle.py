@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from biselect._version import __version__
 from biselect.core import SelectionProblem
@@ -22,7 +23,14 @@ from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, YFramePath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.surrogates import choose_surrogate, distortion_bound, hardware_mask, masked, retained_mass
+from biselect.hardware.surrogates import (
+    Mask,
+    choose_surrogate,
+    distortion_bound,
+    hardware_mask,
+    masked,
+    retained_mass,
+)
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
@@ -52,6 +60,7 @@ class Bundle:
         target: the device, with the gates that the path may use.
         patch: where the registers lie.
         placement: who sits where.
+        mask: which couplings of the placed problem are carried.
         surrogate: what the phases are made of, in placed order.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         schedule: name of the angle schedule.
@@ -66,6 +75,7 @@ class Bundle:
     target: Target
     patch: Patch
     placement: Placement
+    mask: Mask
     surrogate: SelectionProblem
     temperature: float | None
     schedule: str
@@ -74,11 +84,6 @@ class Bundle:
     references: dict[str, Resources]
     training: Training | None = None
     notes: tuple[str, ...] = ()
-
-    @property
-    def mask(self) -> NDArray[np.bool_]:
-        """Which couplings of the placed problem are carried."""
-        return hardware_mask(self.patch, self.placement.placed(self.problem))
 
     def manifest(self) -> dict[str, Any]:
         """Plain data: what was compiled, from what, and how its bits are to be read."""
@@ -137,6 +142,7 @@ class PlacedCircuit:
         path: how it will be compiled.
         patch: where the registers lie.
         placement: who sits where.
+        mask: which couplings of the placed problem are carried.
         surrogate: what the phases are made of, in placed order.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
@@ -148,6 +154,7 @@ class PlacedCircuit:
     path: CompilationPath
     patch: Patch
     placement: Placement
+    mask: Mask
     surrogate: SelectionProblem
     temperature: float | None
     spec: AnsatzSpec
@@ -204,6 +211,7 @@ class PlacedCircuit:
             target=self.target,
             patch=self.patch,
             placement=self.placement,
+            mask=self.mask,
             surrogate=self.surrogate,
             temperature=self.temperature,
             schedule=self.spec.schedule.name,
@@ -261,6 +269,7 @@ def place_circuit(
         path=way,
         patch=patch,
         placement=placement,
+        mask=mask,
         surrogate=sparse,
         temperature=None if chosen is None else chosen.temperature,
         spec=spec,
@@ -348,6 +357,14 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
     if known != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     return clbits, Placement(samples=samples, features=features, mass=mass, bound=bound)
+
+
+def mask_of(manifest: Mapping[str, Any], placement: Placement) -> Mask:
+    """Which couplings of the placed problem a stored circuit carries; the manifest names them by their own items."""
+    kept = np.zeros((placement.samples.size, placement.features.size), dtype=bool)
+    for sample, feature in manifest["mask"]:
+        kept[index(sample), index(feature)] = True
+    return kept[np.ix_(placement.samples, placement.features)]
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
