@@ -57,7 +57,27 @@ class YFramePath:
         return "-".join(["y-frame", order, *["unitary"] * (not self.propagate), *["quiet"] * self.quiet])
 
 
-CompilationPath = QiskitPath | YFramePath
+@dataclass(frozen=True, kw_only=True)
+class NetworkPath:
+    """Our own for couplings beyond the device's edges: the Y-frame on a line, whose registers are exchanged.
+
+    Only the output distribution is the program's. Which layout it needs, and what it does there: `swap_network`.
+
+    Attributes:
+        coloured: as in `QiskitPath`.
+        quiet: as in `YFramePath`.
+    """
+
+    coloured: bool = True
+    quiet: bool = False
+
+    @property
+    def name(self) -> str:
+        """For people and files."""
+        return "-".join(["network", ("recorded", "coloured")[self.coloured], *["quiet"] * self.quiet])
+
+
+CompilationPath = QiskitPath | YFramePath | NetworkPath
 
 OPT3_CZ = QiskitPath(fractional=False, fused=False, coloured=False, late=False)
 OPT3_FRACTIONAL = QiskitPath(fractional=True, fused=False, coloured=False, late=False)
