@@ -20,7 +20,7 @@ DIAGONAL = {"cz", "rzz"}
 def to_native(
     gates: Sequence[Gate], layout: Sequence[int], target: Target, ends: Sequence[int] | None = None
 ) -> QuantumCircuit:
-    """A measured circuit on the device's qubits; classical bit q is qubit q of the gates, or the one that is `ends[q]`."""
+    """A measured circuit on the device's qubits; classical bit q reads qubit q of the gates, or qubit `ends[q]`."""
     circuit = QuantumCircuit(QuantumRegister(target.num_qubits, "q"), ClassicalRegister(len(layout), "c"))
     have = set(target.operation_names)
     for gate in gates:

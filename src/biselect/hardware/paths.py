@@ -1,7 +1,9 @@
 """Paths: the ways from a logical circuit to a device, as plain options."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,6 +100,17 @@ PATHS: dict[str, CompilationPath] = {
     "y-frame-quiet": QUIET,
 }
 """Paths that have a name."""
+
+
+def path_of(stored: Mapping[str, Any]) -> CompilationPath:
+    """A path from its name and options, as manifests have them.
+
+    >>> path_of({"name": "network-coloured", "coloured": True, "quiet": False})
+    NetworkPath(coloured=True, quiet=False)
+    """
+    kinds: dict[str, type[CompilationPath]] = {"network": NetworkPath, "y": YFramePath}
+    options = {name: value for name, value in stored.items() if name != "name"}
+    return kinds.get(str(stored["name"]).split("-")[0], QiskitPath)(**options)
 
 
 def factorial() -> tuple[QiskitPath, ...]:

@@ -157,9 +157,7 @@ class _Line:
         self.exchanges += exchange
 
 
-def shifted(
-    phases: Angles, bits: Sequence[int], n: int, known: Mapping[int, int]
-) -> tuple[Angles, dict[int, float]]:
+def shifted(phases: Angles, bits: Sequence[int], n: int, known: Mapping[int, int]) -> tuple[Angles, dict[int, float]]:
     """Fewer angles that do the same inside the budgets, and the RZ that make up for it.
 
     Where all qubits that are not known are coupled to all others, one row and one column are shifted to nothing.
@@ -182,9 +180,7 @@ def shifted(
 
 def _below(cells: Mapping[Pair, Pair]) -> set[Pair]:
     """The exchanges that let all these pairs meet: everyone nearer to the border than a pair has gone by."""
-    return {
-        (a, b) for u, v in cells.values() for a in range(u + 1) for b in range(v + 1) if (a, b) != (u, v)
-    }
+    return {(a, b) for u, v in cells.values() for a in range(u + 1) for b in range(v + 1) if (a, b) != (u, v)}
 
 
 def _rounds(cells: Iterable[Pair]) -> list[list[Pair]]:

@@ -18,7 +18,7 @@ from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
-from biselect.hardware.paths import QiskitPath, YFramePath
+from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
 from biselect.hardware.targets import snapshot
@@ -92,11 +92,10 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
         clbits, placement = layout_of(manifest, problem)
         surrogate = _surrogate(placement.placed(problem), mask_of(manifest, placement), manifest)
-        path = {name: value for name, value in manifest["path"].items() if name != "name"}
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=_program(surrogate, manifest),
-            path=(QiskitPath if "fractional" in path else YFramePath)(**path),
+            path=path_of(manifest["path"]),
             target=manifest["target"]["name"],
             seed=manifest["seed"],
             initial_layout=tuple(manifest["layout"]["initial"]),
