@@ -10,7 +10,7 @@ from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repair
 from biselect.hardware.compiled_circuit import Resources
 from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import StoredRun
-from biselect.hardware.execute.samplers import HARDWARE, Readout, kind_of, sampler_for
+from biselect.hardware.execute.samplers import Readout, kind_of, place_of, sampler_for
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
@@ -21,12 +21,12 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
 
     No service is asked.
     """
-    kind, compiled = kind_of(asked["on"]), circuit.compiled
-    if kind != HARDWARE:
+    place, compiled = place_of(asked["on"]), circuit.compiled
+    if not place.service:
         sampler_for(asked["on"]).check(compiled)
     return {
         "on": asked["on"],
-        "kind": kind,
+        "kind": place.kind,
         "problem_hash": circuit.problem.digest,
         "target": circuit.manifest["target"],
         "qubits": compiled.program.qubits,
