@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.circuits import cut
+from biselect.errors import MissingDependencyError
+from biselect.hardware.circuits import check_gates, cut
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
 from biselect.hardware.targets import load_target, recorded_backend
@@ -60,14 +60,7 @@ class NoisySampling(Sampler):
 
     def check(self, compiled: Compiled) -> None:
         """The device must have every gate where it is used, and must have recorded its errors."""
-        for step in compiled.circuit.data:
-            name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
-            places = (qubits, qubits[::-1])
-            if name != "barrier" and not any(self._target.instruction_supported(name, place) for place in places):
-                raise InputError(
-                    f"{self._target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the "
-                    f"circuit uses: it was compiled for {compiled.target!r}; compile it for this device"
-                )
+        check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
         self._noisy(compiled)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
@@ -82,7 +75,7 @@ class NoisySampling(Sampler):
 
 
 class LocalSampling(NoisySampling):
-    """Runtime's SamplerV2 in local testing mode: a recorded device, checked and run as the service would."""
+    """Runtime's sampler in local testing mode: a recorded device, with the errors that Aer makes of its record."""
 
     def __init__(self, device: str) -> None:
         self._backend = recorded_backend(device)
@@ -95,6 +88,5 @@ class LocalSampling(NoisySampling):
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
         from biselect.hardware.execute.ibm import runtime_sampler
 
-        # local mode takes a seed of 0 for none
-        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed + 1}})
+        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed}})
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())
