@@ -10,7 +10,7 @@ from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, count_resources
-from biselect.hardware.native import fold_rzz, quietest, to_native
+from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
 from biselect.hardware.paths import Y_FRAME, CompilationPath, QiskitPath, YFramePath
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import drop_unseen, in_range, propagate, split_sides, weave
@@ -83,7 +83,7 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
+    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     return to_native(gates, layout, target), layout, layout, 0
