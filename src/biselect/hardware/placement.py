@@ -109,8 +109,8 @@ def place(
     Args:
         problem: whose couplings are placed.
         patch: where.
-        time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
-            a second or so; a square lattice with dozens of cross edges is out of reach.
+        time_limit: seconds for the proof, 0 for none; after that the best found is returned, with a bound. Heavy-hex
+            patches need a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
     """
     begin = time.perf_counter()
@@ -131,7 +131,7 @@ def place(
     worth = _tamed(weights, len(cross))
     order = _climb(worth, cross, fits, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if not _meets(carried(worth, cross, *order), bound):
+    if time_limit > 0 and not _meets(carried(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, fits, time_limit)
         bound = min(bound, dual)
         order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))

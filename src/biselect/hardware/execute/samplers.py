@@ -19,6 +19,8 @@ from biselect.hardware.placement import Placement
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
 HARDWARE = "hardware"
+UNKNOWN = "shots of the caller's own sampler; whether it is hardware is not known here"
+KINDS = (EXACT, NOISE_MODEL, HARDWARE, UNKNOWN)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +53,8 @@ PLACES = {
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
+GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
+"""Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
 ARN = re.compile(r"arn:aws[a-z-]*:braket:[a-z0-9-]*::device(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_. -]+")
 
@@ -116,7 +120,7 @@ class Sampler(Protocol):
 def place_of(on: str) -> Place:
     """The place of a name such as `sector` or `ibm:DEVICE`; refuses a name that is none."""
     name, colon, where = on.partition(":")
-    place = PLACES.get(name)
+    place = (PLACES | GIVEN).get(name)
     if place is None or bool(place.takes) != bool(where) or (colon and not where):
         shown = "that" if place is None else name  # an unknown name may hold a credential
         raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
@@ -146,12 +150,23 @@ def foreign_device(on: str, compiled_for: str) -> str | None:
     return f"the circuit was compiled for {compiled_for!r}, not for {where}, whose gates and layout may be others"
 
 
-def sampler_for(on: str) -> Sampler:
-    """The sampler of a name: `sector`, `wide`, `aer`, `noisy:DEVICE`, `ibm:DEVICE`, ...; `PLACES` has them all.
+def sampler_for(on: Any) -> Sampler:
+    """The sampler of a place by name, or one of the caller's own.
 
-    Hardware is connected to by the service's own account.
+    Args:
+        on: `sector`, `wide`, `aer`, `noisy:DEVICE`, `ibm:DEVICE` or another of `PLACES`; or any BaseSamplerV2 or
+            BackendV2 of Qiskit, or a Session or Batch of Qiskit Runtime. Hardware is connected to by the service's own
+            account.
     """
+    if hasattr(on, "sample") and hasattr(on, "kind"):
+        return on
+    if not isinstance(on, str):
+        from biselect.hardware.execute.given import as_sampler
+
+        return as_sampler(on)
     place, where = place_of(on), on.partition(":")[2]
+    if not place.made_by:
+        raise InputError(f"{on} is a sampler of the caller's: give the object itself, as in execute(run, sampler)")
     made_by = resolve_name(f"{__package__}.{place.made_by}")
     sampler: Sampler = made_by(where) if where else made_by()
     return sampler
