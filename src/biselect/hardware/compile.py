@@ -80,11 +80,14 @@ def compile_circuit(
 
 
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
-    bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
+    if program.bits is None and pair_rotation(target):
+        seen = drop_unseen(ops) if path.propagate else ops
+        return to_rotations(seen, program.factors, layout, target, unitary=not path.propagate), layout, layout, 0
+    bits = basis_start(program)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
     if pair_rotation(target):
