@@ -90,14 +90,10 @@ class Jobs:
 
     def turn(self, table: str, reference: str, k: int, who: str, when: str) -> dict[str, Any]:
         """Go on with a new export: with the reference in use, with the last export, or with another file."""
-        last = self._opened()
-        given: Any = None
-        if reference == LAST:
-            with self.step("Writing the new reference"):
-                given = usual_rows(last)
-        elif reference:
-            given = self._path(reference)
-        return self._first_round(turn_to(last, self._path(table), given, who=who, when=when, progress=self.step), k)
+        from_last = reference == LAST
+        given = self._path(reference) if reference and not from_last else None
+        told: dict[str, Any] = {"who": who, "when": when, "progress": self.step}
+        return self._first_round(turn_to(self._opened(), self._path(table), given, from_last=from_last, **told), k)
 
     def next(self, choice: int, seen: int, count: int) -> dict[str, Any]:
         """The next round, unless somebody else asked for it meanwhile."""

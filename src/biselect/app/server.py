@@ -260,11 +260,8 @@ class Bench:
         """Take one answer."""
         form, file = await _form(request), self.session()
         row, choice = _number(form, "row", 1 << 40, least=0), _number(form, "choice", 1 << 40, least=0)
-        verdicts = {row: form.get("verdict", "")}
-        note = form.get("note")
-        signed = _signed(form)
-        keep = partial(file.add_answers, choice, verdicts, note=note, who=signed["who"], when=signed["when"])
-        await run_in_threadpool(keep)
+        answers, signed = {row: (form.get("verdict", ""), form.get("note"))}, _signed(form)
+        await run_in_threadpool(partial(file.add_answers, choice, answers, who=signed["who"], when=signed["when"]))
         return JSONResponse(await run_in_threadpool(self._ticks, file))
 
     async def undo(self, request: Request) -> Response:
