@@ -6,8 +6,8 @@ The policy in words:
    the next kind, one more of the overall ranking, and so on. Kinds are cheap to try, one row tells; the overall ranking
    is the better guess on tables whose anomalies have no common direction.
 2. A list whose last row was a hit gives the next row too.
-3. Once both answers were given, be it about earlier tables, the learner follows a miss. After PATIENCE misses in a row it lets the next list in
-   turn try one row.
+3. Once both answers were given, be it about earlier tables, the learner follows a miss. After PATIENCE misses in a row
+   it lets the next list in turn try one row.
 """
 
 from collections.abc import Collection, Sequence
