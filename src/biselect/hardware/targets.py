@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.json_files import check_seal, content_hash, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.published import named_devices, published
+from biselect.hardware.published import Published, named_devices, published
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -54,8 +54,9 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     elif file := FILE.fullmatch(name):
         content = _from_file(*file.groups())
     else:
-        trap = published(name)
-        content = _named(trap.content()) if trap else _iqm_54() if name == IQM_54 else _recorded(name)
+        if trap := published(name):
+            return from_published(trap)
+        content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
@@ -121,6 +122,11 @@ def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target
     with refused_as("the target snapshot cannot be read"):
         _check(content)
         return _built(content if fractional else _without_fractional(content))
+
+
+def from_published(trap: Published) -> Target:
+    """An ion trap as its figures are; it has no CZ to do with instead of RZZ or RXX."""
+    return from_snapshot(_named(trap.content()))
 
 
 def _built(content: Mapping[str, Any]) -> Target:
