@@ -282,7 +282,7 @@ class Braket:
             result=lambda: SimpleNamespace(get_counts=lambda: task["counts"]),
         )
 
-    def search_quantum_tasks(self, filters, maxResults, nextToken="0"):  # noqa: N803  boto3's names
+    def search_quantum_tasks(self, filters, maxResults, nextToken="0"):
         assert filters == [{"name": "deviceArn", "operator": "EQUAL", "values": [FORTE]}] and maxResults == 100
         page = int(nextToken)
         more = {"nextToken": str(page + 1)} if page + 1 < len(self.tasks) else {}

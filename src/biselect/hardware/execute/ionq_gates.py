@@ -1,7 +1,7 @@
 """Circuits in IonQ's native gates, angle by angle those that were compiled: GPi, GPi2, and partial MS or ZZ.
 
-The device has no RZ: a rotation still to be done, RZ(λ), shifts the phase of every later pulse by -λ, those of an MS gate
-too, and a ZZ gate or a measurement does not see it.
+The device has no RZ: a rotation still to be done, RZ(λ), shifts the phase of every later pulse by -λ, those of an MS
+gate too, and a ZZ gate or a measurement does not see it.
 """
 
 from collections import defaultdict
