@@ -18,7 +18,7 @@ from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect.hardware.execute.samplers import GIVEN, KINDS, Sampler, kind_of, sampler_for
+from biselect.hardware.execute.samplers import GIVEN, KINDS, Sampler, fixed_name, kind_of, sampler_for
 from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
@@ -91,7 +91,7 @@ def plan(
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
     """
-    name, kind = (on, kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
+    name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)

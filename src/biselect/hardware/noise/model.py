@@ -7,7 +7,7 @@ snapshot knows nothing of crosstalk, drift, leakage or correlated readout: real 
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.noise.courses import PlainCircuit
-from biselect.hardware.noise.figures import check_figures, filling
+from biselect.hardware.noise.figures import Use, check_figures, filling
 from biselect.hardware.published import Published, published
 from biselect.hardware.timing import in_turn
 from biselect.simulate.wide.order import cuthill_mckee
@@ -102,19 +102,17 @@ def cut_noise(
     check_has(target, {name for name, _ in used})
     check_figures(target, used, physical if idle else ())
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
+    relaxation = cache(lambda qubit, seconds: _relaxation(target, qubit, seconds).to_instruction())
     circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
     reads: dict[int, int] = {}
     for step, qubits, gaps in zip(steps, touched, waits, strict=True):
         for qubit, seconds in gaps:
-            circuit.append(_relaxation(target, qubit, seconds).to_instruction(), [number[qubit]])
+            circuit.append(relaxation(qubit, seconds), [number[qubit]])
         read = [compiled.circuit.find_bit(bit).index for bit in step.clbits]
         circuit.append(step.operation, [number[qubit] for qubit in qubits], read)
         reads |= dict.fromkeys(read, number[qubits[0]])
-    cut = cut_target(target, physical, {step.operation.name for step in steps})
-    misread = {qubit: error.probabilities for (qubit,), error in basic_device_readout_errors(target=cut)}
-    confusion = np.array([misread.get(reads.get(bit), np.eye(2)) for bit in range(circuit.num_clbits)])
-    recorded = basic_device_gate_errors(target=cut)
-    errors = {(name, tuple(qubits)): error for name, qubits, error in recorded if not error.ideal()}
+    errors, misread = _device_errors(target, physical, used)
+    confusion = np.array([misread.get(reads.get(bit, -1), np.eye(2)) for bit in range(circuit.num_clbits)])
     return NoisyCircuit(
         circuit=circuit,
         reads=reads,
@@ -126,23 +124,35 @@ def cut_noise(
     )
 
 
-def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> Target:
-    """The part of a device on the given qubits, renumbered in their order, with the named operations only."""
+def _device_errors(
+    target: Target, qubits: Sequence[int], used: Iterable[Use]
+) -> tuple[dict[Use, Any], dict[int, NDArray[np.float64]]]:
+    """Aer's channel of each gate that is used and errs, and how each qubit is misread, qubits renumbered in this order.
+
+    Aer takes milliseconds for each. It is asked once for all that have the same figures, as the pairs of an ion trap.
+    """
     number = {qubit: position for position, qubit in enumerate(qubits)}
-    known = target.qubit_properties
-    properties = [known[qubit] for qubit in qubits] if known else None
-    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=properties)
-    for name in sorted(names):
-        entries: Any = target[name]
-        kept = {  # what the circuit uses is known, or takes no time
-            tuple(number[qubit] for qubit in place): InstructionProperties(
-                duration=(entry and entry.duration) or 0.0, error=(entry and entry.error) or 0.0
-            )
-            for place, entry in entries.items()
-            if place is not None and set(place) <= set(number)
-        }
-        part.add_instruction(target.operation_from_name(name), kept or None, name=name)
-    return part
+    known = target.qubit_properties or [None] * target.num_qubits
+    times = [(known[qubit] and known[qubit].t1, known[qubit] and known[qubit].t2) for qubit in qubits]
+    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=[known[qubit] for qubit in qubits])
+    first: dict[Any, Use] = {}
+    like: dict[Use, Use] = {}
+    asked: dict[str, dict[tuple[int, ...], InstructionProperties]] = {}
+    recorded: dict[str, Any] = {name: target[name] for name, _ in used}
+    for name, place in sorted(set(used)):
+        entry, here = recorded[name].get(place), tuple(number[qubit] for qubit in place)
+        error, seconds = (entry and entry.error) or 0.0, (entry and entry.duration) or 0.0
+        like[name, here] = first.setdefault((name, error, seconds, *(times[qubit] for qubit in here)), (name, here))
+        if like[name, here] == (name, here):
+            asked.setdefault(name, {})[here] = InstructionProperties(duration=seconds, error=error)
+    for name, places in asked.items():
+        part.add_instruction(target.operation_from_name(name), places, name=name)
+    gates = {(name, tuple(place)): error for name, place, error in basic_device_gate_errors(target=part)}
+    misread = {
+        ("measure", tuple(place)): error.probabilities for place, error in basic_device_readout_errors(target=part)
+    }
+    errors = {use: gates[model] for use, model in like.items() if model in gates and not gates[model].ideal()}
+    return errors, {use[1][0]: misread[model] for use, model in like.items() if model in misread}
 
 
 def check_has(target: Target, names: Iterable[str]) -> None:
