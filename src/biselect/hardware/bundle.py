@@ -258,6 +258,7 @@ def place_circuit(
 ) -> PlacedCircuit:
     """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
     from biselect.hardware.compile import basis_start, fit_for
+    from biselect.hardware.frames import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -267,7 +268,7 @@ def place_circuit(
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     dense = AnsatzSpec(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
-    if isinstance(way, YFramePath):
+    if isinstance(way, YFramePath) and not pair_rotation(device):
         basis_start(dense.program())
 
     def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
