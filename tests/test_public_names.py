@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 202
+MOST = 212
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -53,7 +53,8 @@ NAMES = {
         "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
     ),
     "biselect.hardware.noise": (
-        "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass register_shots"
+        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_chances noisy_shots "
+        "register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",
