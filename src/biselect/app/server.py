@@ -175,19 +175,17 @@ class Bench:
                 roles[column["name"]] = role
             if wanted := [part for part in column["parts"] if f"part-{at}-{part}" in form]:
                 parts[column["name"]] = wanted
-        against = form.get("against", "")
-        until = form.get("until", "60%")[:100] if against == "earlier" else ""
-        reference = "" if until else self.reference(against)
+        until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
+        reference = "" if until else self.reference(form)
         return {"table": name, "reference": reference, "until": until, "roles": roles, "parts": parts}
 
-    def reference(self, against: str) -> str:
-        """A reference as a job takes it: `file:NAME`, or the last export."""
-        if against == "last":
+    def reference(self, form: dict[str, str]) -> str:
+        """A reference as a job takes it: the name of a file, or the last export."""
+        if form.get("against") == "last":
             return LAST
-        kind, _, name = against.partition(":")
-        if kind != "file":
+        if form.get("against") != "file":
             raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
-        return named_table(self.folder, name)
+        return named_table(self.folder, form.get("which", ""))
 
     def working(self, request: Request) -> Response:
         """What the worker is at."""
@@ -307,7 +305,7 @@ class Bench:
         """Go on with a new export."""
         self.session()
         name = named_table(self.folder, form.get("table", ""))
-        reference = "" if form.get("against") == "same" else self.reference(form.get("against", ""))
+        reference = "" if form.get("against") == "same" else self.reference(form)
         given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
         self._drift.clear()
         self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
