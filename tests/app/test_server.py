@@ -91,6 +91,14 @@ def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, 
     assert (record["pool"], record["reference"]) == ("tuesday.csv", "usual-rows-of-pool.csv.parquet")
     page = browser.get("/review").text
     assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier tables of this review" in page
+    assert "What was answered about 6 rows of earlier tables counts here." in page
+    page = browser.get("/").text
+    assert "usual-rows-of" not in page and "Go on with pool.csv" not in page and "Go back to its review" in page
+    assert browser.post("/back", {"choice": "2"}).status_code == 400
+    assert browser.post("/back", {"choice": "0"}).headers["location"] == "/review"
+    assert "Round 1: 6 rows of pool.csv" in browser.get("/review").text
+    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
+    assert [round_.number for round_ in SessionFile(tmp_path).standing(0).rounds] == [1, 3]
 
 
 def test_two_windows_see_each_other_s_ticks(browser, tmp_path):
@@ -178,3 +186,13 @@ def test_hours_of_dates_take_part_where_they_are_asked_for(browser, tmp_path):
         table.to_csv(tmp_path / f"{name}.csv", index=False)
     browser.begin(**{"part-7-hour": "on", "role-1": "leave out"})
     assert SessionFile(tmp_path).choices()[0]["roles"]["dates"] == ["paid:hour"]
+
+
+def test_of_rows_that_repeat_an_id_one_can_be_kept(browser, tmp_path):
+    lines = (tmp_path / "pool.csv").read_text().splitlines()
+    (tmp_path / "pool.csv").write_text("\n".join([*lines, "p3,9,9,9,9,9,9"]) + "\n")
+    browser.begin(duplicates="last")
+    record = SessionFile(tmp_path).choices()[0]
+    assert record["roles"] == {"id_column": "id", "duplicates": "last"} and record["sizes"]["pool"] == 200
+    assert "keep the last of each" in browser.get("/table?name=pool.csv").text
+    assert browser.post("/choose", {"table": "pool.csv", "against": "last", "duplicates": "x"}).status_code == 400

@@ -28,6 +28,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.report.review_rounds import learnt
 from biselect.report.words import words_of
 from biselect.reviews.inspection import ROLES
+from biselect.reviews.new_export import USUAL
 from biselect.reviews.rounds import rounds_summary
 from biselect.reviews.session_file import NOT_FINE, GivenAnswer, SessionFile, is_begun
 
@@ -97,7 +98,7 @@ class Bench:
                 "bench.title",
                 at_work=job is not None and not (job.finished or job.short),
                 folder=self.folder.name,
-                tables=tables_in(self.folder),
+                tables=[name for name in tables_in(self.folder) if not name.startswith(USUAL)],
                 begun=file is not None,
                 summary=None if file is None else _brief(file),
             )
@@ -177,7 +178,10 @@ class Bench:
                 parts[column["name"]] = wanted
         until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
         reference = "" if until else self.reference(form)
-        return {"table": name, "reference": reference, "until": until, "roles": roles, "parts": parts}
+        kept = form.get("duplicates", "")
+        if kept not in ("", "first", "last"):
+            raise InputError("of rows that repeat an id the first or the last is kept, or all")
+        return {**{"table": name, "reference": reference, "until": until}, "roles": roles, "parts": parts, "kept": kept}
 
     def reference(self, form: dict[str, str]) -> str:
         """A reference as a job takes it: the name of a file, or the last export."""
@@ -286,6 +290,13 @@ class Bench:
         self.worker.start("next", {**given, "count": count}, then="/review", back="/review")
         return RedirectResponse("/working", status_code=303)
 
+    def back(self, form: dict[str, str]) -> Response:
+        """Turn to tables that were reviewed before."""
+        file = self.session()
+        file.take_up(_number(form, "choice", len(file.choices()) - 1, least=0))
+        self._drift.clear()
+        return RedirectResponse("/review", status_code=303)
+
     def new(self, request: Request) -> Response:
         """How far a new export has moved, and what it is to be compared with."""
         name = named_table(self.folder, request.query_params.get("name", ""))
@@ -383,6 +394,7 @@ def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
         "/answer": bench.answer,
         "/undo": bench.undo,
         "/next": bench.next,
+        "/back": bench.back,
         "/turn": bench.turn,
         "/export": bench.export,
     }
@@ -445,15 +457,16 @@ def _told(job: Job) -> dict[str, Any]:
 
 
 def _brief(file: SessionFile) -> dict[str, Any]:
+    """What was found in each table, the present one first, and which files these are."""
     summary = rounds_summary(file, whole=False)
-    table = summary["tables"][summary["present"]]
-    last = table["found"][-1] if table["found"] else None
-    return {
-        "pool": table["pool"],
-        "reference": table["reference"],
-        "answered": last["all_answered"] if last else 0,
-        "hits": last["all_hits"] if last else 0,
-    }
+    tables = []
+    for choice, table in enumerate(summary["tables"]):
+        last = table["found"][-1] if table["found"] else {"all_answered": 0, "all_hits": 0}
+        told = {"answered": last["all_answered"], "hits": last["all_hits"]}
+        tables.append({"choice": choice, "pool": table["pool"], **told})
+    used = [table[name] for table in summary["tables"] for name in ("pool", "reference")]
+    present = tables.pop(summary["present"])
+    return {**present, "used": used, "earlier": tables[::-1]}
 
 
 def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: Callable[[str], None]) -> None:
