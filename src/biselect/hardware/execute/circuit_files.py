@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,22 +15,23 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
-from biselect.hardware.targets import snapshot
+from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
 
 MOST_LAYERS = 1000
-NEEDED = ("circuit.qpy", "problem.npz")
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +44,7 @@ class StoredCircuit:
         surrogate: what the phases are made of, in placed order.
         placement: who sits where.
         compiled: the circuit.
+        snapshot: the file of the device that it was compiled for.
     """
 
     manifest: dict[str, Any]
@@ -49,6 +52,13 @@ class StoredCircuit:
     surrogate: SelectionProblem
     placement: Placement
     compiled: Compiled
+    snapshot: bytes = field(repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device that it was compiled for."""
+        with refused_as("the target of the circuit cannot be read, compile again"):
+            return from_snapshot(json_of(self.snapshot.decode()))
 
 
 def circuit_contents(
@@ -104,7 +114,12 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             resources=Resources(**manifest["resources"]),
         )
     return StoredCircuit(
-        manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
+        manifest=dict(manifest),
+        problem=problem,
+        surrogate=surrogate,
+        placement=placement,
+        compiled=compiled,
+        snapshot=contents["target.json"],
     )
 
 
