@@ -34,10 +34,12 @@ def compile_(
     ] = None,
     registers: Annotated[str, options.one_of("trees", "paths", help=options.REGISTERS)] = "trees",
     start: Annotated[
-        str, options.a_start(help="random, canonical, dicke, or a selection.json to start from.")
+        str, options.a_start(help="reach (the farthest), random, canonical, dicke, or a selection.json to start from.")
     ] = "random",
     surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
-    keep: Annotated[str, options.a_keep(help=options.KEEP)] = "edges",
+    keep: Annotated[
+        str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")
+    ] = "edges",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,

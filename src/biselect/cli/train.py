@@ -61,7 +61,7 @@ def train(
         str | None,
         options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
     ] = None,
-    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}")] = None,
+    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}.")] = None,
     objective: Annotated[
         str | None,
         may_be(

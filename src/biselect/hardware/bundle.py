@@ -24,6 +24,7 @@ from biselect.hardware.lines import choose_line, keep_couplings
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
 from biselect.hardware.placement import Placement, place
+from biselect.hardware.reach import far_reaching
 from biselect.hardware.surrogates import (
     Mask,
     choose_surrogate,
@@ -48,6 +49,8 @@ TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
+REACH = "reach"  # start where the most choices can be reached from
+AUTO = "auto"  # keep what hits the optimum most often under the device's recorded errors
 EDGES = "edges"  # keep what hardware edges carry without routing
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -266,7 +269,8 @@ def place_circuit(
     wanted = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
-    dense = AnsatzSpec(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
+    # refuses bad options before the work
+    dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
     if isinstance(way, YFramePath):
         basis_start(dense.program())
 
@@ -301,6 +305,11 @@ def place_circuit(
     return circuit(line, *keep_couplings(problem, line, wanted, seed=seed), way, on_edges=on_edges)
 
 
+def _known(start: Any) -> Any:
+    """A start as an ansatz without a mixer of its own knows it."""
+    return "random" if isinstance(start, str) and start == REACH else start
+
+
 def _share(keep: float | str) -> float | None:
     """The share of the coupling mass that is to stay; None for what lies on edges."""
     if keep == EDGES:
@@ -322,14 +331,18 @@ def _spec(
     """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn."""
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
-    if choice is not None and not (isinstance(start, str) and start == "random"):
+    drawn = isinstance(start, str) and start in ("random", REACH)
+    if choice is not None and not drawn:
         sides = zip((placement.samples, placement.features), choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
-    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, start, groups=components(sparse), seed=seed)
-    return spec.changed(mixer=recoloured(spec.program()).mixer) if coloured else spec
+    begin = "random" if drawn else start
+    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
+    if coloured:
+        spec = spec.changed(mixer=recoloured(spec.program()).mixer)
+    return spec.changed(start=far_reaching(spec, seed)) if isinstance(start, str) and start == REACH else spec
 
 
 def _placed_on_a_patch(
@@ -376,10 +389,12 @@ def compile_problem(
         schedule: name of the angle schedule; that of the training, else `bilinear`.
         path: name of the compilation path, one of `PATHS`.
         registers: `trees` or `paths`.
-        start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
+        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random`,
+            `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
-            least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
+            least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
+            optimum most often under the device's recorded errors (`trade`), for problems that are small enough.
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
@@ -391,12 +406,24 @@ def compile_problem(
         schedule, depth = angles.schedule, angles.depth
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
-    wanted = {"depth": 2 if depth is None else depth, "schedule": schedule or "bilinear", "start": start, "seed": seed}
+    wanted: dict[str, Any] = {
+        "depth": 2 if depth is None else depth,
+        "schedule": schedule or "bilinear",
+        "start": start,
+        "seed": seed,
+    }
     if angles is not None:  # refuses what does not fit before the work
-        AnsatzSpec(problem, mixer="path", **wanted).program(angles.angles if isinstance(angles, Training) else angles)
-    placed = place_circuit(
-        problem, target, path=path, registers=registers, surrogate=surrogate, keep=keep, progress=progress, **wanted
-    )
+        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
+        dense.program(angles.angles if isinstance(angles, Training) else angles)
+    wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
+    if keep == AUTO:
+        if angles is not None:
+            raise InputError(f"keep={AUTO!r} trains each of the circuits that it compares; leave the angles out")
+        from biselect.hardware.trade import best_of, trade
+
+        best = best_of(trade(problem, target, **wanted))
+        keep, angles = best.keep, best.bundle.training
+    placed = place_circuit(problem, target, keep=keep, **wanted)
     if angles is None:
         progress("Training angles")
         angles = placed.train()
