@@ -32,7 +32,7 @@ def compile_(
     schedule: Annotated[
         str | None, options.a_schedule(help="Schedule of the angles; known for those from a file, else bilinear.")
     ] = None,
-    registers: Annotated[str, options.one_of("trees", "paths", help=options.REGISTERS)] = "trees",
+    registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
     start: Annotated[
         str, options.a_start(help="reach (the farthest), random, canonical, dicke, or a selection.json to start from.")
     ] = "random",

@@ -164,14 +164,18 @@ Dates = Annotated[
     list[str] | None, a_column(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
 ]
 
-DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
+DEVICES = (
+    *("boston", "pittsburgh", "aachen", "iqm-54"),
+    *("quantinuum-h1", "quantinuum-h2", "quantinuum-helios", "ionq-aria", "ionq-forte"),
+)
 TARGETS = f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json)."
 PATH_NAMES = (
     *("y-frame", "y-frame-quiet", "opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional"),
     "strongest-qiskit",
 )
 PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors),")
-REGISTERS = "trees (more couplings) or paths (shorter circuits)."
+REGISTER_NAMES = ("auto", "trees", "paths", "rings", "complete")
+REGISTERS = "trees (more couplings), paths (shorter circuits), or on ion traps rings or complete."
 SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
 KEEP = (
     "edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP network, such as 0.5 or 1"

@@ -55,7 +55,8 @@ def train(
     ] = None,
     path: Annotated[str | None, options.a_path(show_default=False, help=f"With --target: {options.PATHS}")] = None,
     registers: Annotated[
-        str | None, options.one_of("trees", "paths", show_default=False, help=f"With --target: {options.REGISTERS}")
+        str | None,
+        options.one_of(*options.REGISTER_NAMES, show_default=False, help=f"With --target: {options.REGISTERS}"),
     ] = None,
     surrogate: Annotated[
         str | None,

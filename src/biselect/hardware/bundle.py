@@ -252,7 +252,7 @@ def place_circuit(
     depth: int = 2,
     schedule: str = "bilinear",
     path: str = "y-frame",
-    registers: str = "trees",
+    registers: str = "auto",
     start: Any = "random",
     surrogate: str = "mask",
     keep: float | str = EDGES,
@@ -349,10 +349,12 @@ def _placed_on_a_patch(
     problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
 ) -> tuple[Patch, Placement]:
     """A patch and who sits where; another patch where the groups that rules want fit no parts of its trees."""
+    blocks = problem.sector.blocks if problem.sample_rules or problem.feature_rules else None
     for attempt in range(PATCHES):
         progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
         draws = np.random.default_rng([seed, attempt]) if attempt else seed
-        patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=draws)
+        sizes = problem.n_samples, problem.n_features
+        patch = choose_patch(device, *sizes, registers=registers, seed=draws, blocks=blocks)
         progress("Placing variables")
         try:
             return patch, place(problem, patch, seed=seed)
@@ -370,7 +372,7 @@ def compile_problem(
     depth: int | None = None,
     schedule: str | None = None,
     path: str = "y-frame",
-    registers: str = "trees",
+    registers: str = "auto",
     start: Any = "random",
     surrogate: str = "mask",
     keep: float | str = EDGES,
@@ -388,7 +390,7 @@ def compile_problem(
         depth: p, how many layers; that of the training, else 2.
         schedule: name of the angle schedule; that of the training, else `bilinear`.
         path: name of the compilation path, one of `PATHS`.
-        registers: `trees` or `paths`.
+        registers: as `choose_patch` takes them.
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random`,
             `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.

@@ -11,6 +11,7 @@ from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, count_resources
+from biselect.hardware.frames import pair_rotation, to_rotations
 from biselect.hardware.native import fold_rzz, quietest, to_native
 from biselect.hardware.paths import Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
@@ -86,6 +87,8 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     ops = in_range(program.ops)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
+    if pair_rotation(target):
+        return to_rotations(ops, bits, layout, target, unitary=not path.propagate), layout, layout, 0
     sides = split_sides(program.edges(XY), program.qubits)
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
     if path.quiet:
@@ -166,7 +169,10 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
 
 
 def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
-    _refuse_lack_of_cz(target)
+    if "cz" not in target.operation_names:
+        raise InputError(
+            f"a network is made of CZ, which {target.description!r} lacks; take the Y-frame, or a Qiskit path"
+        )
     for here, there in pairwise(layout):
         for gate in ("cz", "rzz") if rzz else ("cz",):
             if (here, there) not in target[gate] and (there, here) not in target[gate]:
@@ -176,14 +182,14 @@ def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
                 )
 
 
-def _refuse_lack_of_cz(target: Target) -> None:
-    if "cz" not in target.operation_names:
-        raise InputError(f"the Y-frame is made of CZ, which {target.description!r} lacks; take a Qiskit path")
-
-
 def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
-    _refuse_lack_of_cz(target)
+    only = pair_rotation(target)
+    gates = {XY: only or "cz", RZZ: only or ("rzz" if has_rzz(target) else "cz")}
+    if not only and "cz" not in target.operation_names:
+        raise InputError(
+            f"the Y-frame is made of CZ, or of RZZ or RXX of any angle, which {target.description!r} lacks; take a "
+            "Qiskit path"
+        )
     for kind, gate in gates.items():
         for i, j in program.edges(kind):
             pair = (layout[i], layout[j])

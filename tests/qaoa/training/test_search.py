@@ -1,3 +1,5 @@
+import time
+
 import numpy as np
 import pytest
 
@@ -44,6 +46,21 @@ def test_seconds_end_an_evaluation_that_takes_longer(ansatz, monkeypatch):
     assert ansatz.stop[0] == 0  # and the ansatz works as before
     monkeypatch.undo()
     assert ansatz.train(evaluations=3).evaluations <= 3
+
+
+def test_what_was_found_outlives_an_evaluation_that_nothing_can_stop(ansatz, monkeypatch):
+    original, calls = Ansatz.value_and_gradient, []
+
+    def stuck(self, *arguments):
+        calls.append(self)
+        if len(calls) == 101:
+            time.sleep(1.5)  # as the compiler would, deaf to the byte
+        return original(self, *arguments)
+
+    monkeypatch.setattr(Ansatz, "value_and_gradient", stuck)
+    trained = ansatz.train(seconds=0.5)
+    assert trained.seconds < 1.4 and 1 <= trained.evaluations <= 101
+    assert trained.energy == pytest.approx(ansatz.expectation(trained.angles))
 
 
 def test_a_crew_that_runs_out_of_time_brings_what_it_has(ansatz, monkeypatch):

@@ -43,6 +43,10 @@ class Search:
 
     What a descent finds does not depend on who runs it nor on the descents beside it, so with a budget of evaluations
     the number of workers changes nothing. The arguments are those of `train`, checked.
+
+    Attributes:
+        best: the best descent of the finished rounds with the angles that are trained; None before the first.
+        spent: evaluations of the finished rounds.
     """
 
     ansatz: Ansatz
@@ -56,6 +60,7 @@ class Search:
     progress: Progress | None
 
     def __post_init__(self) -> None:
+        self.best: Descent | None = None
         self.spent, self.flat, self.failed = 0, True, False
         self.trace: list[tuple[int, float]] = []
         self.stages: list[Stage] = []
@@ -132,7 +137,7 @@ class Search:
             found = lockstep.descents()
         for key, descent in zip(keys, found, strict=False):  # fewer where time was up before each had its first turn
             self._take(key, descent)
-        return self._finished(found, share)
+        return self._finished(found, share, trained)
 
     def _go_down(self, lockstep: Lockstep, rounds: int, halvings: Sequence[int], share: float) -> None:
         room = self._room(share)
@@ -186,7 +191,7 @@ class Search:
             self._tell(share, len(found) / len(kept))
         if must and not found:
             raise OutOfTimeError
-        return self._finished(found, share)
+        return self._finished(found, share, trained)
 
     def left(self, share: float = 1.0) -> bool:
         """Whether something is left of a share of the budget; always, where there is none."""
@@ -199,8 +204,10 @@ class Search:
         self._best = np.inf
         return True
 
-    def _finished(self, found: list[Descent], share: float) -> list[Descent]:
+    def _finished(self, found: list[Descent], share: float, trained: Ansatz) -> list[Descent]:
         """The descents of a round, best first; equal values keep the order of their starts."""
+        if found and trained.schedule is self.ansatz.schedule:
+            self.best = min([*found, *([] if self.best is None else [self.best])], key=lambda descent: descent.value)
         self._tell(share, 1.0)
         self._passed = share
         return sorted(found, key=lambda descent: descent.value)

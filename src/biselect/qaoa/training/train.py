@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,7 @@ from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.backends import PLAIN_AMPLITUDES
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
+from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -52,34 +51,6 @@ class TooShortError(InputError):
     """The seconds given are too few for one evaluation."""
 
 
-def _in_time(training: Callable[..., Training]) -> Callable[..., Training]:
-    """The same within its `seconds`, whatever takes them: compiling, building tables, evaluating."""
-
-    @wraps(training)
-    def in_time(
-        ansatz: Ansatz, *, seconds: Any = None, progress: Progress | bool | None = None, **how: Any
-    ) -> Training:
-        limit, begin = None if seconds is None else number("seconds", seconds), time.perf_counter()
-        name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
-        with progress_of(progress, name, shown_as="best") as told:
-            how |= {"seconds": limit, "progress": told}
-            if limit is None or limit <= 0:
-                return training(ansatz, **how)
-            try:
-                end = begin + max(limit, SHORTEST)
-                return finished_by(end, lambda stop: training(ansatz.ended_by(stop), **how), ansatz.stop)
-            except OutOfTimeError:
-                if ansatz.stop[0]:
-                    raise
-        ways = ["give more", "take fewer samples or features"]
-        if ansatz.dtype == np.complex128 and ansatz.backend == "compiled":
-            ways.append("an Ansatz with dtype='complex64'")
-        raise TooShortError(f"{limit:g} s are too few to evaluate this circuit once; {', or '.join(ways)}")
-
-    return in_time
-
-
-@_in_time
 def train(
     ansatz: Ansatz,
     *,
@@ -93,7 +64,7 @@ def train(
     seed: int | np.random.Generator | None = 0,
     workers: int = 1,
     checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
+    progress: Progress | bool | None = None,
     **options: Any,
 ) -> Training:
     """Choose the angles of an ansatz.
@@ -126,20 +97,64 @@ def train(
     >>> trained.hit_rate > 5 / 18  # of the optimum; there are 18 choices
     True
     """
-    begin = time.perf_counter()
+    limit, begin = None if seconds is None else number("seconds", seconds), time.perf_counter()
+    if limit is not None and limit <= 0:
+        raise InputError(f"seconds must be positive, got {limit!r}")
+    begun: list[Search] = []
+    how: dict[str, Any] = {"strategy": strategy, "objective": objective, "threshold": threshold, "share": share}
+    how |= {"start_from": start_from, "evaluations": evaluations, "seconds": limit, "seed": seed, "workers": workers}
+    how |= {"checkpoint": checkpoint, "options": options, "begun": begun}
+    name = f"Training {ansatz.schedule.name}, p = {ansatz.schedule.depth}"
+    with progress_of(progress, name, shown_as="best") as told:
+        if limit is None:
+            search, best = _searched(ansatz, progress=told, **how)
+            return _trained(ansatz, search, best, strategy, begin)
+
+        def work(stop: Stop) -> Training:
+            search, best = _searched(ansatz.ended_by(stop), progress=told, **how)
+            return _trained(search.ansatz, search, best, strategy, begin)
+
+        try:
+            return finished_by(begin + max(limit, SHORTEST), work, ansatz.stop)
+        except OutOfTimeError:
+            if ansatz.stop[0]:
+                raise
+    if begun and begun[0].best is not None:  # something held it up at the end: what was found before is not lost
+        return _trained(ansatz.with_own_simulator(ansatz.dtype), begun[0], begun[0].best, strategy, begin)
+    ways = ["give more", "take fewer samples or features"]
+    if ansatz.dtype == np.complex128 and ansatz.backend == "compiled":
+        ways.append("an Ansatz with dtype='complex64'")
+    raise TooShortError(f"{limit:g} s are too few to evaluate this circuit once; {', or '.join(ways)}")
+
+
+def _searched(
+    ansatz: Ansatz,
+    *,
+    strategy: str,
+    objective: str | Mapping[str, float] | None,
+    threshold: float | None,
+    share: float,
+    start_from: Any,
+    evaluations: int | None,
+    seconds: float | None,
+    seed: int | np.random.Generator | None,
+    workers: int,
+    checkpoint: str | Path | None,
+    progress: Progress | None,
+    options: dict[str, Any],
+    begun: list[Search],
+) -> tuple[Search, Descent]:
+    """A search to its end, and what it found; it is in `begun` as soon as it begins."""
     run = _strategy(strategy, options, start_from is not None)
     evaluations = None if evaluations is None else whole("evaluations", evaluations)
     workers = whole("workers", workers)
-    if seconds is not None and seconds <= 0:
-        raise InputError(f"seconds must be positive, got {seconds!r}")
     if energy_scale(ansatz.problem) > LARGEST:
         raise InputError(f"energies beyond {LARGEST:g} cannot be trained on; divide all scores and weights")
     if start_from is not None:
         options["starts"] = as_starts(ansatz, start_from)
     asked = _question(ansatz, strategy, threshold) if objective is None else objective
     wanted = Objective.of(asked, ansatz, threshold=threshold, share=share)
-    seed_number = _seed_number(seed)
-    means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": seed_number}
+    means: dict[str, Any] = {"evaluations": evaluations, "seconds": seconds, "seed": _seed_number(seed)}
     task = {
         "version": __version__,
         "circuit": ansatz.spec.fingerprint,
@@ -151,15 +166,20 @@ def train(
     }
     kept = Checkpoint(checkpoint, task)
     search = Search(ansatz, wanted, **means, workers=workers, checkpoint=kept, progress=progress)
+    begun.append(search)
     try:
-        best = run(search, **options)
+        return search, run(search, **options)
     finally:
         search.close()
         kept.write()
+
+
+def _trained(ansatz: Ansatz, search: Search, best: Descent, strategy: str, begin: float) -> Training:
+    """What a search found, with its figures."""
     if not np.isfinite(best.value):
         raise BiselectError("no evaluation gave a finite number; try dtype complex128, or scores of smaller size")
     ansatz = ansatz.ended_by(NEVER)  # the search is over, and has left time for the figures of what it found
-    names = ansatz.schedule.angle_names
+    wanted, names = search.objective, ansatz.schedule.angle_names
     rate = None if wanted.threshold is None else ansatz.hit_rate(best.angles, wanted.threshold)
     return Training(
         circuit=ansatz.spec.describe(),
@@ -174,7 +194,7 @@ def train(
         energy=ansatz.expectation(best.angles),
         hit_rate=rate,
         strategy=strategy,
-        seed=seed_number,
+        seed=search.seed,
         evaluations=search.spent,
         trace=tuple(search.trace),
         stages=tuple(search.stages),
