@@ -44,7 +44,8 @@ def train(
     start: Annotated[
         str | None,
         options.a_start(
-            show_default=False, help="dicke, canonical, random or a selection.json; dicke, or random on a device."
+            show_default=False,
+            help="dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
         ),
     ] = None,
     target: Annotated[

@@ -49,6 +49,7 @@ TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
+DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
 REACH = "reach"  # start where the most choices can be reached from
 AUTO = "auto"  # keep what hits the optimum most often under the device's recorded errors
 EDGES = "edges"  # keep what hardware edges carry without routing
@@ -178,7 +179,7 @@ class PlacedCircuit:
     on_edges: PlacedCircuit | None = None
 
     def train(self) -> Training:
-        """Angles for this very circuit, by the CVaR of the dense objective; for another way, train on `spec`."""
+        """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
         size = self.problem.sector.size
         if size > TRAINABLE:
             raise InputError(
@@ -187,7 +188,7 @@ class PlacedCircuit:
             )
         backend = backend_for(self.problem, self.spec.depth, EVALUATIONS)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)
-        return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=self.seed)
+        return ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=self.seed)
 
     def differences(self, trained: Training) -> list[str]:
         """In what this circuit differs from the one that some angles were trained for; for people."""
@@ -249,11 +250,11 @@ def place_circuit(
     problem: SelectionProblem,
     target: Any,
     *,
-    depth: int = 2,
+    depth: int = DEPTH,
     schedule: str = "bilinear",
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = "random",
+    start: Any = REACH,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     seed: int = 0,
@@ -373,7 +374,7 @@ def compile_problem(
     schedule: str | None = None,
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = "random",
+    start: Any = REACH,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     compare: bool = True,
@@ -387,7 +388,7 @@ def compile_problem(
         target: as `load_target` takes it.
         angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
             where its sector is small.
-        depth: p, how many layers; that of the training, else 2.
+        depth: p, how many layers; that of the training, else 3.
         schedule: name of the angle schedule; that of the training, else `bilinear`.
         path: name of the compilation path, one of `PATHS`.
         registers: as `choose_patch` takes them.
@@ -409,7 +410,7 @@ def compile_problem(
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
     wanted: dict[str, Any] = {
-        "depth": 2 if depth is None else depth,
+        "depth": DEPTH if depth is None else depth,
         "schedule": schedule or "bilinear",
         "start": start,
         "seed": seed,
