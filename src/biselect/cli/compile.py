@@ -28,16 +28,18 @@ def compile_(
     ] = None,
     target: Annotated[str, options.a_device(help=options.TARGETS)] = "boston",
     path: Annotated[str, options.a_path(help=options.PATHS)] = "y-frame",
-    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 2.")] = None,
+    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 3.")] = None,
     schedule: Annotated[
         str | None, options.a_schedule(help="Schedule of the angles; known for those from a file, else bilinear.")
     ] = None,
     registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
     start: Annotated[
-        str, options.a_start(help="random, canonical, dicke, or a selection.json to start from.")
-    ] = "random",
+        str, options.a_start(help="reach (the farthest), random, canonical, dicke, or a selection.json to start from.")
+    ] = "reach",
     surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
-    keep: Annotated[str, options.a_keep(help=options.KEEP)] = "edges",
+    keep: Annotated[
+        str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")
+    ] = "edges",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
