@@ -19,6 +19,7 @@ from biselect.errors import InputError
 from biselect.hardware.block_positions import UncutTreeError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
+from biselect.hardware.ordering import choose_start
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, YFramePath
 from biselect.hardware.placement import Placement, place
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
+STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 SIDES = ("samples", "features")
@@ -253,7 +255,13 @@ def place_circuit(
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
     spec = AnsatzSpec(placed, depth, schedule, mixer, start, groups=components(sparse), seed=seed)
-    if way.coloured:
+    if isinstance(way, YFramePath) and way.coloured:
+        progress("Choosing an order")
+        drawn = isinstance(start, str) and start == "random"
+        others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS * drawn)]
+        best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
+        spec, way = spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
+    elif way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
     return PlacedCircuit(
         problem=problem,
@@ -312,6 +320,7 @@ def compile_problem(
         path: name of the compilation path, one of `PATHS`.
         registers: `trees` or `paths`.
         start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
+            For the Y-frame, `random` draws 8 and takes the one with the cheapest circuit (`choose_start`).
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         compare: whether plain Qiskit compiles the same ansatz too.
         seed: fixes patch, start and transpiler.
@@ -353,8 +362,8 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
     found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
-    if has_rzz(target) and path.coloured:
-        found["strongest plain Qiskit"] = STRONGEST_QISKIT
+    if has_rzz(target):
+        found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
     return {name: way for name, way in found.items() if way != path}
 
 
