@@ -3,8 +3,8 @@
 Half of the kills come at an even spread of times, half right before or after an even spread of steps: a record, a
 sample, a job handed in or asked for. Each killed run is taken up once; its folder must then hold the same bytes as that
 of a run that nobody killed, but for SQLite's count of how often its file was opened. Jobs of services carry random
-tags, so of their records the shots are compared, and no job that carries a tag may be handed in twice. The services'
-side is a stand-in that keeps its jobs in a file.
+tags, so of their records the shots are compared, and no job can be found by its tag may be handed in twice. The
+services' side is a stand-in that keeps its jobs in files.
 """
 
 from __future__ import annotations
@@ -46,18 +46,24 @@ REPEATS, SHOTS = 12, 400
 RECORDED = "FakeManilaV2"
 COUNTERS = (range(24, 28), range(92, 96))  # where SQLite's header says how often the file was opened to be changed
 SAMPLER = "StatevectorSampler"
-TAGGED, UNTAGGED = "ibm:answering", "iqm:https://untagged.example/device"
-PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", f"local:{RECORDED}", SAMPLER, TAGGED, UNTAGGED)
+IBM = "ibm:answering"  # by IBM's own client
+STAND_INS = {"iqm:https://stand.in/device": False, "ionq:qpu.forte-1": False, "braket:Forte 1": True}  # finds by tag?
+SERVICES = (IBM, *STAND_INS)
+PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", f"local:{RECORDED}", SAMPLER, *SERVICES)
 
 
-class Untagged(remote.Service):
-    """A service whose jobs are files of a folder, and cannot be found by a tag."""
+class StandIn(remote.Service):
+    """A service whose jobs are files of a folder; its client is left out, what is ours is not."""
 
-    name = UNTAGGED
-
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.finds = name, STAND_INS[name]
         self._folder = folder
         folder.mkdir(exist_ok=True)
+
+    def find(self, tag: str) -> str | None:
+        """The job that carries the tag."""
+        found = [path.name for path in self._folder.iterdir() if self.finds and path.name.endswith(tag)]
+        return found[0] if found else None
 
     def snapshot(self) -> dict[str, Any]:
         """A calibration that stays as it is."""
@@ -65,10 +71,11 @@ class Untagged(remote.Service):
 
     def _run(self, circuit: Any, shots: int, tag: str) -> Any:
         number = int(tag.split("-")[2])  # the repeat: what a job measures must not depend on how often it was tried
-        name = f"job-{len(list(self._folder.iterdir()))}"
+        name = f"job-{len(list(self._folder.iterdir()))}-{tag}"
         bits = np.random.default_rng(number).integers(2, size=(shots, circuit.num_clbits))
-        (self._folder / f"{name}.part").write_text(json.dumps(bits.tolist()))
-        os.replace(self._folder / f"{name}.part", self._folder / name)
+        part = self._folder.with_suffix(".part")
+        part.write_text(json.dumps(bits.tolist()))
+        os.replace(part, self._folder / name)
         return type("Job", (), {"job_id": lambda job: name})()
 
     def _measured(self, job: str, wait: float | None) -> Any:
@@ -133,11 +140,12 @@ def whole_run(circuit: Path, folder: Path, on: str, again: bool) -> None:
         from qiskit.primitives import StatevectorSampler
 
         given = StatevectorSampler()
-    elif on in (TAGGED, UNTAGGED):
-        given = (answering if on == TAGGED else Untagged)(folder.parent / "service")
+    elif on in SERVICES:
+        place = folder.parent / "service"
+        given = answering(place) if on == IBM else StandIn(on, place)
     stored, sampler = load_circuit(circuit), sampler_for(given)
     run = freeze(stored, circuit, folder, plan(stored, given, shots=SHOTS, repeats=REPEATS, seed=1))
-    conclude(run, execute(run, sampler, resubmit=again and on == UNTAGGED))
+    conclude(run, execute(run, sampler, resubmit=again and not STAND_INS.get(on, True)))
 
 
 def watch(step: Callable[[], None]) -> None:
@@ -220,15 +228,21 @@ def kill_at(place: str, moments: int, room: Path) -> Counter[str]:
         in_child(lambda: whole_run(circuit, path, place, again=True))  # noqa: B023
         other = [name for name, data in contents(path, place).items() if data != wanted.get(name)]
         found[f"OTHER {', '.join(other).upper()}" if other else "same"] += 1
-        if place == TAGGED and len(pickle.loads((path.parent / "service" / "queue").read_bytes())) != REPEATS:
+        if place in SERVICES and STAND_INS.get(place, True) and jobs(path.parent / "service") != REPEATS:
             found["A JOB TWICE"] += 1
     return found
+
+
+def jobs(service: Path) -> int:
+    """How many were handed in."""
+    queue = service / "queue"
+    return len(pickle.loads(queue.read_bytes())) if queue.exists() else len(list(service.iterdir()))
 
 
 def contents(folder: Path, place: str) -> dict[str, Any]:
     """What a run's folder holds, byte for byte; of a service's records what was measured."""
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
-    if place in (TAGGED, UNTAGGED):
+    if place in SERVICES:
         with closing(sqlite3.connect(folder / RESULTS)) as database:
             records = [json.loads(text) for (text,) in database.execute("SELECT record FROM repeats ORDER BY number")]
         return {**{name: data for name, data in files.items() if name != RESULTS}, "records": records}
