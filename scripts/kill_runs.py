@@ -3,8 +3,8 @@
 Half of the kills come at an even spread of times, half right before or after an even spread of steps: a record, a
 sample, a job handed in or asked for. Each killed run is taken up once; its folder must then hold the same bytes as that
 of a run that nobody killed, but for SQLite's count of how often its file was opened. Jobs of services carry random
-tags, so of their records the shots are compared, and no job can be found by its tag may be handed in twice. The
-services' side is a stand-in that keeps its jobs in files.
+tags, so of their records the shots are compared, and no job that can be found by its tag may be handed in twice.
+The services' side is a stand-in that keeps its jobs in files.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from biselect.hardware.execute.samplers import Readout, sampler_for  # noqa: E40
 from biselect.hardware.execute.store import RESULTS, RunStore  # noqa: E402
 from biselect.report.circuit import write_circuit  # noqa: E402
 
-REPEATS, SHOTS = 12, 400
+REPEATS, SHOTS = 12, 100
 RECORDED = "FakeManilaV2"
 COUNTERS = (range(24, 28), range(92, 96))  # where SQLite's header says how often the file was opened to be changed
 SAMPLER = "StatevectorSampler"
