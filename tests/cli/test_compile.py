@@ -154,7 +154,7 @@ def test_other_devices_paths_and_surrogates(run, problem_file, target):
         (["--angles", "half.json"], "not angles written by biselect"),
         (["--angles", "1,2,3", "--depth", 1, "--target", "nowhere"], "there is no target"),
         (["--angles", "1,2,3", "--depth", 1, "--path", "fast"], "path must be one of"),
-        (["--angles", "1,2,3", "--depth", 1, "--registers", "rings"], "trees, paths"),
+        (["--angles", "1,2,3", "--depth", 1, "--registers", "rings"], "take trees or paths"),
         (["--angles", "1,2,3", "--depth", 1, "--surrogate", "best"], "mask, mean-field"),
         (["--angles", "1,2,3", "--depth", 1, "--start", "none.json"], "no such file"),
         (["--angles", "1,2,3", "--depth", 1, "--start", "half.json"], "holds no selection"),

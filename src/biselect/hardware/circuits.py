@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from math import acos, sqrt
+from math import acos, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,11 @@ try:
     from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qasm3, qpy
     from qiskit.circuit import Parameter
     from qiskit.circuit.library import XXPlusYYGate
-    from qiskit.quantum_info import Statevector
 except ImportError as error:
     raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
 
 MOST_QUBITS = 24  # of a state vector
+SYMMETRIC = {"cz", "rzz", "swap", "iswap", "rxx", "ryy", "cp"}  # either qubit may come first
 _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 
 
@@ -135,14 +135,38 @@ def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
             f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most. Draw shots "
             "of it instead, with execute.sampler_for('wide')"
         )
-    gates = small.copy_empty_like()
     measured: dict[int, int] = {}
+    state = np.zeros((2,) * small.num_qubits, dtype=np.complex128)  # axis -1 - q is qubit q
+    state[(0,) * small.num_qubits] = 1
     for step in small.data:
+        qubits = [small.find_bit(qubit).index for qubit in step.qubits]
         if step.operation.name == "measure":
-            measured[small.find_bit(step.clbits[0]).index] = small.find_bit(step.qubits[0]).index
-        else:
-            gates.append(step)
-    return np.asarray(Statevector(gates).probabilities([measured[bit] for bit in sorted(measured)]))
+            measured[small.find_bit(step.clbits[0]).index] = qubits[0]
+        elif step.operation.name != "delay":
+            _apply(np.asarray(step.operation.to_matrix()), [-1 - qubit for qubit in qubits], state)
+    kept = [small.num_qubits - 1 - measured[bit] for bit in sorted(measured, reverse=True)]
+    chances = np.abs(state) ** 2
+    rest = tuple(axis for axis in range(small.num_qubits) if axis not in kept)
+    order = [sorted(kept).index(axis) for axis in kept]
+    return np.ascontiguousarray(chances.sum(axis=rest).transpose(order)).ravel()
+
+
+def _apply(matrix: NDArray[np.complex128], axes: Sequence[int], state: NDArray[np.complex128]) -> None:
+    """One gate, in place; bit b of the matrix's row number is the gate's qubit b."""
+    parts = []
+    for number in range(len(matrix)):
+        place: list[Any] = [slice(None)] * state.ndim
+        for bit, axis in enumerate(axes):
+            place[axis] = number >> bit & 1
+        parts.append(state[tuple(place)])
+    if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):
+        for part, factor in zip(parts, matrix.diagonal(), strict=True):
+            if factor != 1:
+                part *= factor
+        return
+    old = [part.copy() for part in parts]
+    for part, row in zip(parts, matrix, strict=True):
+        part[...] = sum(factor * before for factor, before in zip(row, old, strict=True) if factor)
 
 
 def cut(circuit: QuantumCircuit) -> QuantumCircuit:
@@ -154,6 +178,33 @@ def cut(circuit: QuantumCircuit) -> QuantumCircuit:
         qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
+
+
+def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
+    """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
+    if said := foreign_gate(circuit, target):
+        raise InputError(
+            f"{where} has no {said}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            "compile it for this device"
+        )
+
+
+def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
+    """The first gate that a device lacks on those qubits or with that angle, in words; None if it has them all."""
+    bounded = getattr(target, "gate_has_angle_bounds", lambda name: False)  # Qiskit 2.1 knows no bounds
+    for step in circuit.data:
+        name, angles = step.operation.name, step.operation.params
+        qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+        places = (qubits, qubits[::-1]) if name in SYMMETRIC else (qubits,)
+        if name == "barrier":
+            continue
+        if max(qubits) >= target.num_qubits or not any(target.instruction_supported(name, place) for place in places):
+            return f"{name} on qubits {', '.join(map(str, qubits))}"
+        if angles and not all(isfinite(float(angle)) for angle in angles):
+            return f"{name} of an angle that is not finite"
+        if angles and bounded(name) and not target.supported_angle_bound(name, [float(angle) for angle in angles]):
+            return f"{name} of angle {', '.join(f'{float(angle):.6g}' for angle in angles)}"
+    return None
 
 
 def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:

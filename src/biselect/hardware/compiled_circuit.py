@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from biselect.hardware.paths import CompilationPath
+from biselect.hardware.published import published
+from biselect.hardware.timing import start_times
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
@@ -81,6 +83,9 @@ def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
     """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
     from qiskit.exceptions import QiskitError
 
+    if trap := published(target):
+        found = start_times(circuit, target, trap.gates_at_once)
+        return None if found is None else found[1]
     try:
         return float(circuit.estimate_duration(target))
     except QiskitError:

@@ -1,6 +1,7 @@
 """A device's own gates: the Y-frame written in them, the quieter of CZ and RZZ(π/2), and RZZ within its interval."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from math import pi
 from typing import Any
 
@@ -17,8 +18,10 @@ from biselect.simulate.program import wrapped
 DIAGONAL = {"cz", "rzz"}
 
 
-def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> QuantumCircuit:
-    """A measured circuit on the device's qubits; classical bit q is logical qubit q."""
+def to_native(
+    gates: Sequence[Gate], layout: Sequence[int], target: Target, ends: Sequence[int] | None = None
+) -> QuantumCircuit:
+    """A measured circuit on the device's qubits; classical bit q reads qubit q of the gates, or qubit `ends[q]`."""
     circuit = QuantumCircuit(QuantumRegister(target.num_qubits, "q"), ClassicalRegister(len(layout), "c"))
     have = set(target.operation_names)
     for gate in gates:
@@ -28,10 +31,11 @@ def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> Q
         for name, *angles in _pulses(gate, have):
             getattr(circuit, name)(*angles, *qubits)
     known = {"rx", "rz"} <= have or "r" in have
-    if not known or not set(circuit.count_ops()) <= have:
+    crowded = any(gate.name == "h" for gate in gates)  # frames were left and entered again
+    if crowded or not known or not set(circuit.count_ops()) <= have:
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
-    for qubit, place in enumerate(layout):
-        circuit.measure(place, qubit)
+    for bit, qubit in enumerate(range(len(layout)) if ends is None else ends):
+        circuit.measure(layout[qubit], bit)
     return circuit
 
 
@@ -53,6 +57,30 @@ def _pulses(gate: Gate, have: set[str]) -> list[tuple[Any, ...]]:
             "h": [("r", QUARTER, QUARTER), ("r", pi, 0.0)],
         }
     return own.get(gate.name, [(gate.name,) if gate.name in ("x", "h", "cz") else (gate.name, angle)])
+
+
+PULSE, ENTANGLER = 32e-9, 68e-9  # seconds of a gate on a Heron, for devices that record none
+
+
+def lengths(target: Target, layout: Sequence[int]) -> Callable[[Gate], float]:
+    """How long a gate of the Y-frame takes, in seconds, by what the device recorded."""
+    have = set(target.operation_names)
+
+    @cache
+    def known(name: str, places: tuple[int, ...]) -> float:
+        entries = [target[name].get(way) for way in (places, places[::-1])] if name in have else []
+        found = [entry.duration for entry in entries if entry is not None and entry.duration is not None]
+        return min(found, default=PULSE if len(places) == 1 else ENTANGLER)
+
+    pulse = next((name for name in ("rx", "r", "sx") if name in have), "")
+
+    def length(gate: Gate) -> float:
+        if gate.name == "rz":
+            return 0.0 if "rz" in have else 2 * PULSE
+        places = tuple(layout[qubit] for qubit in gate.qubits)
+        return known(gate.name if len(places) == 2 else pulse, places)
+
+    return length
 
 
 def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:

@@ -9,13 +9,17 @@ exactly, for every edge between A and B. A basis state is one RX per qubit, so i
 logical RZ is an RY. For an RZZ both qubits turn by RX(±π/2) into the Z basis and back; the sign is free and is chosen
 so that the angle becomes positive. Two different known bits that meet need one CZ only.
 
+XY commutes with equal phases on both of its qubits, so only their difference must be done before it: by the qubit that
+would have waited for the other anyway. And qubits that only one another have mixed with hold a fixed number of ones, so
+that equal phases on all of them are global: where two such clusters meet for the first time, nothing needs to be done.
+
 Before that, bound programs are rewritten: what the start fixes, what the measurement cannot see, angles into range.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import pi, sin
+from math import cos, pi, sin
 
 from biselect.simulate.program import RZ, RZZ, XY, Op, wrapped
 
@@ -23,6 +27,10 @@ QUARTER = pi / 2
 NOTHING = 1e-14  # rotations smaller than this are none
 PAIR = "pair"
 """XY on two different known bits: an entangled pair is prepared, which takes one two-qubit gate instead of two."""
+EXCHANGE = "exchange"
+"""SWAP and RZZ, for devices without RZZ: three CZ instead of four."""
+FLIP = "flip"
+"""A known bit becomes the other one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,26 +42,48 @@ class Gate:
     angle: float = 0.0
 
 
+class Known:
+    """Bits that are known: those of the start, until something mixes them; an exchange hands them on.
+
+    Attributes:
+        bits: of the qubits where they are known.
+        fresh: qubits that no gate has touched.
+    """
+
+    def __init__(self, bits: Sequence[int]) -> None:
+        self.bits = dict(enumerate(bits))
+        self.fresh = set(self.bits)
+
+    def take(self, op: Op) -> list[Op]:
+        """What is left of the next operation."""
+        here = [self.bits.get(qubit) for qubit in op.qubits]
+        if op.kind == RZ:
+            return [op] if here[0] is None else []
+        if op.kind == RZZ:
+            free = [qubit for qubit in op.qubits if qubit not in self.bits]
+            sign = -1 if 1 in here else 1
+            return [op] if len(free) == 2 else [Op(kind=RZ, qubits=(q,), angle=sign * op.angle) for q in free]
+        if here[0] == here[1] and None not in here:
+            return []
+        for qubit in op.qubits:
+            self.bits.pop(qubit, None)
+        if abs(cos(op.angle)) < NOTHING:  # an exchange, and phases
+            handed = zip(op.qubits, reversed(here), strict=True)
+            self.bits |= {qubit: bit for qubit, bit in handed if bit is not None}
+            if None not in here:
+                return [Op(kind=FLIP, qubits=(qubit,)) for qubit in op.qubits]
+        fresh = self.fresh.issuperset(op.qubits)
+        self.fresh.difference_update(op.qubits)
+        return [replace(op, kind=PAIR) if fresh else op]
+
+
 def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
     """Use the known bits of a basis state, equal up to global phase on that state.
 
     Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
     """
-    known: dict[int, int] = dict(enumerate(bits))
-    found: list[Op] = []
-    for op in ops:
-        here = [known.get(qubit) for qubit in op.qubits]
-        if op.kind == RZ:
-            found += [op] if here[0] is None else []
-        elif op.kind == RZZ:
-            free = [qubit for qubit in op.qubits if qubit not in known]
-            sign = -1 if 1 in here else 1
-            found += [op] if len(free) == 2 else [Op(kind=RZ, qubits=(q,), angle=sign * op.angle) for q in free]
-        elif None in here or here[0] != here[1]:
-            found.append(op if None in here else replace(op, kind=PAIR))
-            for qubit in op.qubits:
-                known.pop(qubit, None)
-    return found
+    known = Known(bits)
+    return [kept for op in ops for kept in known.take(op)]
 
 
 def drop_unseen(ops: Sequence[Op]) -> list[Op]:
@@ -89,7 +119,7 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
         angle = wrapped(op.angle)
         if op.kind == RZ:
             turn(op.qubits[0], angle)
-        elif op.kind == RZZ or abs(sin(angle)) < NOTHING:
+        elif op.kind == RZZ or (op.kind != FLIP and abs(sin(angle)) < NOTHING):
             half_turns = round(angle / pi)
             for qubit in op.qubits if half_turns % 2 else ():
                 turn(qubit, pi)
@@ -100,7 +130,7 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
             for qubit in op.qubits:
                 turns.pop(qubit, None)
     tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
-    return [op for op in tidy if op.kind in (XY, PAIR) or abs(op.angle) > NOTHING]
+    return [op for op in tidy if op.kind in (XY, PAIR, FLIP) or abs(op.angle) > NOTHING]
 
 
 def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
@@ -125,16 +155,32 @@ def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
     return [sides[qubit] for qubit in range(n)]
 
 
-def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: bool, unitary: bool) -> list[Gate]:
+def one_step(gate: Gate) -> float:
+    """How long a gate takes where only depth counts; RZ is virtual."""
+    return 0.0 if gate.name == "rz" else 1.0
+
+
+def weave(
+    ops: Sequence[Op],
+    bits: Sequence[int],
+    sides: Sequence[int],
+    *,
+    rzz: bool,
+    unitary: bool,
+    length: Callable[[Gate], float] = one_step,
+) -> list[Gate]:
     """Operations with RZZ within [-π/2, π/2] (`in_range`) as gates; without `rzz`, an RZZ is made of two CZ.
 
-    Gates keep the program's unitary, or else only what the start and the measurement see.
+    Gates keep the program's unitary, or else only what the start and the measurement see. `length` is how long a gate
+    takes: phases are done where they delay nobody.
     """
-    loom = _Loom(ops, bits, sides, unitary)
-    act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair}
-    for op in ops:
+    loom = _Loom(ops, bits, sides, unitary, length)
+    act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair, EXCHANGE: loom.exchange}
+    for op in ops if rzz else _with_exchanges(ops):
         if op.kind == RZ:
             loom.due[op.qubits[0]] += op.angle
+        elif op.kind == FLIP:
+            loom.flip(op.qubits[0])
         else:
             act[op.kind](op.qubits[0], op.qubits[1], op.angle)
         loom.left.subtract(op.qubits)
@@ -143,23 +189,44 @@ def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: 
     return [gate for gate in loom.gates if gate.name != "rx" or abs(gate.angle) > NOTHING]
 
 
+def _with_exchanges(ops: Iterable[Op]) -> list[Op]:
+    """An RZZ(φ) before XY(±π/2) on the same qubits is SWAP and RZZ(φ ∓ π/2)."""
+    found: list[Op] = []
+    for op in ops:
+        before = found[-1] if found else op
+        if op.kind == XY and before.kind == RZZ and {*op.qubits} == {*before.qubits} and abs(cos(op.angle)) < NOTHING:
+            found[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
+        else:
+            found.append(op)
+    return found
+
+
 class _Loom:
     """Gates so far, and in which frame each qubit stands.
 
     `tilt` is 0 in the Y-frame and ±1 after RX(±π/2), where the logical Z is `tilt · sign` times the physical one;
     `sign` is that of the physical Y in the Y-frame, + on side A and - on B. `due` is an RZ still to be done, `clock`
-    the depth so far.
+    the time so far, `cluster` all qubits that it has mixed with, itself included.
     """
 
-    def __init__(self, ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], unitary: bool) -> None:
+    def __init__(
+        self,
+        ops: Sequence[Op],
+        bits: Sequence[int],
+        sides: Sequence[int],
+        unitary: bool,
+        length: Callable[[Gate], float],
+    ) -> None:
         n = len(bits)
+        self.length = length
         self.gates: list[Gate] = []
-        self.bits = bits
+        self.bits = list(bits)
         self.unitary = unitary
         self.sign = [1 - 2 * side for side in sides]
         self.tilt = [0] * n
         self.due = [0.0] * n
-        self.clock = [0] * n
+        self.clock = [0.0] * n
+        self.cluster = [{qubit} for qubit in range(n)]
         self.started = [False] * n
         self.last: list[int | None] = [None] * n  # where the qubit's last gate stands
         self.left = Counter(qubit for op in ops for qubit in op.qubits)  # operations still to come
@@ -169,10 +236,11 @@ class _Loom:
         if name == "rx" and before is not None and self.gates[before].name == "rx":
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
-        done = max(self.clock[qubit] for qubit in qubits) + 1
+        gate = Gate(name=name, qubits=qubits, angle=angle)
+        done = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
         for qubit in qubits:
             self.last[qubit], self.clock[qubit] = len(self.gates), done
-        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
+        self.gates.append(gate)
 
     # Frames
 
@@ -189,9 +257,18 @@ class _Loom:
             return
         if self.bits[qubit]:
             self.emit("x", qubit)
+        self.enter_frame(qubit)
+
+    def enter_frame(self, qubit: int) -> None:
+        """From where all logical axes are the physical ones."""
         if self.sign[qubit] > 0:
             self.emit("rz", qubit, angle=-QUARTER)
         self.emit("rx", qubit, angle=-QUARTER * self.sign[qubit])
+
+    def leave_frame(self, qubit: int) -> None:
+        self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)
+        if self.sign[qubit] > 0:
+            self.emit("rz", qubit, angle=QUARTER)
 
     def lean(self, qubit: int, tilt: int) -> None:
         """Into the Z basis."""
@@ -202,18 +279,35 @@ class _Loom:
             self.emit("x", qubit)
         self.tilt[qubit] = tilt
 
-    def turn_now(self, qubit: int) -> None:
-        """Do the RZ that is due: RZ in the Z basis, RY in the Y-frame."""
-        angle, self.due[qubit] = self.due[qubit], 0.0
-        if angle:
+    def turn(self, qubit: int, angle: float) -> None:
+        """Do a part of the RZ that is due: RZ in the Z basis, RY in the Y-frame."""
+        self.due[qubit] -= angle
+        angle = wrapped(angle)
+        if abs(angle) > NOTHING:
             self.start(qubit)
             name, sign = ("rz", self.tilt[qubit]) if self.tilt[qubit] else ("ry", 1)
             self.emit(name, qubit, angle=angle * sign * self.sign[qubit])
 
+    def turn_now(self, qubit: int) -> None:
+        self.turn(qubit, self.due[qubit])
+
+    def agree(self, a: int, b: int) -> None:
+        """Make the phases due on both equal, at no delay where that is possible: XY lets such phases through."""
+        if self.cluster[a] is not self.cluster[b] and not self.unitary:
+            shift = self.due[a] - self.due[b]
+            for qubit in self.cluster[b]:
+                self.due[qubit] += shift
+        early, late = sorted((a, b), key=lambda qubit: (not self.tilt[qubit], self.clock[qubit]))
+        gap = self.due[early] - self.due[late]
+        if self.tilt[early] or self.clock[late] - self.clock[early] >= self.length(Gate(name="ry", qubits=(early,))):
+            self.turn(early, gap)
+        elif abs(wrapped(gap)) > NOTHING:
+            self.turn_now(a)
+            self.turn_now(b)
+
     def upright(self, qubit: int) -> None:
-        """Into the Y-frame, nothing due."""
+        """Into the Y-frame."""
         self.start(qubit)
-        self.turn_now(qubit)
         if self.tilt[qubit]:
             self.emit("rx", qubit, angle=-self.tilt[qubit] * QUARTER)
             self.tilt[qubit] = 0
@@ -224,6 +318,14 @@ class _Loom:
         self.sign[qubit] = -self.sign[qubit]
 
     # Operations
+
+    def flip(self, qubit: int) -> None:
+        """Another known bit: RX(π) turns Z over in either frame and between them, and a phase that is due with it."""
+        self.due[qubit] = -self.due[qubit]
+        if self.started[qubit]:
+            self.emit("rx", qubit, angle=pi)
+        else:
+            self.bits[qubit] = 1 - self.bits[qubit]
 
     def phase(self, a: int, b: int, angle: float) -> None:
         """RZZ in the Z basis of both; the tilts make its angle positive."""
@@ -241,7 +343,6 @@ class _Loom:
     def phase_by_cz(self, a: int, b: int, angle: float) -> None:
         """RZZ as CZ · RY · CZ, one qubit in the Z basis, the other in the Y-frame."""
         self.upright(b)
-        self.turn_now(a)
         self.lean(a, self.tilt[a] or self.sign[a])
         self.emit("cz", a, b)
         self.emit("ry", b, angle=angle * self.tilt[a] * self.sign[a] * self.sign[b])
@@ -249,6 +350,12 @@ class _Loom:
 
     def hop(self, a: int, b: int, angle: float) -> None:
         """XY."""
+        for qubit in (a, b):
+            self.start(qubit)
+            if self.length(Gate(name="rz", qubits=(qubit,))):  # not virtual here: RY is cheaper
+                self.upright(qubit)
+        self.agree(a, b)
+        self.join(a, b)
         self.upright(a)
         self.upright(b)
         odd = self.sign[a] == self.sign[b]  # an edge that closes an odd cycle
@@ -261,6 +368,28 @@ class _Loom:
         if odd:
             self.change_side(b)
 
+    def exchange(self, a: int, b: int, angle: float) -> None:
+        """SWAP and RZZ as CX · RZ · CX · CX, out of the Y-frame and back; single-qubit gates are to be merged."""
+        self.join(a, b)
+        for qubit in (a, b):
+            self.turn_now(qubit)
+            self.upright(qubit)
+            self.leave_frame(qubit)
+        for control, flipped, turn in ((a, b, 0.0), (b, a, angle), (a, b, 0.0)):
+            self.emit("h", flipped)
+            self.emit("cz", control, flipped)
+            self.emit("h", flipped)
+            if turn:
+                self.emit("rz", control, angle=turn)
+        for qubit in (a, b):
+            self.enter_frame(qubit)
+
+    def join(self, a: int, b: int) -> None:
+        if self.cluster[a] is not self.cluster[b]:
+            self.cluster[a] |= self.cluster[b]
+            for qubit in self.cluster[b]:
+                self.cluster[qubit] = self.cluster[a]
+
     def pair(self, a: int, b: int, angle: float) -> None:
         """XY on two different known bits, whose RX start angles are then equal."""
         if self.left[a] < self.left[b]:
@@ -269,6 +398,7 @@ class _Loom:
         if odd:
             self.sign[b] = -self.sign[b]
         self.started[a] = self.started[b] = True
+        self.join(a, b)
         self.emit("rx", a, angle=self.start_angle(a))
         self.emit("rx", b, angle=2 * angle)
         self.emit("cz", a, b)
@@ -278,7 +408,9 @@ class _Loom:
 
     def finish(self, qubit: int) -> None:
         """Back to where the logical Z is the physical one."""
-        if not self.started[qubit] and not self.due[qubit]:
+        if self.unitary:
+            self.turn_now(qubit)
+        if not self.started[qubit]:
             if self.bits[qubit]:
                 self.emit("x", qubit)
             return
@@ -287,6 +419,7 @@ class _Loom:
                 self.emit("x", qubit)
             return
         self.upright(qubit)
-        self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)
-        if self.unitary and self.sign[qubit] > 0:
-            self.emit("rz", qubit, angle=QUARTER)
+        if self.unitary:
+            self.leave_frame(qubit)
+        else:  # the last rotation about Z is not seen
+            self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)

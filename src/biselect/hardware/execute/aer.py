@@ -1,10 +1,17 @@
 """The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
 
-from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.circuits import cut
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from biselect.errors import MissingDependencyError
+from biselect.hardware.circuits import check_gates, cut
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
 from biselect.hardware.targets import load_target, recorded_backend
+
+if TYPE_CHECKING:
+    from biselect.hardware.noise.model import NoisyCircuit
 
 try:
     from qiskit_aer import AerSimulator
@@ -41,41 +48,45 @@ class NoisySampling(Sampler):
     def __init__(self, device: str) -> None:
         self._target = load_target(device)
         self.name = f"noisy:{device}"
+        self._made: tuple[Compiled, NoisyCircuit] | None = None
+
+    def _noisy(self, compiled: Compiled) -> NoisyCircuit:
+        """The circuit with its errors, made once for all repeats."""
+        from biselect.hardware.noise.model import cut_noise
+
+        if self._made is None or self._made[0] is not compiled:
+            self._made = compiled, cut_noise(compiled, self._target)
+        return self._made[1]
 
     def check(self, compiled: Compiled) -> None:
-        """The device must have every gate where it is used; a noise model would take another for one without errors."""
-        for step in compiled.circuit.data:
-            name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
-            places = (qubits, qubits[::-1])
-            if name != "barrier" and not any(self._target.instruction_supported(name, place) for place in places):
-                raise InputError(
-                    f"{self._target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the "
-                    f"circuit uses: it was compiled for {compiled.target!r}; compile it for this device"
-                )
+        """The device must have every gate where it is used, and must have recorded its errors."""
+        check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
+        self._noisy(compiled)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
-        from biselect.hardware.noise.model import cut_noise
         from biselect.hardware.noise.trajectories import noisy_table
 
-        table, flawless = noisy_table(cut_noise(compiled, self._target), shots, seed)
-        self.remark = f"errors twirled to Paulis; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        noisy = self._noisy(compiled)
+        table, flawless = noisy_table(noisy, shots, seed)
+        said = noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
         return Readout.of(table)
 
 
 class LocalSampling(NoisySampling):
-    """Runtime's SamplerV2 in local testing mode: a recorded device, checked and run as the service would."""
+    """Runtime's sampler in local testing mode: a recorded device, with the errors that Aer makes of its record."""
 
     def __init__(self, device: str) -> None:
         self._backend = recorded_backend(device)
         self._backend.properties()  # local mode leaves errors out unless they have been read
         self._backend._target = self._target = load_target(device)
         self.name = f"local:{device}"
+        self._made = None
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
         from biselect.hardware.execute.ibm import runtime_sampler
 
-        # local mode takes a seed of 0 for none
-        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed + 1}})
+        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed}})
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())

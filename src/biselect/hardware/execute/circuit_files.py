@@ -14,23 +14,24 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.bundle import FORMAT, Bundle, layout_of
+from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
-from biselect.hardware.patches import Patch
-from biselect.hardware.paths import QiskitPath, YFramePath
+from biselect.hardware.execute.circuit_checks import check_meaning
+from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
-from biselect.hardware.surrogates import hardware_mask, masked, mean_field
-from biselect.hardware.targets import snapshot
+from biselect.hardware.surrogates import Mask, masked, mean_field
+from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
 
 MOST_LAYERS = 1000
-NEEDED = ("circuit.qpy", "problem.npz")
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -77,7 +78,7 @@ def circuit_contents(
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
@@ -92,13 +93,11 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
         clbits, placement = layout_of(manifest, problem)
-        patch = Patch.from_dict(manifest["patch"])
-        surrogate = _surrogate(placement.placed(problem), patch, manifest)
-        path = {name: value for name, value in manifest["path"].items() if name != "name"}
+        surrogate = _surrogate(placement.placed(problem), mask_of(manifest, placement), manifest)
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=_program(surrogate, manifest),
-            path=(QiskitPath if "fractional" in path else YFramePath)(**path),
+            path=path_of(manifest["path"]),
             target=manifest["target"]["name"],
             seed=manifest["seed"],
             initial_layout=tuple(manifest["layout"]["initial"]),
@@ -106,6 +105,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
+        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
         manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
     )
@@ -122,9 +122,8 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> SelectionProblem:
+def _surrogate(placed: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
     warmth = manifest["mean_field_temperature"]
-    mask = hardware_mask(patch, placed)
     found = masked(placed, mask) if warmth is None else mean_field(placed, mask, float(warmth))
     if found.digest != manifest["surrogate_hash"]:
         raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
@@ -141,13 +140,21 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
     return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
     try:
-        return qpy.load(io.BytesIO(content))[0]
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
 

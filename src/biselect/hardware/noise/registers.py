@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compile import compile_circuit
+from biselect.hardware.noise.courses import read_out
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.paths import Y_FRAME, CompilationPath
 from biselect.simulate.program import RZZ, Program
@@ -40,7 +41,7 @@ class RegisterMass:
     samples: float
     features: float
     readout: bool
-    label: str = f"{LABEL}; cross gates left out"
+    label: str
 
     @property
     def mass(self) -> float:
@@ -79,17 +80,18 @@ def register_mass(
     ordered = recoloured(program) if path.coloured else program
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))
     compiled = compile_circuit(alone, target, layout, replace(path, coloured=False), angles=angles, seed=seed)
-    masses = []
+    masses, label = [], LABEL
     registers = (range(program.n_samples), range(program.n_samples, program.qubits))
     for bits, side in zip(registers, program.registers(), strict=True):
         noisy = cut_noise(compiled, target, idle=idle, bits=bits)
+        label = noisy.label
         read = [compiled.clbits[bit] for bit in bits]
         found = distribution(noisy, read)
         if readout:
             found = read_out(found, noisy.confusion[read])
         states = (1 << side.subsets).sum(axis=1)
         masses.append(float(found[states].sum()))
-    return RegisterMass(samples=masses[0], features=masses[1], readout=readout)
+    return RegisterMass(samples=masses[0], features=masses[1], readout=readout, label=f"{label}; cross gates left out")
 
 
 def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64]:
@@ -102,12 +104,3 @@ def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64
         method="density_matrix", noise_model=noisy.noise_model(), precision="single", max_parallel_threads=1
     )
     return np.asarray(simulator.run(circuit).result().data()["probabilities"], dtype=np.float64)
-
-
-def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities of what is read, bit 0 the lowest; `confusion` is (bits, is, read)."""
-    table = probabilities.reshape((2,) * len(confusion))
-    for bit, matrix in enumerate(confusion):
-        axis = table.ndim - 1 - bit
-        table = np.moveaxis(np.tensordot(matrix.T, table, axes=(1, axis)), 0, axis)
-    return table.ravel()
