@@ -19,6 +19,7 @@ from biselect.core.json_files import check_seal, json_of, read_json, refused_as,
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
+from biselect.hardware.execute.circuit_checks import check_meaning
 from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
@@ -86,7 +87,7 @@ def circuit_contents(
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
@@ -113,6 +114,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
+        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
         manifest=dict(manifest),
         problem=problem,
@@ -152,13 +154,21 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
     return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
     try:
-        return qpy.load(io.BytesIO(content))[0]
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
 

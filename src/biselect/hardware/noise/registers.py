@@ -42,7 +42,7 @@ class RegisterMass:
     samples: float
     features: float
     readout: bool
-    label: str = f"{LABEL}; cross gates left out"
+    label: str
 
     @property
     def mass(self) -> float:
@@ -73,11 +73,12 @@ def register_mass(
         readout: whether the readout errs too.
         idle: whether waiting qubits relax, see `cut_noise`.
     """
-    masses = []
+    masses, label = [], LABEL
     for found in register_outputs(program, target, layout, path, angles=angles, seed=seed, idle=idle):
+        label = found.label
         chances = read_out(found.chances, found.confusion) if readout else found.chances
         masses.append(float(chances[found.inside].sum()))
-    return RegisterMass(samples=masses[0], features=masses[1], readout=readout)
+    return RegisterMass(samples=masses[0], features=masses[1], readout=readout, label=f"{label}; cross gates left out")
 
 
 class RegisterOutput(NamedTuple):
@@ -88,12 +89,14 @@ class RegisterOutput(NamedTuple):
         confusion: of each bit, (bits, is, read).
         inside: the strings that keep its budget, and the rules where there are any.
         pulse_errors: of each bit: the recorded error of X.
+        label: what this is.
     """
 
     chances: NDArray[np.float64]
     confusion: NDArray[np.float64]
     inside: NDArray[np.int64]
     pulse_errors: NDArray[np.float64]
+    label: str
 
 
 def register_outputs(
@@ -122,7 +125,8 @@ def register_outputs(
         noisy = cut_noise(compiled, target, idle=idle, bits=bits)
         read = [compiled.clbits[bit] for bit in bits]
         inside = (1 << side.subsets).sum(axis=1)
-        found.append(RegisterOutput(distribution(noisy, read), noisy.confusion[read], inside, errors[read]))
+        facts = noisy.confusion[read], inside, errors[read], noisy.label
+        found.append(RegisterOutput(distribution(noisy, read), *facts))
     return found[0], found[1]
 
 
