@@ -53,8 +53,8 @@ NAMES = {
         "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
     ),
     "biselect.hardware.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_chances noisy_shots "
-        "register_mass register_shots"
+        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in mitigate noisy_chances "
+        "noisy_shots register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
-PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:", "ionq:", "braket:")
 
 
 def run(

@@ -12,7 +12,7 @@ from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, count_resources
 from biselect.hardware.frames import pair_rotation, to_rotations
-from biselect.hardware.native import fold_rzz, quietest, to_native
+from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
 from biselect.hardware.paths import Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
@@ -80,17 +80,20 @@ def compile_circuit(
 
 
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
-    bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
+    if program.bits is None and pair_rotation(target):
+        seen = drop_unseen(ops) if path.propagate else ops
+        return to_rotations(seen, program.factors, layout, target, unitary=not path.propagate), layout, layout, 0
+    bits = basis_start(program)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
     if pair_rotation(target):
         return to_rotations(ops, bits, layout, target, unitary=not path.propagate), layout, layout, 0
     sides = split_sides(program.edges(XY), program.qubits)
-    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate)
+    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     return to_native(gates, layout, target), layout, layout, 0
@@ -103,7 +106,9 @@ def _by_network(program: Program, target: Target, layout: Layout | None, path: N
     _refuse_torn_line(target, layout, rzz)
     routed = route(in_range(program.ops), bits, program.n_samples, shared=rzz)
     ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
-    gates = weave(ops, bits, [site % 2 for site in range(program.qubits)], rzz=rzz, unitary=False)
+    gates = weave(
+        ops, bits, [site % 2 for site in range(program.qubits)], rzz=rzz, unitary=False, length=lengths(target, layout)
+    )
     if path.quiet:
         gates = quietest(gates, layout, target)
     final = tuple(layout[site] for site in routed.sites)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.published import named_devices, published
+from biselect.hardware.published import Published, named_devices, published
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -50,8 +50,9 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     elif name.lower().endswith(".json"):
         content = read_json(Path(name))
     else:
-        trap = published(name)
-        content = _named(trap.content()) if trap else _iqm_54() if name == IQM_54 else _recorded(name)
+        if trap := published(name):
+            return from_published(trap)
+        content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
@@ -96,6 +97,11 @@ def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target
     with refused_as("the target snapshot cannot be read"):
         _check(content)
         return _built(content if fractional else _without_fractional(content))
+
+
+def from_published(trap: Published) -> Target:
+    """An ion trap as its figures are; it has no CZ to do with instead of RZZ or RXX."""
+    return from_snapshot(_named(trap.content()))
 
 
 def _built(content: Mapping[str, Any]) -> Target:

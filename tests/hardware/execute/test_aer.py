@@ -3,16 +3,19 @@
 import numpy as np
 import pytest
 
+from biselect.errors import InputError
 from biselect.hardware import compile_circuit
 from biselect.hardware.circuits import cut
-from biselect.hardware.execute.aer import AerSampling
+from biselect.hardware.execute.aer import AerSampling, NoisySampling
 from biselect.hardware.execute.samplers import foreign_device, sampler_for
+from biselect.hardware.noise import filled_in
+from biselect.hardware.noise.courses import twirled
+from biselect.hardware.paths import OPT3_CZ
+from biselect.hardware.targets import load_target
 
 
 def test_a_routed_circuit_is_read_through_its_layout(small):
     """Aer measures physical wires; decoding through the classical bits gives the budgets back."""
-    from biselect.hardware.paths import OPT3_CZ
-
     drawn = small.case(np.random.default_rng(3), 6, split=3, budgets=(1, 1), extra=3)
     target = small.device("cz", [(q, q + 1) for q in range(5)], 6)
     made = compile_circuit(drawn.program, target, None, OPT3_CZ, angles=drawn.angles)
@@ -26,6 +29,33 @@ def test_cutting_keeps_gates_and_classical_bits(stored):
     small = cut(circuit)
     assert small.num_qubits == stored.compiled.program.qubits < circuit.num_qubits
     assert small.count_ops() == circuit.count_ops() and small.depth() == circuit.depth()
+
+
+def test_errors_that_nobody_recorded_are_not_taken_for_none(small):
+    drawn = small.case(np.random.default_rng(3), 6, split=3)
+    target = load_target("iqm-54")
+    made = compile_circuit(drawn.program, target, None, OPT3_CZ, angles=drawn.angles)
+    with pytest.raises(InputError, match=r"error of cz.*error of measure.*error of r"):
+        sampler_for("noisy:iqm-54").check(made)
+
+
+def test_repeats_share_one_noise_model(small, monkeypatch):
+    drawn = small.case(np.random.default_rng(3), 5, split=3, depth=1)
+    target = filled_in(
+        small.device("fractional", drawn.edges, 5),
+        {"rx": 1e-2, "sx": 1e-2, "x": 1e-2, "cz": 1e-2, "rzz": 1e-2, "measure": 1e-2},
+    )
+    made = compile_circuit(drawn.program, target, drawn.layout, angles=drawn.angles)
+    monkeypatch.setattr("biselect.hardware.execute.aer.load_target", lambda device: target)
+    times = []
+    monkeypatch.setattr("biselect.hardware.noise.courses.twirled", lambda channel: times.append(1) or twirled(channel))
+    sampler = NoisySampling("small")
+    sampler.check(made)
+    sampler.sample(made, 5, 0)
+    once = len(times)
+    sampler.sample(made, 5, 1)
+    assert once == len(times) > 0
+    assert "filled in: error of cz 0.01" in sampler.remark
 
 
 @pytest.mark.slow

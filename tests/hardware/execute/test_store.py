@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from biselect.core.json_files import seal
 from biselect.errors import InputError
+from biselect.hardware.execute.circuit_files import NEEDED
 from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import NAME, load_run
 from biselect.hardware.execute.runner import execute
@@ -33,7 +34,7 @@ def test_a_damaged_file_gives_the_same_records_or_one_clear_error(whole, records
     """Cut off or overwritten anywhere."""
     full = (whole.folder / RESULTS).read_bytes()
     folder = tmp_path_factory.mktemp("damaged")
-    for name in (NAME, "circuit.qpy", "problem.npz"):
+    for name in (NAME, *NEEDED):
         shutil.copy(whole.folder / name, folder)
     place %= len(full) + 1
     (folder / RESULTS).write_bytes(full[:place] + noise + (b"" if cut else full[place + len(noise) :]))

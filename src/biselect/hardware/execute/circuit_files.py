@@ -14,22 +14,24 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
+from biselect.hardware.execute.circuit_checks import check_meaning
 from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
-from biselect.hardware.targets import snapshot
+from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
 
 MOST_LAYERS = 1000
-NEEDED = ("circuit.qpy", "problem.npz")
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +78,7 @@ def circuit_contents(
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
@@ -103,6 +105,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
+        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
         manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
     )
@@ -137,13 +140,21 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
     return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
     try:
-        return qpy.load(io.BytesIO(content))[0]
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
 

@@ -1,8 +1,8 @@
 """The recorded errors of a device, cut to the qubits that a circuit uses.
 
 Gates err as in Aer's model of a device: relaxation by T1 and T2 for as long as the gate takes, and depolarisation for
-the rest of its recorded error; readout flips each bit by itself. A snapshot knows nothing of crosstalk, drift, leakage
-or correlated readout: real devices do worse.
+the rest of its recorded error; readout flips each bit by itself. What was not recorded is refused (`figures`). A
+snapshot knows nothing of crosstalk, drift, leakage or correlated readout: real devices do worse.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.noise.courses import PlainCircuit
+from biselect.hardware.noise.figures import check_figures, filling
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
@@ -27,11 +28,6 @@ except ImportError as error:
     raise MissingDependencyError("noise models need Qiskit Aer: pip install 'biselect[quantum]'") from error
 
 LABEL = "noise model, not hardware"
-
-
-def twirled_label(idle: bool) -> str:
-    """What results of twirled errors say of themselves."""
-    return f"{LABEL}; errors twirled to Paulis" + ("; waiting qubits relax" if idle else "")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -53,6 +49,11 @@ class NoisyCircuit:
     physical: tuple[int, ...]
     confusion: NDArray[np.float64]
     label: str = LABEL
+
+    @property
+    def twirled_label(self) -> str:
+        """What results of it say of themselves when its errors are twirled to Paulis."""
+        return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
 
     @cached_property
     def plain(self) -> PlainCircuit:
@@ -87,6 +88,9 @@ def cut_noise(
     touched = [tuple(place[qubit] for qubit in step.qubits) for step in steps]
     physical = _line(touched)
     number = {qubit: position for position, qubit in enumerate(physical)}
+    used = [(step.operation.name, place) for step, place in zip(steps, touched, strict=True)]
+    check_has(target, {name for name, _ in used})
+    check_figures(target, used, physical if idle else ())
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
     circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
     reads: dict[int, int] = {}
@@ -101,7 +105,14 @@ def cut_noise(
     confusion = np.array([misread.get(reads.get(bit), np.eye(2)) for bit in range(circuit.num_clbits)])
     recorded = basic_device_gate_errors(target=cut)
     errors = {(name, tuple(qubits)): error for name, qubits, error in recorded if not error.ideal()}
-    return NoisyCircuit(circuit=circuit, reads=reads, errors=errors, physical=physical, confusion=confusion)
+    return NoisyCircuit(
+        circuit=circuit,
+        reads=reads,
+        errors=errors,
+        physical=physical,
+        confusion=confusion,
+        label=LABEL + ("; waiting qubits relax" if idle else "") + filling(target),
+    )
 
 
 def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> Target:
@@ -111,12 +122,8 @@ def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> T
     properties = [known[qubit] for qubit in qubits] if known else None
     part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=properties)
     for name in sorted(names):
-        if name not in target.operation_names:
-            raise InputError(
-                f"{target.description!r} has no {name}, which the circuit uses; compile it for this device"
-            )
         entries: Any = target[name]
-        kept = {  # what was not recorded counts as none
+        kept = {  # what the circuit uses is known, or takes no time
             tuple(number[qubit] for qubit in place): InstructionProperties(
                 duration=(entry and entry.duration) or 0.0, error=(entry and entry.error) or 0.0
             )
@@ -125,6 +132,15 @@ def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> T
         }
         part.add_instruction(target.operation_from_name(name), kept or None, name=name)
     return part
+
+
+def check_has(target: Target, names: Iterable[str]) -> None:
+    """Refuse a device that lacks some of the named operations."""
+    for name in sorted(names):
+        if name not in target.operation_names:
+            raise InputError(
+                f"{target.description!r} has no {name}, which the circuit uses; compile it for this device"
+            )
 
 
 def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
@@ -152,7 +168,8 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
     """Before each step, how long each of its qubits has waited since its last one; a fresh qubit waits for nothing."""
     left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
     starts = [0.0] * len(steps)
-    recorded = [target[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
+    entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
+    recorded = [entries[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
     lengths = [float((entry and entry.duration) or 0.0) for entry in recorded]
     readout = max((t for step, t in zip(steps, lengths, strict=True) if step.operation.name == "measure"), default=0.0)
     for index in reversed(range(len(steps))):
@@ -169,7 +186,7 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
 
 
 def _relaxation(target: Target, qubit: int, seconds: float) -> Any:
-    properties = target.qubit_properties[qubit] if target.qubit_properties else None
-    t1 = getattr(properties, "t1", None) or np.inf
-    t2 = min(getattr(properties, "t2", None) or np.inf, 2 * t1)
+    properties = target.qubit_properties[qubit]
+    t1 = properties.t1
+    t2 = min(properties.t2, 2 * t1)
     return thermal_relaxation_error(t1, t2, seconds)

@@ -41,7 +41,7 @@ class RegisterMass:
     samples: float
     features: float
     readout: bool
-    label: str = f"{LABEL}; cross gates left out"
+    label: str
 
     @property
     def mass(self) -> float:
@@ -80,17 +80,18 @@ def register_mass(
     ordered = recoloured(program) if path.coloured else program
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))
     compiled = compile_circuit(alone, target, layout, replace(path, coloured=False), angles=angles, seed=seed)
-    masses = []
+    masses, label = [], LABEL
     registers = (range(program.n_samples), range(program.n_samples, program.qubits))
     for bits, side in zip(registers, program.registers(), strict=True):
         noisy = cut_noise(compiled, target, idle=idle, bits=bits)
+        label = noisy.label
         read = [compiled.clbits[bit] for bit in bits]
         found = distribution(noisy, read)
         if readout:
             found = read_out(found, noisy.confusion[read])
         states = (1 << side.subsets).sum(axis=1)
         masses.append(float(found[states].sum()))
-    return RegisterMass(samples=masses[0], features=masses[1], readout=readout)
+    return RegisterMass(samples=masses[0], features=masses[1], readout=readout, label=f"{label}; cross gates left out")
 
 
 def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64]:
