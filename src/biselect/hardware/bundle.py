@@ -52,6 +52,7 @@ STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
+SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
 REACH = "reach"  # start where the most choices can be reached from
 AUTO = "auto"  # keep what hits the optimum most often under the device's recorded errors
 EDGES = "edges"  # keep what hardware edges carry without routing
@@ -253,7 +254,7 @@ def place_circuit(
     target: Any,
     *,
     depth: int = DEPTH,
-    schedule: str = "bilinear",
+    schedule: str = SCHEDULE,
     path: str = "y-frame",
     registers: str = "auto",
     start: Any = REACH,
@@ -408,7 +409,7 @@ def compile_problem(
         angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
             where its sector is small.
         depth: p, how many layers; that of the training, else 3.
-        schedule: name of the angle schedule; that of the training, else `bilinear`.
+        schedule: name of the angle schedule; that of the training, else `fully-grouped`, or `bilinear` for a list.
         path: name of the compilation path, one of `PATHS`.
         registers: as `choose_patch` takes them.
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
@@ -431,7 +432,7 @@ def compile_problem(
         raise InputError("give depth: a list of angles does not say how many layers it is for")
     wanted: dict[str, Any] = {
         "depth": DEPTH if depth is None else depth,
-        "schedule": schedule or "bilinear",
+        "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
         "start": start,
         "seed": seed,
     }
