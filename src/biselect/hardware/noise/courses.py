@@ -69,7 +69,9 @@ class PlainCircuit:
             if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
                 twirls[id(channel)] = tuple(twirled(channel).tolist())
             angles = () if waits else tuple(float(angle) for angle in operation.params)
-            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
+            share = 1.0 if waits else noisy.share(operation)
+            chances = tuple(share * chance for chance in twirls.get(id(channel), ()))
+            steps.append(Step(WAIT if waits else operation.name, qubits, angles, chances))
         bits = range(noisy.circuit.num_clbits)
         if unread := [bit for bit in bits if bit not in noisy.reads]:
             raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
