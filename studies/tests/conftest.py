@@ -127,4 +127,4 @@ def no_gate_errs(monkeypatch):
     from biselect.hardware.noise import register_trees, trajectories
 
     for module in (register_trees, trajectories):
-        monkeypatch.setattr(module, "draw_errors", lambda noisy, shots, rng: {(): shots})
+        monkeypatch.setattr(module, "draw_courses", lambda circuit, shots, rng: {(): shots})
