@@ -1,6 +1,7 @@
 """A device's own gates: the Y-frame written in them, the quieter of CZ and RZZ(π/2), and RZZ within its interval."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 from math import pi
 from typing import Any
 
@@ -56,6 +57,30 @@ def _pulses(gate: Gate, have: set[str]) -> list[tuple[Any, ...]]:
             "h": [("r", QUARTER, QUARTER), ("r", pi, 0.0)],
         }
     return own.get(gate.name, [(gate.name,) if gate.name in ("x", "h", "cz") else (gate.name, angle)])
+
+
+PULSE, ENTANGLER = 32e-9, 68e-9  # seconds of a gate on a Heron, for devices that record none
+
+
+def lengths(target: Target, layout: Sequence[int]) -> Callable[[Gate], float]:
+    """How long a gate of the Y-frame takes, in seconds, by what the device recorded."""
+    have = set(target.operation_names)
+
+    @cache
+    def known(name: str, places: tuple[int, ...]) -> float:
+        entries = [target[name].get(way) for way in (places, places[::-1])] if name in have else []
+        found = [entry.duration for entry in entries if entry is not None and entry.duration is not None]
+        return min(found, default=PULSE if len(places) == 1 else ENTANGLER)
+
+    pulse = next((name for name in ("rx", "r", "sx") if name in have), "")
+
+    def length(gate: Gate) -> float:
+        if gate.name == "rz":
+            return 0.0 if "rz" in have else 2 * PULSE
+        places = tuple(layout[qubit] for qubit in gate.qubits)
+        return known(gate.name if len(places) == 2 else pulse, places)
+
+    return length
 
 
 def quietest(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> list[Gate]:

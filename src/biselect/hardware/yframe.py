@@ -9,11 +9,15 @@ exactly, for every edge between A and B. A basis state is one RX per qubit, so i
 logical RZ is an RY. For an RZZ both qubits turn by RX(±π/2) into the Z basis and back; the sign is free and is chosen
 so that the angle becomes positive. Two different known bits that meet need one CZ only.
 
+XY commutes with equal phases on both of its qubits, so only their difference must be done before it: by the qubit that
+would have waited for the other anyway. And qubits that only one another have mixed with hold a fixed number of ones, so
+that equal phases on all of them are global: where two such clusters meet for the first time, nothing needs to be done.
+
 Before that, bound programs are rewritten: what the start fixes, what the measurement cannot see, angles into range.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
@@ -151,12 +155,26 @@ def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
     return [sides[qubit] for qubit in range(n)]
 
 
-def weave(ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], *, rzz: bool, unitary: bool) -> list[Gate]:
+def one_step(gate: Gate) -> float:
+    """How long a gate takes where only depth counts; RZ is virtual."""
+    return 0.0 if gate.name == "rz" else 1.0
+
+
+def weave(
+    ops: Sequence[Op],
+    bits: Sequence[int],
+    sides: Sequence[int],
+    *,
+    rzz: bool,
+    unitary: bool,
+    length: Callable[[Gate], float] = one_step,
+) -> list[Gate]:
     """Operations with RZZ within [-π/2, π/2] (`in_range`) as gates; without `rzz`, an RZZ is made of two CZ.
 
-    Gates keep the program's unitary, or else only what the start and the measurement see.
+    Gates keep the program's unitary, or else only what the start and the measurement see. `length` is how long a gate
+    takes: phases are done where they delay nobody.
     """
-    loom = _Loom(ops, bits, sides, unitary)
+    loom = _Loom(ops, bits, sides, unitary, length)
     act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair, EXCHANGE: loom.exchange}
     for op in ops if rzz else _with_exchanges(ops):
         if op.kind == RZ:
@@ -188,18 +206,27 @@ class _Loom:
 
     `tilt` is 0 in the Y-frame and ±1 after RX(±π/2), where the logical Z is `tilt · sign` times the physical one;
     `sign` is that of the physical Y in the Y-frame, + on side A and - on B. `due` is an RZ still to be done, `clock`
-    the depth so far.
+    the time so far, `cluster` all qubits that it has mixed with, itself included.
     """
 
-    def __init__(self, ops: Sequence[Op], bits: Sequence[int], sides: Sequence[int], unitary: bool) -> None:
+    def __init__(
+        self,
+        ops: Sequence[Op],
+        bits: Sequence[int],
+        sides: Sequence[int],
+        unitary: bool,
+        length: Callable[[Gate], float],
+    ) -> None:
         n = len(bits)
+        self.length = length
         self.gates: list[Gate] = []
         self.bits = list(bits)
         self.unitary = unitary
         self.sign = [1 - 2 * side for side in sides]
         self.tilt = [0] * n
         self.due = [0.0] * n
-        self.clock = [0] * n
+        self.clock = [0.0] * n
+        self.cluster = [{qubit} for qubit in range(n)]
         self.started = [False] * n
         self.last: list[int | None] = [None] * n  # where the qubit's last gate stands
         self.left = Counter(qubit for op in ops for qubit in op.qubits)  # operations still to come
@@ -209,10 +236,11 @@ class _Loom:
         if name == "rx" and before is not None and self.gates[before].name == "rx":
             self.gates[before] = replace(self.gates[before], angle=wrapped(self.gates[before].angle + angle))
             return
-        done = max(self.clock[qubit] for qubit in qubits) + 1
+        gate = Gate(name=name, qubits=qubits, angle=angle)
+        done = max(self.clock[qubit] for qubit in qubits) + self.length(gate)
         for qubit in qubits:
             self.last[qubit], self.clock[qubit] = len(self.gates), done
-        self.gates.append(Gate(name=name, qubits=qubits, angle=angle))
+        self.gates.append(gate)
 
     # Frames
 
@@ -251,18 +279,35 @@ class _Loom:
             self.emit("x", qubit)
         self.tilt[qubit] = tilt
 
-    def turn_now(self, qubit: int) -> None:
-        """Do the RZ that is due: RZ in the Z basis, RY in the Y-frame."""
-        angle, self.due[qubit] = self.due[qubit], 0.0
-        if angle:
+    def turn(self, qubit: int, angle: float) -> None:
+        """Do a part of the RZ that is due: RZ in the Z basis, RY in the Y-frame."""
+        self.due[qubit] -= angle
+        angle = wrapped(angle)
+        if abs(angle) > NOTHING:
             self.start(qubit)
             name, sign = ("rz", self.tilt[qubit]) if self.tilt[qubit] else ("ry", 1)
             self.emit(name, qubit, angle=angle * sign * self.sign[qubit])
 
+    def turn_now(self, qubit: int) -> None:
+        self.turn(qubit, self.due[qubit])
+
+    def agree(self, a: int, b: int) -> None:
+        """Make the phases due on both equal, at no delay where that is possible: XY lets such phases through."""
+        if self.cluster[a] is not self.cluster[b] and not self.unitary:
+            shift = self.due[a] - self.due[b]
+            for qubit in self.cluster[b]:
+                self.due[qubit] += shift
+        early, late = sorted((a, b), key=lambda qubit: (not self.tilt[qubit], self.clock[qubit]))
+        gap = self.due[early] - self.due[late]
+        if self.tilt[early] or self.clock[late] - self.clock[early] >= self.length(Gate(name="ry", qubits=(early,))):
+            self.turn(early, gap)
+        elif abs(wrapped(gap)) > NOTHING:
+            self.turn_now(a)
+            self.turn_now(b)
+
     def upright(self, qubit: int) -> None:
-        """Into the Y-frame, nothing due."""
+        """Into the Y-frame."""
         self.start(qubit)
-        self.turn_now(qubit)
         if self.tilt[qubit]:
             self.emit("rx", qubit, angle=-self.tilt[qubit] * QUARTER)
             self.tilt[qubit] = 0
@@ -275,7 +320,8 @@ class _Loom:
     # Operations
 
     def flip(self, qubit: int) -> None:
-        """Another known bit: RX(π) turns Z over in either frame and between them."""
+        """Another known bit: RX(π) turns Z over in either frame and between them, and a phase that is due with it."""
+        self.due[qubit] = -self.due[qubit]
         if self.started[qubit]:
             self.emit("rx", qubit, angle=pi)
         else:
@@ -297,7 +343,6 @@ class _Loom:
     def phase_by_cz(self, a: int, b: int, angle: float) -> None:
         """RZZ as CZ · RY · CZ, one qubit in the Z basis, the other in the Y-frame."""
         self.upright(b)
-        self.turn_now(a)
         self.lean(a, self.tilt[a] or self.sign[a])
         self.emit("cz", a, b)
         self.emit("ry", b, angle=angle * self.tilt[a] * self.sign[a] * self.sign[b])
@@ -305,6 +350,12 @@ class _Loom:
 
     def hop(self, a: int, b: int, angle: float) -> None:
         """XY."""
+        for qubit in (a, b):
+            self.start(qubit)
+            if self.length(Gate(name="rz", qubits=(qubit,))):  # not virtual here: RY is cheaper
+                self.upright(qubit)
+        self.agree(a, b)
+        self.join(a, b)
         self.upright(a)
         self.upright(b)
         odd = self.sign[a] == self.sign[b]  # an edge that closes an odd cycle
@@ -319,7 +370,9 @@ class _Loom:
 
     def exchange(self, a: int, b: int, angle: float) -> None:
         """SWAP and RZZ as CX · RZ · CX · CX, out of the Y-frame and back; single-qubit gates are to be merged."""
+        self.join(a, b)
         for qubit in (a, b):
+            self.turn_now(qubit)
             self.upright(qubit)
             self.leave_frame(qubit)
         for control, flipped, turn in ((a, b, 0.0), (b, a, angle), (a, b, 0.0)):
@@ -331,6 +384,12 @@ class _Loom:
         for qubit in (a, b):
             self.enter_frame(qubit)
 
+    def join(self, a: int, b: int) -> None:
+        if self.cluster[a] is not self.cluster[b]:
+            self.cluster[a] |= self.cluster[b]
+            for qubit in self.cluster[b]:
+                self.cluster[qubit] = self.cluster[a]
+
     def pair(self, a: int, b: int, angle: float) -> None:
         """XY on two different known bits, whose RX start angles are then equal."""
         if self.left[a] < self.left[b]:
@@ -339,6 +398,7 @@ class _Loom:
         if odd:
             self.sign[b] = -self.sign[b]
         self.started[a] = self.started[b] = True
+        self.join(a, b)
         self.emit("rx", a, angle=self.start_angle(a))
         self.emit("rx", b, angle=2 * angle)
         self.emit("cz", a, b)
@@ -348,7 +408,9 @@ class _Loom:
 
     def finish(self, qubit: int) -> None:
         """Back to where the logical Z is the physical one."""
-        if not self.started[qubit] and not self.due[qubit]:
+        if self.unitary:
+            self.turn_now(qubit)
+        if not self.started[qubit]:
             if self.bits[qubit]:
                 self.emit("x", qubit)
             return

@@ -166,7 +166,8 @@ def check_has(target: Target, names: Iterable[str]) -> None:
 
 def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
     """The steps of a circuit, or of the part that some logical qubits are on."""
-    steps = [step for step in compiled.circuit.data if step.operation.name != "barrier"]
+    # delays are left out: a wait is a wait by the times of the gates, whoever asked for it
+    steps = [step for step in compiled.circuit.data if step.operation.name not in ("barrier", "delay")]
     if bits is None:
         return steps
     wanted = {compiled.clbits[bit] for bit in bits}
