@@ -27,3 +27,4 @@ from .surrogates import hardware_mask as hardware_mask
 from .surrogates import masked as masked
 from .surrogates import retained_mass as retained_mass
 from .targets import load_target as load_target
+from .trade import trade as trade
