@@ -52,7 +52,14 @@ class Workbench:
         self.done()
         page = self.client.get("/table?name=pool.parquet").text
         usual = page.partition('name="usual-m" value="')[2].partition('"')[0]
-        form = {"table": "pool.parquet", "against": "file:normal.parquet", "k": rows, "m": usual, "usual-m": usual}
+        form = {
+            "table": "pool.parquet",
+            "against": "file",
+            "which": "normal.parquet",
+            "k": rows,
+            "m": usual,
+            "usual-m": usual,
+        }
         self.post("/choose", **form)
         self.done()
 

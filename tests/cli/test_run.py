@@ -32,7 +32,7 @@ def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
     assert done.code == 0
     assert "exact simulation, not hardware" in done.out and "exact-budget mass" in done.out
     assert "Band-1 repair, apart" in done.out
-    assert "repeat 2 of 2: 50 shots" in done.err
+    assert "repeat 2: 50 shots" in done.err
     again = run("run", tmp_path / "r", "--json")
     assert again.code == 0 and "2 of 2 repeats are there already" in again.err
     assert again.out == (tmp_path / "r" / "analysis.json").read_text()

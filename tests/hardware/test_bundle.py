@@ -15,7 +15,7 @@ from biselect.hardware.decode import decode_bits
 def test_the_library_does_what_the_command_does(problem_file):
     dense = SelectionProblem.load(problem_file)
     made = compile_problem(dense, "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
-    again = compile_circuit(made.compiled.program, made.target, made.patch.layout)
+    again = compile_circuit(made.compiled.program, made.target, made.patch.layout, made.compiled.path)
     assert again.circuit == made.compiled.circuit and not made.references
     assert made.surrogate.coupling[~made.mask].any() == np.False_
 

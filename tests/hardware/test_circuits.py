@@ -170,7 +170,8 @@ def test_a_reloaded_target_compiles_to_the_same_circuit(made):
     from biselect.hardware.targets import from_snapshot, snapshot
 
     again = from_snapshot(snapshot(made.target))
-    assert compile_circuit(made.compiled.program, again, made.patch.layout).circuit == made.compiled.circuit
+    compiled = made.compiled
+    assert compile_circuit(compiled.program, again, made.patch.layout, compiled.path).circuit == compiled.circuit
 
 
 @given(seed=st.integers(0, 10_000), depth=st.integers(1, 3))

@@ -62,11 +62,14 @@ class Jobs:
         found = self._inspection(table)
         options = found.options
         content = found.to_dict()
-        for told, column in zip(content["columns"], found.columns, strict=True):
-            told["given"], told["parts"] = role_of(column, options), parts_of(column)
-            told["roles"] = DATE_ROLES if told["parts"] else ROLES
+        for known, column in zip(content["columns"], found.columns, strict=True):
+            known["given"], known["parts"] = role_of(column, options), parts_of(column)
+            known["roles"] = DATE_ROLES if known["parts"] else ROLES
         content["remarks"] = [said for remark in content["remarks"] if (said := _without_options(remark))]
-        return {name: content[name] for name in ("rows", "form", "columns", "remarks", "options")}
+        return {
+            name: content[name]
+            for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
+        }
 
     def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
         """What one more row or column would add to these budgets."""
@@ -136,7 +139,12 @@ class Jobs:
     def _tables(self, setup: dict[str, Any]) -> dict[str, Any]:
         """Pool, reference and roles as the library takes them."""
         found = self._inspection(setup["table"])
-        roles = options_with(found, setup["roles"], setup["parts"])
+        wanted = setup["roles"]
+        if setup["kept"] and found.found.id_column is not None:
+            wanted = {found.found.id_column: "id", **wanted}
+        roles = options_with(found, wanted, setup["parts"])
+        if setup["kept"]:
+            roles["duplicates"] = setup["kept"]
         roles = {name: value for name, value in roles.items() if name not in ("k", "m")}
         given: dict[str, Any] = {"pool": self._path(setup["table"]), **roles}
         if setup["until"]:

@@ -28,6 +28,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.report.review_rounds import learnt
 from biselect.report.words import words_of
 from biselect.reviews.inspection import ROLES
+from biselect.reviews.new_export import USUAL
 from biselect.reviews.rounds import rounds_summary
 from biselect.reviews.session_file import NOT_FINE, GivenAnswer, SessionFile, is_begun
 
@@ -97,7 +98,7 @@ class Bench:
                 "bench.title",
                 at_work=job is not None and not (job.finished or job.short),
                 folder=self.folder.name,
-                tables=tables_in(self.folder),
+                tables=[name for name in tables_in(self.folder) if not name.startswith(USUAL)],
                 begun=file is not None,
                 summary=None if file is None else _brief(file),
             )
@@ -175,19 +176,20 @@ class Bench:
                 roles[column["name"]] = role
             if wanted := [part for part in column["parts"] if f"part-{at}-{part}" in form]:
                 parts[column["name"]] = wanted
-        against = form.get("against", "")
-        until = form.get("until", "60%")[:100] if against == "earlier" else ""
-        reference = "" if until else self.reference(against)
-        return {"table": name, "reference": reference, "until": until, "roles": roles, "parts": parts}
+        until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
+        reference = "" if until else self.reference(form)
+        kept = form.get("duplicates", "")
+        if kept not in ("", "first", "last"):
+            raise InputError("of rows that repeat an id the first or the last is kept, or all")
+        return {**{"table": name, "reference": reference, "until": until}, "roles": roles, "parts": parts, "kept": kept}
 
-    def reference(self, against: str) -> str:
-        """A reference as a job takes it: `file:NAME`, or the last export."""
-        if against == "last":
+    def reference(self, form: dict[str, str]) -> str:
+        """A reference as a job takes it: the name of a file, or the last export."""
+        if form.get("against") == "last":
             return LAST
-        kind, _, name = against.partition(":")
-        if kind != "file":
+        if form.get("against") != "file":
             raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
-        return named_table(self.folder, name)
+        return named_table(self.folder, form.get("which", ""))
 
     def working(self, request: Request) -> Response:
         """What the worker is at."""
@@ -288,6 +290,13 @@ class Bench:
         self.worker.start("next", {**given, "count": count}, then="/review", back="/review")
         return RedirectResponse("/working", status_code=303)
 
+    def back(self, form: dict[str, str]) -> Response:
+        """Turn to tables that were reviewed before."""
+        file = self.session()
+        file.take_up(_number(form, "choice", len(file.choices()) - 1, least=0))
+        self._drift.clear()
+        return RedirectResponse("/review", status_code=303)
+
     def new(self, request: Request) -> Response:
         """How far a new export has moved, and what it is to be compared with."""
         name = named_table(self.folder, request.query_params.get("name", ""))
@@ -307,7 +316,7 @@ class Bench:
         """Go on with a new export."""
         self.session()
         name = named_table(self.folder, form.get("table", ""))
-        reference = "" if form.get("against") == "same" else self.reference(form.get("against", ""))
+        reference = "" if form.get("against") == "same" else self.reference(form)
         given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
         self._drift.clear()
         self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
@@ -385,6 +394,7 @@ def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
         "/answer": bench.answer,
         "/undo": bench.undo,
         "/next": bench.next,
+        "/back": bench.back,
         "/turn": bench.turn,
         "/export": bench.export,
     }
@@ -447,15 +457,16 @@ def _told(job: Job) -> dict[str, Any]:
 
 
 def _brief(file: SessionFile) -> dict[str, Any]:
+    """What was found in each table, the present one first, and which files these are."""
     summary = rounds_summary(file, whole=False)
-    table = summary["tables"][summary["present"]]
-    last = table["found"][-1] if table["found"] else None
-    return {
-        "pool": table["pool"],
-        "reference": table["reference"],
-        "answered": last["all_answered"] if last else 0,
-        "hits": last["all_hits"] if last else 0,
-    }
+    tables = []
+    for choice, table in enumerate(summary["tables"]):
+        last = table["found"][-1] if table["found"] else {"all_answered": 0, "all_hits": 0}
+        told = {"answered": last["all_answered"], "hits": last["all_hits"]}
+        tables.append({"choice": choice, "pool": table["pool"], **told})
+    used = [table[name] for table in summary["tables"] for name in ("pool", "reference")]
+    present = tables.pop(summary["present"])
+    return {**present, "used": used, "earlier": tables[::-1]}
 
 
 def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: Callable[[str], None]) -> None:

@@ -8,8 +8,11 @@ from .circuits import qasm3_text as qasm3_text
 from .circuits import qpy_bytes as qpy_bytes
 from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
+from .compile import compile_open as compile_open
 from .compiled_circuit import Compiled as Compiled
 from .decode import decode_counts as decode_counts
+from .operators import PauliOperators as PauliOperators
+from .operators import pauli_operators as pauli_operators
 from .patches import Patch as Patch
 from .patches import choose_patch as choose_patch
 from .patches import make_patch as make_patch

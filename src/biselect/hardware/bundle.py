@@ -21,6 +21,7 @@ from biselect.hardware.block_positions import UncutTreeError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.lines import choose_line, keep_couplings
+from biselect.hardware.ordering import choose_start
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
 from biselect.hardware.placement import Placement, place
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300  # of a training
+STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
@@ -263,6 +265,7 @@ def place_circuit(
 ) -> PlacedCircuit:
     """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
     from biselect.hardware.compile import basis_start, fit_for
+    from biselect.hardware.frames import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -273,23 +276,24 @@ def place_circuit(
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
     dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
-    if isinstance(way, YFramePath):
+    if isinstance(way, YFramePath) and not pair_rotation(device):
         basis_start(dense.program())
 
     def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
         placed = placement.placed(problem)
         chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
         sparse = masked(placed, mask) if chosen is None else chosen.problem
+        spec, settled = _spec(dense, patch, placement, sparse, start, way, device, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
-            path=way,
+            path=settled,
             patch=patch,
             placement=placement,
             mask=mask,
             surrogate=sparse,
             temperature=None if chosen is None else chosen.temperature,
-            spec=_spec(dense, patch, placement, sparse, start, way.coloured, seed),
+            spec=spec,
             seed=seed,
             **more,
         )
@@ -327,10 +331,17 @@ def _spec(
     placement: Placement,
     sparse: SelectionProblem,
     start: Any,
-    coloured: bool,
+    way: CompilationPath,
+    device: Target,
     seed: int,
-) -> AnsatzSpec:
-    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn."""
+    progress: Callable[[str], None],
+) -> tuple[AnsatzSpec, CompilationPath]:
+    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn.
+
+    Its order is settled here, so the path that comes with it keeps the order.
+    """
+    from biselect.hardware.frames import pair_rotation
+
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
     drawn = isinstance(start, str) and start in ("random", REACH)
@@ -342,9 +353,17 @@ def _spec(
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
     begin = "random" if drawn else start
     spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
-    if coloured:
+    if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
-    return spec.changed(start=far_reaching(spec, seed)) if isinstance(start, str) and start == REACH else spec
+    if drawn and start == REACH:
+        spec = spec.changed(start=far_reaching(spec, seed))
+    if not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
+        return spec, way
+    progress("Choosing an order")
+    more = STARTS if drawn and start != REACH else 1
+    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
+    best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
+    return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
 
 
 def _placed_on_a_patch(
@@ -393,8 +412,9 @@ def compile_problem(
         schedule: name of the angle schedule; that of the training, else `fully-grouped`, or `bilinear` for a list.
         path: name of the compilation path, one of `PATHS`.
         registers: as `choose_patch` takes them.
-        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random`,
-            `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
+        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
+            Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
+            choice (samples, features); of the original variables.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
@@ -459,8 +479,8 @@ def mask_of(manifest: Mapping[str, Any], placement: Placement) -> Mask:
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
     found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
-    if has_rzz(target) and path.coloured:
-        found["strongest plain Qiskit"] = STRONGEST_QISKIT
+    if has_rzz(target):
+        found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
     return {name: way for name, way in found.items() if way != path}
 
 

@@ -58,8 +58,8 @@ def recoloured(program: Program) -> Program:
     colours = {frozenset(edge): colour for colour, edges in enumerate(samples) for edge in edges}
     colours |= {frozenset((i + n, j + n)): colour for colour, edges in enumerate(features) for i, j in edges}
 
-    def rank(op: Op) -> int:
-        return colours[frozenset(op.qubits)] if op.kind == XY else -1  # phases first, as they stand
+    def rank(op: Op) -> tuple[int, ...]:
+        return (colours[frozenset(op.qubits)], *op.qubits) if op.kind == XY else (-1,)  # phases first, as they stand
 
     return replace(program, layers=tuple(tuple(sorted(layer, key=rank)) for layer in program.layers))
 

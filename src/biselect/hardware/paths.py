@@ -55,8 +55,8 @@ class YFramePath:
     @property
     def name(self) -> str:
         """For people and files."""
-        order = ("recorded", "coloured")[self.coloured]
-        return "-".join(["y-frame", order, *["unitary"] * (not self.propagate), *["quiet"] * self.quiet])
+        order = ["coloured"] * self.coloured
+        return "-".join(["y-frame", *order, *["unitary"] * (not self.propagate), *["quiet"] * self.quiet])
 
 
 @dataclass(frozen=True, kw_only=True)

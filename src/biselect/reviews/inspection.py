@@ -253,9 +253,9 @@ DATE_ROLES = ("time", "show", "leave out")  # and a column of dates, whose parts
 
 def parts_of(column: Column) -> tuple[str, ...]:
     """Which parts of a column of dates can take part; none of others."""
-    if column.type.startswith("timestamp"):
-        return DATE_PARTS
-    return ("weekday", "gap") if column.type.startswith("date") else ()
+    if not column.type.startswith(("timestamp", "date")):
+        return ()
+    return DATE_PARTS if any(":" in one for one in column.examples) else ("weekday", "gap")
 
 
 def role_of(column: Column, options: Mapping[str, Any]) -> str:
@@ -316,15 +316,14 @@ def options_with(
         given["date_format"] = guessed["date_format"]
     if "id_column" not in given:
         given.pop("duplicates", None)
-    given["show"] = [name for name, one in all_roles.items() if one == "show"]
-    given["exclude"] = [
-        name for name, one in all_roles.items() if one == "leave out" and columns[name].role != "date"
-    ]  # of dates nothing takes part unless it is asked for
-    for name, wanted in (parts or {}).items():
+    used = {name: wanted for name, wanted in (parts or {}).items() if wanted}
+    for name, wanted in used.items():
         if name not in columns or not {*wanted} <= {*parts_of(columns[name])}:
-            raise InputError(f"column {name!r} has no {' and '.join(map(str, wanted))} that could take part")
-    given["dates"] = [f"{name}:{','.join(wanted)}" for name, wanted in (parts or {}).items() if wanted]
-    given["show"] = [name for name in given["show"] if not (parts or {}).get(name)]
+            raise InputError(f"column {name!r} has no {' and '.join(wanted)} that could take part")
+    for role, option in (("show", "show"), ("leave out", "exclude")):
+        given[option] = [name for name, one in all_roles.items() if one == role and name not in used]
+    given["exclude"] = [name for name in given["exclude"] if columns[name].role != "date"]  # no part was asked for
+    given["dates"] = [f"{name}:{','.join(wanted)}" for name, wanted in used.items()]
     plain = ("category", "flag", "constant", "free text")
     given["categories"] = [
         name

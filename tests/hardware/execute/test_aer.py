@@ -1,17 +1,21 @@
 """The compiled gates on Aer, and recorded devices with their errors."""
 
+import json
+
 import numpy as np
 import pytest
 
+from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.hardware import compile_circuit
 from biselect.hardware.circuits import cut
 from biselect.hardware.execute.aer import AerSampling, NoisySampling
-from biselect.hardware.execute.samplers import foreign_device, sampler_for
+from biselect.hardware.execute.manifest import plan
+from biselect.hardware.execute.samplers import NOISE_MODEL, foreign_device, sampler_for
 from biselect.hardware.noise import filled_in
 from biselect.hardware.noise.courses import twirled
 from biselect.hardware.paths import OPT3_CZ
-from biselect.hardware.targets import load_target
+from biselect.hardware.targets import load_target, snapshot
 
 
 def test_a_routed_circuit_is_read_through_its_layout(small):
@@ -56,6 +60,27 @@ def test_repeats_share_one_noise_model(small, monkeypatch):
     sampler.sample(made, 5, 1)
     assert once == len(times) > 0
     assert "filled in: error of cz 0.01" in sampler.remark
+
+
+def test_a_snapshot_file_is_named_with_its_hash_and_no_other_is_taken_for_it(
+    stored, circuit_folder, tmp_path, monkeypatch
+):
+    blank = load_target(circuit_folder / "target.json")
+    rates = dict.fromkeys(("rx", "sx", "x", "rzz", "measure", "cz"), 5e-3)
+    content = snapshot(filled_in(blank, rates))
+    monkeypatch.chdir(tmp_path)
+    write_file(tmp_path / "mine.json", json.dumps(content))
+    asked = plan(stored, "noisy:mine.json", shots=20, repeats=1, seed=0)
+    assert asked["on"] == f"noisy:mine.json@{content['hash'][:12]}" and asked["kind"] == NOISE_MODEL
+    sampler = sampler_for(asked["on"])
+    assert sampler.name == sampler_for("noisy:mine.json").name == asked["on"]
+    assert foreign_device("noisy:FakeBoston.json@0123456789ab", "boston") is None
+    sampler.check(stored.compiled)
+    sampler.sample(stored.compiled, 5, 0)
+    assert f"snapshot file mine.json@{content['hash'][:12]}" in sampler.remark and "error of cz 0.005" in sampler.remark
+    write_file(tmp_path / "mine.json", json.dumps(snapshot(filled_in(blank, {**rates, "cz": 6e-3}))))
+    with pytest.raises(InputError, match=r"mine\.json: its hash begins with .*another file"):
+        sampler_for(asked["on"])
 
 
 @pytest.mark.slow

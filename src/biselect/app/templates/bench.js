@@ -29,7 +29,7 @@ if (at("drop")) {
 }
 
 /* what to compare with: one list of files behind one choice */
-if (at("which")) at("which").addEventListener("change", () => { at("against-file").value = "file:" + at("which").value; at("against-file").click(); });
+if (at("which")) at("which").addEventListener("change", () => at("against-file").click());
 
 /* budgets: what one more would add, asked for when the hand rests */
 if (at("setup")) {
@@ -53,8 +53,15 @@ if (at("setup")) {
   const soon = () => { clearTimeout(waiting); waiting = setTimeout(ask, 400); };
   for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; soon(); });
   form.addEventListener("change", soon);
+  /* whoever comes back after a stop or a refusal finds what they chose */
+  const key = "setup " + form.elements.table.value, ticked = (field) => ["radio", "checkbox"].includes(field.type);
+  const fields = [...form.elements].filter((field) => field.name && !field.dataset.kept);
+  const chosen = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+  if (chosen.length === fields.length) fields.forEach((field, place) => { if (ticked(field)) field.checked = chosen[place]; else field.value = chosen[place]; });
+  for (const slider of [at("k"), at("m")]) form.querySelector(`output[for=${slider.id}]`).value = slider.value;
   if (form.dataset.small) ask();
   form.addEventListener("submit", () => { clearTimeout(waiting); asked++; });
+  form.addEventListener("change", () => sessionStorage.setItem(key, JSON.stringify(fields.map((field) => ticked(field) ? field.checked : field.value))));
 }
 
 /* a job: where it is, then on to its page */
@@ -89,8 +96,8 @@ if (at("round")) {
     }
     const found = document.querySelector("#found ~ .line");
     if (found && told.line) found.textContent = told.line;
-    at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits});
   };
+  const count = (told) => { at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits}); };
   const send = (address, values) => {
     const body = new URLSearchParams({...signed(), ...values});
     under_way++;
@@ -101,7 +108,7 @@ if (at("round")) {
       all_kept = Boolean(answer && answer.ok);
       at("lost").hidden = all_kept;
       if (!all_kept) at("lost").textContent = say("lost", {why: told.error});
-      else if (!under_way) show(told);
+      else { count(told); if (!under_way) show(told); }
       return told;
     });
   };
@@ -151,7 +158,7 @@ if (at("round")) {
   const look = async () => {
     if (!document.hidden && !under_way) {
       const told = await fetch("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
-      if (told && !under_way) show(told);
+      if (told && !under_way) { count(told); show(told); }
     }
     setTimeout(look, 3000);
   };

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from biselect.errors import MissingDependencyError
 from biselect.hardware.circuits import check_gates, cut
 from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
+from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler, fixed_name
 from biselect.hardware.targets import load_target, recorded_backend
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ class NoisySampling(Sampler):
     kind = NOISE_MODEL
 
     def __init__(self, device: str) -> None:
-        self._target = load_target(device)
-        self.name = f"noisy:{device}"
+        self.name = fixed_name(f"noisy:{device}")
+        self._target = load_target(self.name.partition(":")[2])
         self._made: tuple[Compiled, NoisyCircuit] | None = None
 
     def _noisy(self, compiled: Compiled) -> NoisyCircuit:
@@ -69,7 +69,9 @@ class NoisySampling(Sampler):
 
         noisy = self._noisy(compiled)
         table, flawless = noisy_table(noisy, shots, seed)
-        said = noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        _, _, device = self.name.partition(":")
+        source = f"errors from the snapshot file {device}; " if ".json" in device else ""
+        said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
         self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
         return Readout.of(table)
 

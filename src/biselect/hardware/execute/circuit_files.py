@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,7 @@ class StoredCircuit:
         surrogate: what the phases are made of, in placed order.
         placement: who sits where.
         compiled: the circuit.
+        snapshot: the file of the device that it was compiled for.
     """
 
     manifest: dict[str, Any]
@@ -51,6 +53,13 @@ class StoredCircuit:
     surrogate: SelectionProblem
     placement: Placement
     compiled: Compiled
+    snapshot: bytes = field(repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device that it was compiled for."""
+        with refused_as("the target of the circuit cannot be read, compile again"):
+            return from_snapshot(json_of(self.snapshot.decode()))
 
 
 def circuit_contents(
@@ -107,7 +116,12 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
         )
         check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
-        manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
+        manifest=dict(manifest),
+        problem=problem,
+        surrogate=surrogate,
+        placement=placement,
+        compiled=compiled,
+        snapshot=contents["target.json"],
     )
 
 

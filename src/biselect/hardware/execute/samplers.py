@@ -15,6 +15,7 @@ from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.execute.scrub import plain_address
 from biselect.hardware.placement import Placement
+from biselect.hardware.targets import name_with_hash
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
@@ -55,7 +56,7 @@ PLACES = {
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
-DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
+DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
 ARN = re.compile(r"arn:aws[a-z-]*:braket:[a-z0-9-]*::device(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_. -]+")
 
 
@@ -138,12 +139,19 @@ def kind_of(on: str) -> str:
     return place_of(on).kind
 
 
+def fixed_name(on: str) -> str:
+    """The name of a place as a manifest keeps it: a snapshot file with its hash, `noisy:boston.json@0123456789ab`."""
+    kind, colon, where = on.partition(":")
+    return f"{kind}{colon}{name_with_hash(where)}" if kind == "noisy" else on
+
+
 def foreign_device(on: str, compiled_for: str) -> str | None:
     """A warning where the names say that a circuit was compiled for another device than it is to run on."""
     kind, _, where = on.partition(":")
 
     def bare(device: str) -> str:
-        return device.lower().removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
+        name = device.lower().partition(".json")[0]
+        return name.removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
 
     if kind not in ("noisy", "local", "ibm") or bare(where) == bare(compiled_for):
         return None
