@@ -113,6 +113,12 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     tab.click("#next")
     said = "document.getElementById('said').textContent"
     assert "A note is kept with an answer" in tab.wait_for(said) and tab.run("location.pathname") == "/review"
+    tab.run("window.real = window.fetch; window.fetch = () => Promise.reject(new Error()); 0")  # the server has gone
+    tab.press("1")
+    assert "does not answer" in tab.wait_for("!document.getElementById('lost').hidden && document.body.innerText")
+    assert tab.run("document.querySelectorAll('li.fine').length") == before.count("fine")
+    tab.press("k")
+    tab.run("window.fetch = window.real; 0")
     tab.run(SLOW_ANSWERS)
     for key in "21":  # two answers about one row, the first of them slower, and on at once
         tab.press(key)

@@ -1,12 +1,14 @@
 """A real process beside the server: jobs, progress, a stop, and whatever else may end it."""
 
+import io
 import time
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("starlette", reason="needs the app extra")
 
-from biselect.app.worker import BusyError, Worker
+from biselect.app.worker import BusyError, Job, Worker
 from biselect.errors import BiselectError
 
 
@@ -42,3 +44,13 @@ def test_jobs_are_done_stopped_and_begun_again(tmp_path):
         assert job.finished and job.error == "stopped"
     finally:
         worker.stop()
+
+
+def test_half_a_line_of_a_killed_process_ends_its_job(tmp_path):
+    worker = Worker(tmp_path)
+    worker.job = job = Job(number=1, name="inspect")
+    worker._process = SimpleNamespace(
+        stdout=io.StringIO('{"step": "Reading", "done": null}\n{"numb'), stdin=io.StringIO(), wait=lambda: None
+    )
+    worker._listen(worker._process)
+    assert job.finished and "has ended" in job.error and job.step == "Reading"

@@ -15,7 +15,7 @@ from biselect.hardware.compiled_circuit import count_resources
 from biselect.hardware.noise import cut_noise
 from biselect.hardware.patches import REGISTERS, choose_patch
 from biselect.hardware.placement import place
-from biselect.hardware.published import ion_traps, named_devices, published, source
+from biselect.hardware.published import _tables, ion_traps, named_devices, published, source
 from biselect.hardware.targets import from_snapshot, load_target, snapshot
 from biselect.hardware.timing import seconds_in_turn
 from biselect.qaoa.mixers import MIXERS
@@ -36,6 +36,12 @@ def test_every_figure_has_a_source_and_stands_in_the_target(name):
     taken = snapshot(target)
     assert snapshot(from_snapshot(json.loads(json.dumps(taken)))) == taken
     assert snapshot(load_target(target, fractional=False)) == taken  # there is no CZ to do with instead
+
+
+def test_no_source_is_without_a_figure():
+    used = {key for trap in ion_traps().values() for _, key in trap.figures.values()}
+    used |= {entry["source"] for entry in named_devices().values() if "source" in entry}
+    assert used == set(_tables()["sources"])
 
 
 def test_small_angles_err_less_where_the_law_is_published():

@@ -165,6 +165,8 @@ def _without_options(remark: str) -> str:
 
     >>> _without_options("'day' orders the rows. To let its hour take part: dates=['day:hour'].")
     "'day' orders the rows."
+    >>> _without_options("'minutes=1': digits that begin with 0.")
+    "'minutes=1': digits that begin with 0."
     """
     kept = [one for one in remark.split(". ") if not _OPTION.search(one) and REFERENCE not in one]
     return ". ".join(kept).rstrip(".") + "." * bool(kept)

@@ -32,7 +32,7 @@ def run(
         may_be(
             metavar="PLACE",
             autocompletion=options.completion.among(*PLACES),
-            help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.",
+            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE, iqm:ADDRESS, ionq:DEVICE or braket:ARN.",
         ),
     ] = None,
     shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,

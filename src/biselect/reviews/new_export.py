@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -47,7 +48,8 @@ def drift_from_reference(
 def usual_rows(session: ReviewSession) -> Path:
     """Write the session's pool without the rows found not fine, or not surely fine, as a reference for the next one.
 
-    It lies in the session's folder, a Parquet file with the columns that were weighed.
+    It lies in the session's folder, a Parquet file with the columns that were weighed. Other answers make another file,
+    so that tables that were compared with an earlier one can still be reviewed.
     """
     if session.file.folder is None:
         raise InputError("a session in memory has no folder to write a reference to; give it one with folder=")
@@ -58,8 +60,8 @@ def usual_rows(session: ReviewSession) -> Path:
     pq.write_table(session.tables.pool.candidates.filter(kept), content)
     source, _ = session.sources
     name = Path(str(source)).name if isinstance(source, str | Path) else f"table {session.choice + 1}"
-    stem = name.removesuffix(".parquet").removeprefix(USUAL)
-    place = session.file.folder / f"{USUAL}{stem}.parquet"
+    digest = hashlib.sha256(content.getvalue()).hexdigest()[:8]
+    place = session.file.folder / f"{USUAL}{name.removesuffix('.parquet')}-{digest}.parquet"
     write_file(place, content.getvalue())
     return place
 

@@ -120,7 +120,11 @@ if (at("round")) {
   const tick = (row, value) => {
     row.className = value.replace(" ", "-");
     at("said").textContent = "";
-    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value});
+    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value}).then((told) => {
+      if (!told.error) return;
+      row.className = "";  /* what was not kept does not look as if it were */
+      for (const choice of row.querySelectorAll("input[type=radio]")) choice.checked = false;
+    });
   };
   for (const row of rows) {
     for (const choice of row.querySelectorAll("input[type=radio]")) choice.addEventListener("change", () => tick(row, choice.value));

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Errors = tuple[tuple[int, int], ...]
 """(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
 
+ROUNDING = 1e-9
 WAIT = "id"  # the name of a step in which a qubit only waits
 
 
@@ -50,6 +51,11 @@ class PlainCircuit:
     steps: tuple[Step, ...]
     reads: tuple[int, ...]
     confusion: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for number, step in enumerate(self.steps):
+            if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
+                raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
 
     @classmethod
     def of(cls, noisy: NoisyCircuit) -> PlainCircuit:
