@@ -18,8 +18,9 @@ from qiskit_aer.noise import pauli_error
 
 from biselect.hardware import compile_circuit
 from biselect.hardware.noise import LABEL, cut_noise
+from biselect.hardware.noise.courses import pauli_labels, twirled
 from biselect.hardware.noise.registers import distribution
-from biselect.hardware.noise.trajectories import DISCARDED, noisy_table, pauli_labels, twirled
+from biselect.hardware.noise.trajectories import DISCARDED, noisy_table
 from biselect.hardware.paths import Y_FRAME
 from biselect.qaoa import AnsatzSpec
 from biselect.simulate.program import RZZ

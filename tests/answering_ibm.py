@@ -11,8 +11,8 @@ import json
 from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
-from qiskit.primitives import BitArray, DataBin, PrimitiveResult, SamplerPubResult
-from qiskit_ibm_runtime import RuntimeDecoder, RuntimeEncoder
+from ibm_quantum_schemas.common import CompressedTensorModel
+from ibm_quantum_schemas.executor import version_2_0 as executor
 from requests import ConnectionError as NoConnection
 from requests import Response
 
@@ -77,7 +77,7 @@ class AnsweringIbm:
         if kind == "instances":
             return answer({"usage_consumed_seconds": 0})
         if request.method == "POST":
-            return self._submit(json.loads(request.body, cls=RuntimeDecoder))
+            return self._submit(json.loads(request.body))
         if not rest:
             tags = parse_qs(parts.query).get("tags", [])
             found = [job for job in reversed(self.queue) if set(tags) <= set(job["tags"])]
@@ -99,14 +99,16 @@ class AnsweringIbm:
             raise NoConnection(f"POST {ADDRESS} failed for {TOKEN}")
         if fate == "refused":
             return answer({"error": {"message": self.reason, "code": 1217}}, 400)
-        (pub,) = content["params"]["pubs"]
+        program = executor.ParamsModel.model_validate(content["params"]).quantum_program
+        (circuit,) = program.circuits.to_python()
         job = {
             "id": f"job-{len(self.queue)}",
             "number": len(self.queue),
             "tags": content["tags"],
             "fate": fate,
-            "width": pub[0].num_clbits,
-            "shots": pub[2],
+            "register": circuit.cregs[0].name,
+            "width": circuit.num_clbits,
+            "program": program,
             "asked": 0,
         }
         self.queue.append(job)
@@ -129,25 +131,32 @@ class AnsweringIbm:
 
 
 def shots_of(job):
-    """A sampler's result as the service encodes it."""
-    shots = {"partial": job["shots"] // 2, "empty": 0}.get(job["fate"], job["shots"])
+    """What IBM's executor measured, as the service encodes it; the client makes a sampler's result of it."""
+    program = job["program"]
+    shots = {"partial": program.shots // 2, "empty": 0}.get(job["fate"], program.shots)
     width = job["width"] - (job["fate"] == "narrow")
     bits = np.random.default_rng(job["number"]).integers(2, size=(shots, width)).astype(bool)
-    data = DataBin(c=BitArray.from_bool_array(bits, order="little"))
-    return PrimitiveResult([SamplerPubResult(data)])
+    measured = {"results": {job["register"]: CompressedTensorModel.from_numpy(bits)}, "metadata": {}}
+    result = executor.QuantumProgramResultModel(
+        data=[measured],
+        metadata={"chunk_timing": []},
+        passthrough_data=program.passthrough_data,
+        semantic_role=program.semantic_role,
+    )
+    return result.model_dump(mode="json")
 
 
 def described(job):
     """A job as the service lists it."""
     state = STATES.get(job["fate"], {"status": "Completed"})
-    return {"id": job["id"], "backend": DEVICE, "program": {"id": "sampler"}, "tags": job["tags"], "state": state}
+    return {"id": job["id"], "backend": DEVICE, "program": {"id": "executor"}, "tags": job["tags"], "state": state}
 
 
 def answer(content, status=200):
     """A response of the service."""
     response = Response()
     response.status_code = status
-    response._content = json.dumps(content, cls=RuntimeEncoder).encode()
+    response._content = json.dumps(content).encode()
     return response
 
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 201
+MOST = 212
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -49,9 +49,12 @@ NAMES = {
         "make_patch masked patch_objections place place_circuit qasm3_text qpy_bytes retained_mass to_qiskit"
     ),
     "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
-    "biselect.hardware.execute": "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for",
+    "biselect.hardware.execute": (
+        "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
+    ),
     "biselect.hardware.noise": (
-        "LABEL NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_shots register_mass register_shots"
+        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_chances noisy_shots "
+        "register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",

@@ -77,14 +77,14 @@ def test_every_backend_and_dtype_that_is_advised_exists():
 def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch):
     pytest.importorskip("qiskit")
     from biselect.hardware.execute.exact_shots import check_sector
-    from biselect.hardware.execute.samplers import KINDS, sampler_for
+    from biselect.hardware.execute.samplers import PLACES, sampler_for
     from biselect.qaoa import AnsatzSpec
 
     monkeypatch.setattr(backends, "free_memory", lambda: 100)
     problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
     for start, words in (("canonical", ""), ("dicke", "compile it from a random start and ")):
         said = refused(check_sector, AnsatzSpec(problem, 1, start=start).program())
-        assert f"{words}measure it with on=" in said and given_values(said)["on"] in KINDS
+        assert f"{words}measure it with on=" in said and given_values(said)["on"] in PLACES
         assert sampler_for(given_values(said)["on"]).name == "wide"
 
 

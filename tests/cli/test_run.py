@@ -49,7 +49,7 @@ def test_a_finished_run_can_be_replayed_without_an_account(run, compiled, tmp_pa
     from biselect.hardware.execute.manifest import freeze, plan
 
     class Device(SectorSampling):
-        name = "ibm:nowhere"
+        name, kind = "ibm:nowhere", "hardware"
 
     circuit = load_circuit(compiled)
     asked = plan(circuit, "ibm:nowhere", shots=30, repeats=2, seed=0)
@@ -168,7 +168,7 @@ def test_a_doubtful_job_names_the_option(run, compiled, tmp_path, monkeypatch):
 def test_a_run_of_an_earlier_release_is_refused(run, compiled, tmp_path):
     run("run", compiled, "--on", "sector", "--shots", 10, "--out", tmp_path, "-q")
     manifest = tmp_path / "manifest.json"
-    manifest.write_text(manifest.read_text().replace("biselect-run-2", "biselect-run-1"))
+    manifest.write_text(manifest.read_text().replace("biselect-run-3", "biselect-run-1"))
     done = run("run", tmp_path)
     assert done.code == 2 and "biselect-run-1, of another release" in done.err.replace("\n", " ")
 

@@ -7,6 +7,7 @@ import biselect as bs
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import compile_problem
+from biselect.hardware.bundle import mask_of
 from biselect.hardware.compile import compile_circuit
 from biselect.hardware.decode import decode_bits
 
@@ -52,3 +53,11 @@ def test_starts_and_angles_are_named_by_the_original_problem():
         shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7), made.placement)
         assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
         assert made.angles == angles
+
+
+def test_the_mask_of_a_stored_circuit_is_the_manifests_own(problem_file):
+    """Not that of the patch: a circuit may carry couplings that lie on no edge."""
+    made = compile_problem(SelectionProblem.load(problem_file), "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
+    manifest = made.manifest()
+    assert np.array_equal(mask_of(manifest, made.placement), made.mask)
+    assert not mask_of({"mask": []}, made.placement).any()

@@ -13,8 +13,9 @@ from biselect.errors import InputError
 from biselect.hardware import PATHS, compile_circuit
 from biselect.hardware.decode import Shots
 from biselect.hardware.noise import LABEL, NoisyShots, cut_noise, mitigate, noisy_shots, register_mass
+from biselect.hardware.noise.courses import pauli_labels, twirled
 from biselect.hardware.noise.registers import distribution, read_out
-from biselect.hardware.noise.trajectories import noisy_table, pauli_labels, twirled, without_inflation
+from biselect.hardware.noise.trajectories import noisy_table, without_inflation
 from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.simulate.program import RZZ
 

@@ -155,11 +155,13 @@ def test_devices_that_cannot_hold_the_patch_say_why():
     with pytest.raises(InputError, match="n_samples must be a whole number of at least 1"):
         choose_patch(star, 0, 2)
     with pytest.raises(InputError, match="trees, paths"):
+        choose_patch(star, 2, 2, registers="foo")
+    with pytest.raises(InputError, match="joins every pair"):
         choose_patch(star, 2, 2, registers="rings")
 
 
 def test_given_patches_must_be_joined():
-    with pytest.raises(InputError, match="trees, paths"):
+    with pytest.raises(InputError, match="trees or paths"):
         make_patch(grid(1, 4), [0, 1], [2, 3], registers="foo")
     target = grid(2, 4)
     assert make_patch(target, [0, 1, 5], [2, 6]).cross_edges == ((1, 0), (2, 1))

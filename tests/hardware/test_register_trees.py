@@ -7,7 +7,8 @@ from qiskit.quantum_info import Pauli, Statevector
 from biselect.errors import InputError
 from biselect.hardware import PATHS, compile_circuit
 from biselect.hardware.noise import cut_noise, noisy_shots, register_shots, register_trees
-from biselect.hardware.noise.trajectories import _shared, draw_errors, pauli_labels
+from biselect.hardware.noise.courses import draw_courses, pauli_labels
+from biselect.hardware.noise.trajectories import _shared
 
 from .test_noise import compiled, drawn
 
@@ -36,7 +37,7 @@ def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypa
     made = compiled(case, target, path)
     noisy = cut_noise(made, target)
     rng = np.random.default_rng(0)
-    courses = sorted(draw_errors(noisy, 300, rng), key=len)
+    courses = sorted(draw_courses(noisy.plain, 300, rng), key=len)
     for course in (courses[0], courses[-1]):
         for tree in register_trees.register_trees(noisy, made):
             expected = probabilities(noisy, tree, course)

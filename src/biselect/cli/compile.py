@@ -32,11 +32,12 @@ def compile_(
     schedule: Annotated[
         str | None, options.a_schedule(help="Schedule of the angles; known for those from a file, else bilinear.")
     ] = None,
-    registers: Annotated[str, options.one_of("trees", "paths", help=options.REGISTERS)] = "trees",
+    registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
     start: Annotated[
         str, options.a_start(help="random, canonical, dicke, or a selection.json to start from.")
     ] = "random",
     surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
+    keep: Annotated[str, options.a_keep(help=options.KEEP)] = "edges",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
@@ -78,6 +79,7 @@ def compile_(
         registers=registers,
         start=options.read_start(start),
         surrogate=surrogate,
+        keep=options.read_keep(keep),
         seed=seed,
         progress=steps.say,
     )
@@ -97,30 +99,41 @@ def compile_(
 
 
 def _show(made: Bundle) -> None:
+    from biselect.hardware.compile import added_layer
+
     ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
-    table = figures(title, "path", "depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs")
+    columns = ("depth", "pulse depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
+    table = figures(title, "path", *columns)
+    kept = f"{100 * made.retained_share:.2f} %"
     for name, other in made.references.items():
-        table.add_row(name, *_cells(other))
-    table.add_row(made.compiled.path.name, *_cells(ours), style="bold")
+        table.add_row(name, *_cells(other), kept)
+    table.add_row(made.compiled.path.name, *_cells(ours), kept, style="bold")
+    more = added_layer(made.compiled, made.target)
+    table.add_row("a layer more", *(f"+{cell}" for cell in _cells(more)), "")
+    if made.on_edges is not None:
+        resources, share = made.on_edges
+        table.add_row("hardware edges alone", *_cells(resources), f"{100 * share:.2f} %")
     show_table(table)
     for name, other in made.references.items():
         show_line(
             f"Against {name}: depth {_cut(ours.depth, other.depth)}, two-qubit gates "
             f"{_cut(ours.two_qubit_gates, other.two_qubit_gates)}, time {_cut(ours.duration, other.duration)}"
         )
-    proof = "proven the most" if placement.proven_optimal else f"within {100 * placement.gap:.0f} % of the most"
-    show_line(
-        f"{len(made.patch.cross_edges)} of {n * d} couplings stay: {100 * manifest['retained_share']:.2f} % of the "
-        f"mass, {proof} that any placement on this patch keeps"
-    )
+    line = f"{made.mask.sum()} of {n * d} couplings stay: {kept} of the mass"
+    if not made.mask.all():
+        proof = "proven the most" if placement.proven_optimal else f"within {100 * placement.gap:.0f} % of the most"
+        line += f", {proof} that any placement keeps there"
+    show_line(line)
 
 
 def _cells(resources: Resources) -> list[str]:
     counts = (resources.depth, resources.two_qubit_depth, resources.two_qubit_gates, resources.swaps)
+    depth, *others = map(str, counts)
+    pulses = "unknown" if resources.pulse_depth is None else str(resources.pulse_depth)
     times = (resources.duration, resources.gate_duration)
-    return [*map(str, counts), *("unknown" if seconds is None else f"{1e6 * seconds:.2f}" for seconds in times)]
+    return [depth, pulses, *others, *("unknown" if seconds is None else f"{1e6 * seconds:.2f}" for seconds in times)]
 
 
 def _cut(ours: float | None, theirs: float | None) -> str:

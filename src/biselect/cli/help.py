@@ -52,7 +52,7 @@ GROUPS = {
     "The workbench": ("port", "upload_limit"),
     "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
-    "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate"),
+    "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate", "keep"),
     "Training": ("objective", "strategy", "share", "start_from", "evaluations", "seconds", "workers", "dtype", "fresh"),
     "Shots": ("shots", "repeats", "wait", "resubmit", "dry_run"),
     "Solving": ("solver", "time_limit", "threshold", "seed"),

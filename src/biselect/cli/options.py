@@ -164,15 +164,20 @@ Dates = Annotated[
     list[str] | None, a_column(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
 ]
 
-DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
+DEVICES = (
+    *("boston", "pittsburgh", "aachen", "iqm-54"),
+    *("quantinuum-h1", "quantinuum-h2", "quantinuum-helios", "ionq-aria", "ionq-forte"),
+)
 TARGETS = f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json)."
 PATH_NAMES = (
     *("y-frame", "y-frame-quiet", "opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional"),
     "strongest-qiskit",
 )
 PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors),")
-REGISTERS = "trees (more couplings) or paths (shorter circuits)."
+REGISTER_NAMES = ("auto", "trees", "paths", "rings", "complete")
+REGISTERS = "trees (more couplings), paths (shorter circuits), or on ion traps rings or complete."
 SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
+KEEP = "edges (couplings on hardware edges), or the share of their mass to keep at least, by a SWAP network: 0.5, 1."
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
 STRATEGIES = ("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold")
 OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
@@ -180,6 +185,7 @@ OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
 a_device = partial(typer.Option, metavar="DEVICE", autocompletion=completion.among(*DEVICES))
 a_path = partial(typer.Option, metavar="NAME", autocompletion=completion.among(*PATH_NAMES))
 a_schedule = partial(may_be, metavar="NAME", autocompletion=completion.among(*SCHEDULES))
+a_keep = partial(typer.Option, metavar="SHARE", autocompletion=completion.among("edges", "0.5", "1"))
 a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.among("dicke", "canonical", "random"))
 
 
@@ -195,6 +201,14 @@ def read_angles(text: str | None) -> Training | list[float] | None:
         return [float(part) for part in text.strip("[] ").split(",")]
     except ValueError:
         raise InputError(f"--angles {text}: give a .json file, or numbers separated by commas") from None
+
+
+def read_keep(text: str) -> float | str:
+    """A share, or a name."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def read_start(text: str) -> Any:

@@ -68,7 +68,7 @@ def run(
     from biselect.hardware.execute.outcomes import conclude, forecast
     from biselect.hardware.execute.remote import DoubtfulJobError
     from biselect.hardware.execute.runner import execute
-    from biselect.hardware.execute.samplers import foreign_device, kind_of, sampler_for
+    from biselect.hardware.execute.samplers import FORMS, foreign_device, kind_of, sampler_for
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -83,7 +83,7 @@ def run(
         circuit, asked = fixed_run.circuit, fixed_run.content
     else:
         if on is None:
-            raise InputError("say where to run it with --on: sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE")
+            raise InputError(f"say where to run it with --on: {FORMS}")
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
         goal = options.read_threshold(threshold, circuit.problem)

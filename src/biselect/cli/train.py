@@ -55,12 +55,14 @@ def train(
     ] = None,
     path: Annotated[str | None, options.a_path(show_default=False, help=f"With --target: {options.PATHS}")] = None,
     registers: Annotated[
-        str | None, options.one_of("trees", "paths", show_default=False, help=f"With --target: {options.REGISTERS}")
+        str | None,
+        options.one_of(*options.REGISTER_NAMES, show_default=False, help=f"With --target: {options.REGISTERS}"),
     ] = None,
     surrogate: Annotated[
         str | None,
         options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
     ] = None,
+    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}")] = None,
     objective: Annotated[
         str | None,
         may_be(
@@ -133,7 +135,8 @@ def train(
         loaded = read_problem(problem, k, m, id_column, exclude or [])
         goal = options.read_threshold(threshold, loaded)
     circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
-    on_device = {"path": path, "registers": registers, "surrogate": surrogate}
+    on_device: dict[str, Any] = {"path": path, "registers": registers, "surrogate": surrogate}
+    on_device["keep"] = None if keep is None else options.read_keep(keep)
     spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:

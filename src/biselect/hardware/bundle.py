@@ -6,24 +6,33 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
+from operator import index
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from biselect._version import __version__
 from biselect.core import SelectionProblem
-from biselect.core.checks import positions
+from biselect.core.checks import number, positions
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
 from biselect.hardware.block_positions import UncutTreeError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
+from biselect.hardware.lines import choose_line, keep_couplings
 from biselect.hardware.ordering import choose_start
 from biselect.hardware.patches import Patch, choose_patch
-from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, YFramePath
+from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
 from biselect.hardware.placement import Placement, place
-from biselect.hardware.surrogates import choose_surrogate, distortion_bound, hardware_mask, masked, retained_mass
+from biselect.hardware.surrogates import (
+    Mask,
+    choose_surrogate,
+    distortion_bound,
+    hardware_mask,
+    masked,
+    retained_mass,
+)
 from biselect.hardware.targets import has_rzz, load_target, snapshot
 from biselect.qaoa.ansatz import Ansatz
 from biselect.qaoa.cost_groups import components
@@ -41,6 +50,7 @@ EVALUATIONS = 300  # of a training
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
+EDGES = "edges"  # keep what hardware edges carry without routing
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
 
@@ -54,12 +64,14 @@ class Bundle:
         target: the device, with the gates that the path may use.
         patch: where the registers lie.
         placement: who sits where.
+        mask: which couplings of the placed problem are carried.
         surrogate: what the phases are made of, in placed order.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         schedule: name of the angle schedule.
         angles: the free angles by name.
         compiled: the circuit.
         references: the same ansatz by plain Qiskit, by name.
+        on_edges: beside a network, what the circuit costs that keeps hardware edges alone, and what it retains.
         training: how the angles were found, if for this very circuit.
         notes: what a reader should know, such as that the angles were trained for another circuit.
     """
@@ -68,19 +80,21 @@ class Bundle:
     target: Target
     patch: Patch
     placement: Placement
+    mask: Mask
     surrogate: SelectionProblem
     temperature: float | None
     schedule: str
     angles: dict[str, float]
     compiled: Compiled
     references: dict[str, Resources]
+    on_edges: tuple[Resources, float] | None = None
     training: Training | None = None
     notes: tuple[str, ...] = ()
 
     @property
-    def mask(self) -> NDArray[np.bool_]:
-        """Which couplings of the placed problem are carried."""
-        return hardware_mask(self.patch, self.placement.placed(self.problem))
+    def retained_share(self) -> float:
+        """ρ_SF: share of Σ|W| that is carried."""
+        return retained_mass(self.placement.placed(self.problem), self.mask)[1]
 
     def manifest(self) -> dict[str, Any]:
         """Plain data: what was compiled, from what, and how its bits are to be read."""
@@ -125,6 +139,9 @@ class Bundle:
             "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
+            "on_edges": None
+            if self.on_edges is None
+            else {"resources": asdict(self.on_edges[0]), "retained_share": self.on_edges[1]},
             "versions": installed(PACKAGES),
         }
 
@@ -139,10 +156,12 @@ class PlacedCircuit:
         path: how it will be compiled.
         patch: where the registers lie.
         placement: who sits where.
+        mask: which couplings of the placed problem are carried.
         surrogate: what the phases are made of, in placed order.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
         seed: of patch, start and transpiler.
+        on_edges: beside a network, the circuit that keeps what lies on hardware edges.
     """
 
     problem: SelectionProblem
@@ -150,10 +169,12 @@ class PlacedCircuit:
     path: CompilationPath
     patch: Patch
     placement: Placement
+    mask: Mask
     surrogate: SelectionProblem
     temperature: float | None
     spec: AnsatzSpec
     seed: int
+    on_edges: PlacedCircuit | None = None
 
     def train(self) -> Training:
         """Angles for this very circuit, by the CVaR of the dense objective; for another way, train on `spec`."""
@@ -200,18 +221,24 @@ class PlacedCircuit:
 
         others = _references(self.path, self.target) if compare else {}
         references = {name: compiled(name, path).resources for name, path in others.items()}
+        beside = None
+        if compare and self.on_edges is not None:
+            made = self.on_edges.compile(values, compare=False)
+            beside = made.compiled.resources, made.retained_share
         differ = [] if trained is None else self.differences(trained)
         return Bundle(
             problem=self.problem,
             target=self.target,
             patch=self.patch,
             placement=self.placement,
+            mask=self.mask,
             surrogate=self.surrogate,
             temperature=self.temperature,
             schedule=self.spec.schedule.name,
             angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
             compiled=compiled(self.path.name, self.path),
             references=references,
+            on_edges=beside,
             training=None if differ else trained,
             notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
         )
@@ -224,9 +251,10 @@ def place_circuit(
     depth: int = 2,
     schedule: str = "bilinear",
     path: str = "y-frame",
-    registers: str = "trees",
+    registers: str = "auto",
     start: Any = "random",
     surrogate: str = "mask",
+    keep: float | str = EDGES,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> PlacedCircuit:
@@ -237,53 +265,93 @@ def place_circuit(
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
     if surrogate not in SURROGATES:
         raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
+    wanted = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
     dense = AnsatzSpec(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
-    program = dense.program()
     if isinstance(way, YFramePath):
-        basis_start(program)
+        basis_start(dense.program())
+
+    def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
+        placed = placement.placed(problem)
+        chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
+        sparse = masked(placed, mask) if chosen is None else chosen.problem
+        return PlacedCircuit(
+            problem=problem,
+            target=device,
+            path=replace(way, coloured=False) if isinstance(way, YFramePath) else way,  # its order is in the spec
+            patch=patch,
+            placement=placement,
+            mask=mask,
+            surrogate=sparse,
+            temperature=None if chosen is None else chosen.temperature,
+            spec=_spec(dense, patch, placement, sparse, start, way, device, seed),
+            seed=seed,
+            **more,
+        )
+
     patch, placement = _placed_on_a_patch(problem, device, registers, seed, progress)
+    mask = hardware_mask(patch, placement.placed(problem))
+    on_edges = circuit(patch, placement, mask, way)
+    if wanted is None or retained_mass(placement.placed(problem), mask)[1] >= wanted:
+        return on_edges
+    progress("Choosing a line")
+    line = choose_line(device, problem.n_samples, problem.n_features, seed=seed)
+    progress("Choosing couplings")
+    if isinstance(way, YFramePath):
+        way = NetworkPath(coloured=way.coloured, quiet=way.quiet)
+    return circuit(line, *keep_couplings(problem, line, wanted, seed=seed), way, on_edges=on_edges)
+
+
+def _share(keep: float | str) -> float | None:
+    """The share of the coupling mass that is to stay; None for what lies on edges."""
+    if keep == EDGES:
+        return None
+    if isinstance(keep, str) or not 0 <= number("keep", keep) <= 1:
+        raise InputError(f"keep must be {EDGES!r} or a share of the coupling mass, 0 to 1; got {keep!r}")
+    return float(keep)
+
+
+def _spec(
+    dense: AnsatzSpec,
+    patch: Patch,
+    placement: Placement,
+    sparse: SelectionProblem,
+    start: Any,
+    way: CompilationPath,
+    device: Target,
+    seed: int,
+) -> AnsatzSpec:
+    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn."""
+    problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
-    mask = hardware_mask(patch, placed)
-    chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
-    sparse = masked(placed, mask) if chosen is None else chosen.problem
-    if program.choice is not None and not (isinstance(start, str) and start == "random"):
-        sides = zip((placement.samples, placement.features), program.choice, strict=True)
+    drawn = isinstance(start, str) and start == "random"
+    if choice is not None and not drawn:
+        sides = zip((placement.samples, placement.features), choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
-    spec = AnsatzSpec(placed, depth, schedule, mixer, start, groups=components(sparse), seed=seed)
-    if isinstance(way, YFramePath) and way.coloured:
-        progress("Choosing an order")
-        drawn = isinstance(start, str) and start == "random"
-        others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS * drawn)]
-        best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
-        spec, way = spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
-    elif way.coloured:
-        spec = spec.changed(mixer=recoloured(spec.program()).mixer)
-    return PlacedCircuit(
-        problem=problem,
-        target=device,
-        path=way,
-        patch=patch,
-        placement=placement,
-        surrogate=sparse,
-        temperature=None if chosen is None else chosen.temperature,
-        spec=spec,
-        seed=seed,
-    )
+    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, start, groups=components(sparse), seed=seed)
+    if not way.coloured:
+        return spec
+    if not isinstance(way, YFramePath):
+        return spec.changed(mixer=recoloured(spec.program()).mixer)
+    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS * drawn)]
+    best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
+    return spec.changed(mixer=best.mixer, start=best.choice)
 
 
 def _placed_on_a_patch(
     problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
 ) -> tuple[Patch, Placement]:
     """A patch and who sits where; another patch where the groups that rules want fit no parts of its trees."""
+    blocks = problem.sector.blocks if problem.sample_rules or problem.feature_rules else None
     for attempt in range(PATCHES):
         progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
         draws = np.random.default_rng([seed, attempt]) if attempt else seed
-        patch = choose_patch(device, problem.n_samples, problem.n_features, registers=registers, seed=draws)
+        sizes = problem.n_samples, problem.n_features
+        patch = choose_patch(device, *sizes, registers=registers, seed=draws, blocks=blocks)
         progress("Placing variables")
         try:
             return patch, place(problem, patch, seed=seed)
@@ -301,9 +369,10 @@ def compile_problem(
     depth: int | None = None,
     schedule: str | None = None,
     path: str = "y-frame",
-    registers: str = "trees",
+    registers: str = "auto",
     start: Any = "random",
     surrogate: str = "mask",
+    keep: float | str = EDGES,
     compare: bool = True,
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
@@ -318,11 +387,13 @@ def compile_problem(
         depth: p, how many layers; that of the training, else 2.
         schedule: name of the angle schedule; that of the training, else `bilinear`.
         path: name of the compilation path, one of `PATHS`.
-        registers: `trees` or `paths`.
+        registers: as `choose_patch` takes them.
         start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
             For the Y-frame, `random` draws 8 and takes the one with the cheapest circuit (`choose_start`).
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
-        compare: whether plain Qiskit compiles the same ansatz too.
+        keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
+            least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
+        compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
     """
@@ -337,7 +408,7 @@ def compile_problem(
     if angles is not None:  # refuses what does not fit before the work
         AnsatzSpec(problem, mixer="path", **wanted).program(angles.angles if isinstance(angles, Training) else angles)
     placed = place_circuit(
-        problem, target, path=path, registers=registers, surrogate=surrogate, progress=progress, **wanted
+        problem, target, path=path, registers=registers, surrogate=surrogate, keep=keep, progress=progress, **wanted
     )
     if angles is None:
         progress("Training angles")
@@ -357,6 +428,14 @@ def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[l
     if known != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
     return clbits, Placement(samples=samples, features=features, mass=mass, bound=bound)
+
+
+def mask_of(manifest: Mapping[str, Any], placement: Placement) -> Mask:
+    """Which couplings of the placed problem a stored circuit carries; the manifest names them by their own items."""
+    kept = np.zeros((placement.samples.size, placement.features.size), dtype=bool)
+    for sample, feature in manifest["mask"]:
+        kept[index(sample), index(feature)] = True
+    return kept[np.ix_(placement.samples, placement.features)]
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:

@@ -60,6 +60,12 @@ class Calibration:
         """Qubits that can be used."""
         return np.flatnonzero(np.isfinite(self.qubit_costs)).tolist()
 
+    @property
+    def joins_all_pairs(self) -> bool:
+        """Whether every pair of usable qubits has an edge, as in an ion trap."""
+        size = len(self.usable)
+        return size > 2 and len(self.edge_costs) == size * (size - 1) // 2
+
     def arrays(self) -> DeviceArrays:
         """The usable graph for compiled walks."""
         graph = self.graph()

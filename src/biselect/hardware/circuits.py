@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from math import acos, sqrt
+from math import acos, isfinite, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ except ImportError as error:
     raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
 
 MOST_QUBITS = 24  # of a state vector
+SYMMETRIC = {"cz", "rzz", "swap", "iswap", "rxx", "ryy", "cp"}  # either qubit may come first
 _XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
 
 
@@ -154,6 +155,33 @@ def cut(circuit: QuantumCircuit) -> QuantumCircuit:
         qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
         small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
     return small
+
+
+def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
+    """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
+    if said := foreign_gate(circuit, target):
+        raise InputError(
+            f"{where} has no {said}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            "compile it for this device"
+        )
+
+
+def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
+    """The first gate that a device lacks on those qubits or with that angle, in words; None if it has them all."""
+    bounded = getattr(target, "gate_has_angle_bounds", lambda name: False)  # Qiskit 2.1 knows no bounds
+    for step in circuit.data:
+        name, angles = step.operation.name, step.operation.params
+        qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+        places = (qubits, qubits[::-1]) if name in SYMMETRIC else (qubits,)
+        if name == "barrier":
+            continue
+        if max(qubits) >= target.num_qubits or not any(target.instruction_supported(name, place) for place in places):
+            return f"{name} on qubits {', '.join(map(str, qubits))}"
+        if angles and not all(isfinite(float(angle)) for angle in angles):
+            return f"{name} of an angle that is not finite"
+        if angles and bounded(name) and not target.supported_angle_bound(name, [float(angle) for angle in angles]):
+            return f"{name} of angle {', '.join(f'{float(angle):.6g}' for angle in angles)}"
+    return None
 
 
 def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:

@@ -1,6 +1,8 @@
 """From a program to a circuit that a device takes as it is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from numpy.typing import ArrayLike
@@ -9,9 +11,11 @@ from biselect.core.checks import positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled_circuit import Compiled, count_resources
+from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
+from biselect.hardware.frames import pair_rotation, to_rotations
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
-from biselect.hardware.paths import Y_FRAME, CompilationPath, QiskitPath, YFramePath
+from biselect.hardware.paths import Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
+from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import drop_unseen, in_range, propagate, split_sides, weave
 from biselect.simulate.program import RZZ, XY, Program
@@ -56,6 +60,8 @@ def compile_circuit(
     bound.check_bound()
     if isinstance(path, YFramePath):
         circuit, initial, final, swaps = _by_y_frame(bound, device, places, path)
+    elif isinstance(path, NetworkPath):
+        circuit, initial, final, swaps = _by_network(bound, device, places, path)
     else:
         if path.late and not wanted.angle_names:
             raise InputError("binding late needs a program with free angles; build it without and give them here")
@@ -74,6 +80,16 @@ def compile_circuit(
     )
 
 
+def added_layer(compiled: Compiled, target: Target) -> Resources:
+    """What one more layer costs, the last one once again, by the same path in the same order."""
+    program, path = compiled.program, replace(compiled.path, coloured=False)
+    if isinstance(path, QiskitPath):
+        path = replace(path, late=False)  # the angles are bound by now
+    longer = replace(program, layers=(*program.layers, program.layers[-1]))
+    made = compile_circuit(longer, target, compiled.initial_layout, path, seed=compiled.seed)
+    return added_by(made.resources, compiled.resources)
+
+
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
     bits = basis_start(program)
     if layout is None:
@@ -82,11 +98,28 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
     ops = in_range(program.ops)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
+    if pair_rotation(target):
+        return to_rotations(ops, bits, layout, target, unitary=not path.propagate), layout, layout, 0
     sides = split_sides(program.edges(XY), program.qubits)
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     return to_native(gates, layout, target), layout, layout, 0
+
+
+def _by_network(program: Program, target: Target, layout: Layout | None, path: NetworkPath) -> Made:
+    bits, rzz = basis_start(program), has_rzz(target)
+    if layout is None:
+        raise InputError("a network needs a layout along a line of the device (`choose_line`)")
+    _refuse_torn_line(target, layout, rzz)
+    routed = route(in_range(program.ops), bits, program.n_samples, shared=rzz)
+    ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
+    sides = [site % 2 for site in range(program.qubits)]
+    gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
+    if path.quiet:
+        gates = quietest(gates, layout, target)
+    final = tuple(layout[site] for site in routed.sites)
+    return to_native(gates, layout, target, routed.sites), layout, final, routed.exchanges
 
 
 def _by_qiskit(
@@ -147,10 +180,28 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
     return places
 
 
-def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
+def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
     if "cz" not in target.operation_names:
-        raise InputError(f"the Y-frame is made of CZ, which {target.description!r} lacks; take a Qiskit path")
+        raise InputError(
+            f"a network is made of CZ, which {target.description!r} lacks; take the Y-frame, or a Qiskit path"
+        )
+    for here, there in pairwise(layout):
+        for gate in ("cz", "rzz") if rzz else ("cz",):
+            if (here, there) not in target[gate] and (there, here) not in target[gate]:
+                raise InputError(
+                    f"the layout is no line: qubits {here} and {there} have no {gate} on {target.description!r}; "
+                    "`choose_line` finds one"
+                )
+
+
+def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
+    only = pair_rotation(target)
+    gates = {XY: only or "cz", RZZ: only or ("rzz" if has_rzz(target) else "cz")}
+    if not only and "cz" not in target.operation_names:
+        raise InputError(
+            f"the Y-frame is made of CZ, or of RZZ or RXX of any angle, which {target.description!r} lacks; take a "
+            "Qiskit path"
+        )
     for kind, gate in gates.items():
         for i, j in program.edges(kind):
             pair = (layout[i], layout[j])

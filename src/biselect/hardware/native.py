@@ -18,8 +18,10 @@ from biselect.simulate.program import wrapped
 DIAGONAL = {"cz", "rzz"}
 
 
-def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> QuantumCircuit:
-    """A measured circuit on the device's qubits; classical bit q is logical qubit q."""
+def to_native(
+    gates: Sequence[Gate], layout: Sequence[int], target: Target, ends: Sequence[int] | None = None
+) -> QuantumCircuit:
+    """A measured circuit on the device's qubits; classical bit q reads qubit q of the gates, or qubit `ends[q]`."""
     circuit = QuantumCircuit(QuantumRegister(target.num_qubits, "q"), ClassicalRegister(len(layout), "c"))
     have = set(target.operation_names)
     for gate in gates:
@@ -29,10 +31,11 @@ def to_native(gates: Sequence[Gate], layout: Sequence[int], target: Target) -> Q
         for name, *angles in _pulses(gate, have):
             getattr(circuit, name)(*angles, *qubits)
     known = {"rx", "rz"} <= have or "r" in have
-    if not known or not set(circuit.count_ops()) <= have:
+    crowded = any(gate.name == "h" for gate in gates)  # frames were left and entered again
+    if crowded or not known or not set(circuit.count_ops()) <= have:
         circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
-    for qubit, place in enumerate(layout):
-        circuit.measure(place, qubit)
+    for bit, qubit in enumerate(range(len(layout)) if ends is None else ends):
+        circuit.measure(layout[qubit], bit)
     return circuit
 
 

@@ -220,3 +220,47 @@ def anneal_paths(
         path[:] = before
         _link(path, next_on_path)
     return best_samples, best_features, best
+
+
+@njit(cache=True, nogil=True)
+def cost_of_line(device: Any, path: Any, uses: Any) -> float:
+    """Expected errors of a line whose edges are used so many times each."""
+    total = 0.0
+    for step in range(path.size):
+        total += device.qubit_costs[path[step]]
+        if step + 1 < path.size:
+            for slot in range(device.neighbours.shape[1]):
+                if device.neighbours[path[step], slot] == path[step + 1]:
+                    total += uses[step] * device.edge_costs[path[step], slot]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def anneal_line(device: Any, labels: Any, path: Any, uses: Any, temperatures: Any, state: Any) -> Any:
+    """Walk over lines, as `anneal_paths` does over pairs of paths; returns the best line and its cost."""
+    now = cost_of_line(device, path, uses)
+    best, best_path = now, path.copy()
+    for temperature in temperatures:
+        before = path.copy()
+        if next_below(state, 2):
+            path[:] = path[::-1].copy()
+        other = device.neighbours[path[-1], next_below(state, device.neighbours.shape[1])]
+        crept = other >= 0 and labels[other] == 0
+        if crept:
+            tail = path[0]
+            path[:-1] = path[1:].copy()
+            path[-1] = other
+        elif other < 0 or not _bite(path, path.size, other):
+            path[:] = before
+            continue
+        changed = cost_of_line(device, path, uses)
+        if changed <= now or next_unit(state) < np.exp((now - changed) / temperature):
+            now = changed
+            if crept:
+                labels[tail], labels[other] = 0, 1
+            if now < best - 1e-12:
+                best = now
+                best_path[:] = path
+        else:
+            path[:] = before
+    return best_path, best

@@ -2,7 +2,8 @@
 
 A register is a tree of hardware edges, or a path, whose mixer needs two colours only. Cross edges, the hardware edges
 between the registers, carry the retained couplings at no routing cost; a patch is chosen for many of them and few
-expected errors.
+expected errors. Where a device joins every pair of qubits there is nothing to search: all couplings are carried, and a
+register may be a ring or a complete graph too.
 """
 
 from __future__ import annotations
@@ -17,15 +18,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core.checks import positions, whole
+from biselect.core.rules import Blocks
 from biselect.errors import InputError
 from biselect.hardware.calibration import Calibration, Edge, calibration
 from biselect.hardware.colouring import colour_registers
-from biselect.qaoa.mixers import Classes
+from biselect.qaoa.mixers import Classes, block_classes, mixer_classes
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-REGISTERS = ("trees", "paths")
+REGISTERS = ("auto", "trees", "paths", "rings", "complete")
+ON_ALL_PAIRS = {"auto": "ring", "trees": "path", "paths": "path", "rings": "ring", "complete": "complete"}
+"""The mixer of each kind of register where every pair is joined; a path is a tree, and none is shallower."""
 PREFERRED_DEGREE = 3  # a tree of at most this degree needs no more colours
 CROSS_WORTH = 0.1  # expected errors of a shot that one more cross edge may cost
 WALKS, STEPS = 8, 24_000  # walks, and steps of each for every qubit of the patch
@@ -103,22 +107,30 @@ def choose_patch(
     n_samples: int,
     n_features: int,
     *,
-    registers: str = "trees",
+    registers: str = "auto",
     seed: int | np.random.Generator | None = 0,
+    blocks: tuple[Blocks, Blocks] | None = None,
 ) -> Patch:
-    """The best patch found by short annealing walks over the usable part of a device.
+    """The best patch found by short annealing walks over the usable part of a device; at once if it joins all pairs.
 
     Args:
         target: the device.
         n_samples: N, how many samples there are.
         n_features: D, how many features there are.
-        registers: `trees`, for as many cross edges as possible; or `paths`, for mixers of two colours.
+        registers: `trees`, for as many cross edges as possible; `paths`, for mixers of two colours; `rings` or
+            `complete` where every pair of qubits is joined; `auto` for rings there and trees elsewhere.
         seed: fixes the walks.
+        blocks: what rules leave of each register; where every pair is joined, the mixer stands in each of them.
     """
     _check_registers(registers)
     n_samples, n_features = whole("n_samples", n_samples), whole("n_features", n_features)
     device = calibration(target)
     _refuse_too_small(device, n_samples + n_features)
+    if device.joins_all_pairs:
+        return _patch_of_all_pairs(device, n_samples, n_features, ON_ALL_PAIRS[registers], blocks)
+    registers = "trees" if registers == "auto" else registers
+    if registers not in ("trees", "paths"):
+        raise InputError(f"registers={registers!r} needs a device that joins every pair of qubits; take trees or paths")
     found = _search(device, n_samples, n_features, registers, np.random.default_rng(seed))
     if found is None:
         raise InputError(
@@ -130,8 +142,9 @@ def choose_patch(
 
 
 def make_patch(target: Target, samples: Sequence[int], features: Sequence[int], *, registers: str = "trees") -> Patch:
-    """The patch on given physical qubits; for `paths`, in the order of the path."""
-    _check_registers(registers)
+    """The patch on given physical qubits, `trees` or `paths`; for `paths`, in the order of the path."""
+    if registers not in ("trees", "paths"):
+        raise InputError(f"registers must be trees or paths on given qubits, got {registers!r}")
     device = calibration(target)
     qubits = positions("the physical qubits of a patch", [*samples, *features], len(device.qubit_costs))
     if broken := sorted(set(qubits.tolist()) - set(device.usable)):
@@ -187,6 +200,34 @@ def _patch(device: Calibration, samples: Sequence[int], features: Sequence[int],
         feature_edges=edges(device, features, "feature"),
         cross_edges=tuple(sorted(cross)),
     )
+
+
+def _patch_of_all_pairs(device: Calibration, n: int, d: int, mixer: str, blocks: tuple[Blocks, Blocks] | None) -> Patch:
+    """The best qubits of a device that joins all pairs, with every cross edge; who lies where makes no difference."""
+    qubits = _quietest(device, n + d)
+    edges = []
+    for side, size in enumerate((n, d)):
+        classes = mixer_classes(mixer, size) if blocks is None else block_classes(mixer, size, blocks[side])
+        edges.append(tuple(sorted({(min(edge), max(edge)) for group in classes for edge in group})))
+    return Patch(
+        samples=tuple(qubits[:n]),
+        features=tuple(qubits[n:]),
+        sample_edges=edges[0],
+        feature_edges=edges[1],
+        cross_edges=tuple((u, v) for u in range(n) for v in range(d)),
+    )
+
+
+def _quietest(device: Calibration, count: int) -> list[int]:
+    """So many qubits with few expected errors of their own and between them: the noisiest leaves first."""
+    left = device.usable
+    pairs = np.zeros((len(device.qubit_costs),) * 2)
+    for (here, there), cost in device.edge_costs.items():
+        pairs[here, there] = pairs[there, here] = cost
+    while len(left) > count:
+        costs = device.qubit_costs[left] + pairs[np.ix_(left, left)].sum(axis=1)
+        left.pop(int(len(left) - 1 - np.argmax(costs[::-1])))  # of equal ones the last
+    return left
 
 
 def _tree(device: Calibration, register: Sequence[int], name: str) -> tuple[Edge, ...]:

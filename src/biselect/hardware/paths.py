@@ -1,7 +1,9 @@
 """Paths: the ways from a logical circuit to a device, as plain options."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +59,27 @@ class YFramePath:
         return "-".join(["y-frame", *order, *["unitary"] * (not self.propagate), *["quiet"] * self.quiet])
 
 
-CompilationPath = QiskitPath | YFramePath
+@dataclass(frozen=True, kw_only=True)
+class NetworkPath:
+    """Our own for couplings beyond the device's edges: the Y-frame on a line, whose registers are exchanged.
+
+    Only the output distribution is the program's. Which layout it needs, and what it does there: `swap_network`.
+
+    Attributes:
+        coloured: as in `QiskitPath`.
+        quiet: as in `YFramePath`.
+    """
+
+    coloured: bool = True
+    quiet: bool = False
+
+    @property
+    def name(self) -> str:
+        """For people and files."""
+        return "-".join(["network", ("recorded", "coloured")[self.coloured], *["quiet"] * self.quiet])
+
+
+CompilationPath = QiskitPath | YFramePath | NetworkPath
 
 OPT3_CZ = QiskitPath(fractional=False, fused=False, coloured=False, late=False)
 OPT3_FRACTIONAL = QiskitPath(fractional=True, fused=False, coloured=False, late=False)
@@ -78,6 +100,17 @@ PATHS: dict[str, CompilationPath] = {
     "y-frame-quiet": QUIET,
 }
 """Paths that have a name."""
+
+
+def path_of(stored: Mapping[str, Any]) -> CompilationPath:
+    """A path from its name and options, as manifests have them.
+
+    >>> path_of({"name": "network-coloured", "coloured": True, "quiet": False})
+    NetworkPath(coloured=True, quiet=False)
+    """
+    kinds: dict[str, type[CompilationPath]] = {"network": NetworkPath, "y": YFramePath}
+    options = {name: value for name, value in stored.items() if name != "name"}
+    return kinds.get(str(stored["name"]).split("-")[0], QiskitPath)(**options)
 
 
 def factorial() -> tuple[QiskitPath, ...]:

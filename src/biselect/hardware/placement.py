@@ -26,6 +26,7 @@ from biselect.errors import InputError
 from biselect.hardware.block_positions import block_labels, item_labels
 from biselect.hardware.calibration import Edge
 from biselect.hardware.patches import Patch
+from biselect.qaoa.mixers import edges_inside
 
 Order = tuple[NDArray[np.int64], NDArray[np.int64]]
 Fits = tuple[NDArray[np.bool_], NDArray[np.bool_]]
@@ -108,8 +109,8 @@ def place(
     Args:
         problem: whose couplings are placed.
         patch: where.
-        time_limit: seconds for the proof; after that the best found is returned, with a bound. Heavy-hex patches need
-            a second or so; a square lattice with dozens of cross edges is out of reach.
+        time_limit: seconds for the proof, 0 for none; after that the best found is returned, with a bound. Heavy-hex
+            patches need a second or so; a square lattice with dozens of cross edges is out of reach.
         seed: of the climbs that look for a good placement beforehand.
     """
     begin = time.perf_counter()
@@ -120,14 +121,17 @@ def place(
         )
     cross = patch.cross_edges
     weights = np.abs(problem.coupling.astype(np.float64))
-    fits = _fits(problem, patch)
     if problem.sample_rules or problem.feature_rules:
         for side, weight in zip(problem.sector.blocks, (weights, weights.T), strict=True):
             weight[np.setdiff1d(np.arange(len(weight)), side.moving)] = 0.0
+    if len(cross) == n * d and _keeps_blocks(problem, patch):  # every coupling is carried, wherever it is
+        mass = float(weights.sum())
+        return Placement(samples=np.arange(n), features=np.arange(d), mass=mass, bound=mass)
+    fits = _fits(problem, patch)
     worth = _tamed(weights, len(cross))
     order = _climb(worth, cross, fits, np.random.default_rng(seed))
     bound = float(np.sort(worth, axis=None)[::-1][: len(cross)].sum())  # the heaviest pairs, wherever they are
-    if not _meets(carried(worth, cross, *order), bound):
+    if time_limit > 0 and not _meets(carried(worth, cross, *order), bound):
         theirs, dual = _solve(worth, cross, fits, time_limit)
         bound = min(bound, dual)
         order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
@@ -140,6 +144,14 @@ def place(
         bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
     )
+
+
+def _keeps_blocks(problem: SelectionProblem, patch: Patch) -> bool:
+    """Whether no mixer edge of the patch leads out of a block that rules make, with the items in their own order."""
+    if not (problem.sample_rules or problem.feature_rules):
+        return True
+    sides = zip((patch.sample_edges, patch.feature_edges), problem.sector.blocks, strict=True)
+    return all(edges_inside(edges, blocks) == tuple(edges) for edges, blocks in sides)
 
 
 def _fits(problem: SelectionProblem, patch: Patch) -> Fits:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.published import named_devices, published
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -34,8 +35,10 @@ def load_target(source: Any, fractional: bool = True) -> Target:
 
     Args:
         source: `boston`, `pittsburgh` or `aachen` (Heron r3), any other fake device of qiskit-ibm-runtime by its name,
-            `iqm-54`, the path of a snapshot (.json), a backend, or a Target.
-        fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target.
+            `iqm-54`, an ion trap (`quantinuum-h1`, `quantinuum-h2`, `quantinuum-helios`, `ionq-aria`, `ionq-forte`),
+            the path of a snapshot (.json), a backend, or a Target.
+        fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target. A device
+            without CZ keeps them.
 
     >>> target = load_target("iqm-54")
     >>> target.num_qubits, sorted(target.operation_names)
@@ -47,7 +50,8 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     elif name.lower().endswith(".json"):
         content = read_json(Path(name))
     else:
-        content = _iqm_54() if name == IQM_54 else _recorded(name)
+        trap = published(name)
+        content = _named(trap.content()) if trap else _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
 
@@ -116,7 +120,9 @@ def _built(content: Mapping[str, Any]) -> Target:
 
 
 def _without_fractional(content: Mapping[str, Any]) -> dict[str, Any]:
-    """The CZ target; RX stays where no other pulse is there to take its place."""
+    """The CZ target, where there is a CZ; RX stays where no other pulse is there to take its place."""
+    if "cz" not in content["gates"]:
+        return dict(content)
     dropped = FRACTIONAL if PULSES & set(content["gates"]) else ("rzz",)
     gates = {name: gate for name, gate in content["gates"].items() if name not in dropped}
     return {**{name: value for name, value in content.items() if name != "hash"}, "gates": gates}
@@ -138,7 +144,7 @@ def recorded_backend(name: str) -> Any:
     plain = name.lower().removeprefix("fake").strip("_- ").removesuffix("v2")
     if plain not in devices:
         raise InputError(
-            f"there is no target {name!r}; give one of {', '.join(HERON_R3)}, {IQM_54}, another recorded device of "
+            f"there is no target {name!r}; give one of {', '.join(named_devices())}, another recorded device of "
             "qiskit-ibm-runtime, or a snapshot file (.json)"
         )
     return getattr(provider, devices[plain])()
@@ -192,21 +198,18 @@ def _iqm_54() -> dict[str, Any]:
         count = len(places)
         return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": None}
 
-    return {
-        "format": FORMAT,
-        "name": IQM_54,
-        "qubits": qubits,
-        "dt": None,
-        "t1": unknown,
-        "t2": unknown,
-        "timing": dict.fromkeys(TIMING, 1),
-        "gates": {
-            "r": gate(single, PRX_SECONDS),
-            "cz": gate(pairs, CZ_SECONDS),
-            "measure": gate(single, None),
-            "delay": gate(single, None),
-        },
+    gates = {
+        "r": gate(single, PRX_SECONDS),
+        "cz": gate(pairs, CZ_SECONDS),
+        "measure": gate(single, None),
+        "delay": gate(single, None),
     }
+    return _named({"name": IQM_54, "qubits": qubits, "dt": None, "t1": unknown, "t2": unknown, "gates": gates})
+
+
+def _named(content: dict[str, Any]) -> dict[str, Any]:
+    """A target snapshot from what is known of a device; its clock is of no concern here."""
+    return {"format": FORMAT, **content, "timing": dict.fromkeys(TIMING, 1)}
 
 
 def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ Before that, bound programs are rewritten: what the start fixes, what the measur
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from math import pi, sin
+from math import cos, pi, sin
 
 from biselect.simulate.program import RZ, RZZ, XY, Op, wrapped
 
@@ -27,6 +27,10 @@ QUARTER = pi / 2
 NOTHING = 1e-14  # rotations smaller than this are none
 PAIR = "pair"
 """XY on two different known bits: an entangled pair is prepared, which takes one two-qubit gate instead of two."""
+EXCHANGE = "exchange"
+"""SWAP and RZZ, for devices without RZZ: three CZ instead of four."""
+FLIP = "flip"
+"""A known bit becomes the other one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,26 +42,48 @@ class Gate:
     angle: float = 0.0
 
 
+class Known:
+    """Bits that are known: those of the start, until something mixes them; an exchange hands them on.
+
+    Attributes:
+        bits: of the qubits where they are known.
+        fresh: qubits that no gate has touched.
+    """
+
+    def __init__(self, bits: Sequence[int]) -> None:
+        self.bits = dict(enumerate(bits))
+        self.fresh = set(self.bits)
+
+    def take(self, op: Op) -> list[Op]:
+        """What is left of the next operation."""
+        here = [self.bits.get(qubit) for qubit in op.qubits]
+        if op.kind == RZ:
+            return [op] if here[0] is None else []
+        if op.kind == RZZ:
+            free = [qubit for qubit in op.qubits if qubit not in self.bits]
+            sign = -1 if 1 in here else 1
+            return [op] if len(free) == 2 else [Op(kind=RZ, qubits=(q,), angle=sign * op.angle) for q in free]
+        if here[0] == here[1] and None not in here:
+            return []
+        for qubit in op.qubits:
+            self.bits.pop(qubit, None)
+        if abs(cos(op.angle)) < NOTHING:  # an exchange, and phases
+            handed = zip(op.qubits, reversed(here), strict=True)
+            self.bits |= {qubit: bit for qubit, bit in handed if bit is not None}
+            if None not in here:
+                return [Op(kind=FLIP, qubits=(qubit,)) for qubit in op.qubits]
+        fresh = self.fresh.issuperset(op.qubits)
+        self.fresh.difference_update(op.qubits)
+        return [replace(op, kind=PAIR) if fresh else op]
+
+
 def propagate(ops: Iterable[Op], bits: Sequence[int]) -> list[Op]:
     """Use the known bits of a basis state, equal up to global phase on that state.
 
     Phases of known bits are global, RZZ with a known bit is RZ, XY does nothing to two equal bits.
     """
-    known: dict[int, int] = dict(enumerate(bits))
-    found: list[Op] = []
-    for op in ops:
-        here = [known.get(qubit) for qubit in op.qubits]
-        if op.kind == RZ:
-            found += [op] if here[0] is None else []
-        elif op.kind == RZZ:
-            free = [qubit for qubit in op.qubits if qubit not in known]
-            sign = -1 if 1 in here else 1
-            found += [op] if len(free) == 2 else [Op(kind=RZ, qubits=(q,), angle=sign * op.angle) for q in free]
-        elif None in here or here[0] != here[1]:
-            found.append(op if None in here else replace(op, kind=PAIR))
-            for qubit in op.qubits:
-                known.pop(qubit, None)
-    return found
+    known = Known(bits)
+    return [kept for op in ops for kept in known.take(op)]
 
 
 def drop_unseen(ops: Sequence[Op]) -> list[Op]:
@@ -93,7 +119,7 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
         angle = wrapped(op.angle)
         if op.kind == RZ:
             turn(op.qubits[0], angle)
-        elif op.kind == RZZ or abs(sin(angle)) < NOTHING:
+        elif op.kind == RZZ or (op.kind != FLIP and abs(sin(angle)) < NOTHING):
             half_turns = round(angle / pi)
             for qubit in op.qubits if half_turns % 2 else ():
                 turn(qubit, pi)
@@ -104,7 +130,7 @@ def in_range(ops: Iterable[Op]) -> list[Op]:
             for qubit in op.qubits:
                 turns.pop(qubit, None)
     tidy = (replace(op, angle=wrapped(op.angle)) if op.kind == RZ else op for op in found)
-    return [op for op in tidy if op.kind in (XY, PAIR) or abs(op.angle) > NOTHING]
+    return [op for op in tidy if op.kind in (XY, PAIR, FLIP) or abs(op.angle) > NOTHING]
 
 
 def split_sides(edges: Iterable[tuple[int, int]], n: int) -> list[int]:
@@ -149,16 +175,30 @@ def weave(
     takes: phases are done where they delay nobody.
     """
     loom = _Loom(ops, bits, sides, unitary, length)
-    act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair}
-    for op in ops:
+    act = {RZZ: loom.phase if rzz else loom.phase_by_cz, XY: loom.hop, PAIR: loom.pair, EXCHANGE: loom.exchange}
+    for op in ops if rzz else _with_exchanges(ops):
         if op.kind == RZ:
             loom.due[op.qubits[0]] += op.angle
+        elif op.kind == FLIP:
+            loom.flip(op.qubits[0])
         else:
             act[op.kind](op.qubits[0], op.qubits[1], op.angle)
         loom.left.subtract(op.qubits)
     for qubit in range(len(bits)):
         loom.finish(qubit)
     return [gate for gate in loom.gates if gate.name != "rx" or abs(gate.angle) > NOTHING]
+
+
+def _with_exchanges(ops: Iterable[Op]) -> list[Op]:
+    """An RZZ(φ) before XY(±π/2) on the same qubits is SWAP and RZZ(φ ∓ π/2)."""
+    found: list[Op] = []
+    for op in ops:
+        before = found[-1] if found else op
+        if op.kind == XY and before.kind == RZZ and {*op.qubits} == {*before.qubits} and abs(cos(op.angle)) < NOTHING:
+            found[-1] = replace(before, kind=EXCHANGE, angle=before.angle - QUARTER * sin(op.angle))
+        else:
+            found.append(op)
+    return found
 
 
 class _Loom:
@@ -180,7 +220,7 @@ class _Loom:
         n = len(bits)
         self.length = length
         self.gates: list[Gate] = []
-        self.bits = bits
+        self.bits = list(bits)
         self.unitary = unitary
         self.sign = [1 - 2 * side for side in sides]
         self.tilt = [0] * n
@@ -217,9 +257,18 @@ class _Loom:
             return
         if self.bits[qubit]:
             self.emit("x", qubit)
+        self.enter_frame(qubit)
+
+    def enter_frame(self, qubit: int) -> None:
+        """From where all logical axes are the physical ones."""
         if self.sign[qubit] > 0:
             self.emit("rz", qubit, angle=-QUARTER)
         self.emit("rx", qubit, angle=-QUARTER * self.sign[qubit])
+
+    def leave_frame(self, qubit: int) -> None:
+        self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)
+        if self.sign[qubit] > 0:
+            self.emit("rz", qubit, angle=QUARTER)
 
     def lean(self, qubit: int, tilt: int) -> None:
         """Into the Z basis."""
@@ -270,6 +319,14 @@ class _Loom:
 
     # Operations
 
+    def flip(self, qubit: int) -> None:
+        """Another known bit: RX(π) turns Z over in either frame and between them."""
+        self.due[qubit] = 0.0  # its phases are global
+        if self.started[qubit]:
+            self.emit("rx", qubit, angle=pi)
+        else:
+            self.bits[qubit] = 1 - self.bits[qubit]
+
     def phase(self, a: int, b: int, angle: float) -> None:
         """RZZ in the Z basis of both; the tilts make its angle positive."""
         self.start(a)
@@ -317,6 +374,22 @@ class _Loom:
             for qubit in self.cluster[b]:
                 self.cluster[qubit] = self.cluster[a]
 
+    def exchange(self, a: int, b: int, angle: float) -> None:
+        """SWAP and RZZ as CX · RZ · CX · CX, out of the Y-frame and back; single-qubit gates are to be merged."""
+        self.join(a, b)
+        self.due[a], self.due[b] = self.due[b], self.due[a]
+        for qubit in (a, b):
+            self.upright(qubit)
+            self.leave_frame(qubit)
+        for control, flipped, turn in ((a, b, 0.0), (b, a, angle), (a, b, 0.0)):
+            self.emit("h", flipped)
+            self.emit("cz", control, flipped)
+            self.emit("h", flipped)
+            if turn:
+                self.emit("rz", control, angle=turn)
+        for qubit in (a, b):
+            self.enter_frame(qubit)
+
     def pair(self, a: int, b: int, angle: float) -> None:
         """XY on two different known bits, whose RX start angles are then equal."""
         if self.left[a] < self.left[b]:
@@ -346,6 +419,7 @@ class _Loom:
                 self.emit("x", qubit)
             return
         self.upright(qubit)
-        self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)
-        if self.unitary and self.sign[qubit] > 0:
-            self.emit("rz", qubit, angle=QUARTER)
+        if self.unitary:
+            self.leave_frame(qubit)
+        else:  # the last rotation about Z is not seen
+            self.emit("rx", qubit, angle=self.sign[qubit] * QUARTER)

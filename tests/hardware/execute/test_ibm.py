@@ -85,4 +85,26 @@ def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, sec
 def test_a_sampler_is_made_without_a_warning(service):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert runtime_sampler(service().sampling()._backend, {}).version == 2
+        sampler = runtime_sampler(service().sampling()._backend, {})
+    assert type(sampler).__module__ == "qiskit_ibm_runtime.executor_sampler.sampler"
+
+
+def test_the_callers_device_session_and_sampler_are_submitted_to_as_a_service(service, stored, fixed, tmp_path):
+    """A sampler keeps its own options, and its jobs carry our tag beside the caller's."""
+    answering = service()
+    backend = answering.sampling()._backend
+    assert sampler_for(backend).name == ON and isinstance(sampler_for(backend), Service)
+    mine = runtime_sampler(backend, {"environment": {"job_tags": ["mine"]}, "dynamical_decoupling": {"enable": False}})
+    name = "sampler:qiskit_ibm_runtime.Sampler-on-answering"
+    run = fixed(tmp_path, mine)
+    assert (run.on, run.kind) == (name, "hardware")
+    assert [readout.shots for readout in execute(run, mine)] == [40, 40, 40]
+    assert all(job["tags"][0] == "mine" and job["tags"][1].startswith("biselect-") for job in answering.queue)
+    assert mine.options.environment.job_tags == ["mine"]
+
+
+def test_a_circuit_for_another_device_is_refused_before_a_job_is_handed_in(fixed, ibm, tmp_path):
+    smaller = ibm.make(ibm.module.grid(2, 3))
+    with pytest.raises(InputError, match=r"ibm:answering has no .* it was compiled for"):
+        execute(fixed(tmp_path, ON), smaller.sampling())
+    assert smaller.submissions == 0

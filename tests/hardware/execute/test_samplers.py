@@ -1,6 +1,7 @@
 """Samplers by name, what their shots are, and readouts with their file form."""
 
 import json
+from importlib import import_module
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.errors import InputError
-from biselect.hardware.execute.samplers import Readout, kind_of, sampler_for
+from biselect.hardware.execute.samplers import PLACES, Readout, kind_of, sampler_for
 from biselect.hardware.execute.scrub import plain_address
 
 
@@ -16,6 +17,13 @@ from biselect.hardware.execute.scrub import plain_address
 def test_places_that_do_not_exist_are_refused(on):
     with pytest.raises(InputError):
         sampler_for(on)
+
+
+def test_the_command_line_offers_every_place():
+    run = import_module("biselect.cli.run")
+
+    assert {name.partition(":")[0] for name in run.PLACES} == set(PLACES)
+    assert all(bool(PLACES[name.partition(":")[0]].takes) == (":" in name) for name in run.PLACES)
 
 
 def test_noise_models_say_what_they_are():

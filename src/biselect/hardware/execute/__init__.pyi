@@ -5,4 +5,5 @@ from .manifest import plan as plan
 from .outcomes import outcome as outcome
 from .primitive import SectorSampler as SectorSampler
 from .runner import execute as execute
+from .runner import take_shots as take_shots
 from .samplers import sampler_for as sampler_for

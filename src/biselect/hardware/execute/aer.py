@@ -1,7 +1,7 @@
 """The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
 
-from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.circuits import cut
+from biselect.errors import MissingDependencyError
+from biselect.hardware.circuits import check_gates, cut
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
 from biselect.hardware.targets import load_target, recorded_backend
@@ -44,14 +44,7 @@ class NoisySampling(Sampler):
 
     def check(self, compiled: Compiled) -> None:
         """The device must have every gate where it is used; a noise model would take another for one without errors."""
-        for step in compiled.circuit.data:
-            name, qubits = step.operation.name, tuple(compiled.circuit.find_bit(qubit).index for qubit in step.qubits)
-            places = (qubits, qubits[::-1])
-            if name != "barrier" and not any(self._target.instruction_supported(name, place) for place in places):
-                raise InputError(
-                    f"{self._target.description!r} has no {name} on qubits {', '.join(map(str, qubits))}, which the "
-                    f"circuit uses: it was compiled for {compiled.target!r}; compile it for this device"
-                )
+        check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
@@ -64,7 +57,7 @@ class NoisySampling(Sampler):
 
 
 class LocalSampling(NoisySampling):
-    """Runtime's SamplerV2 in local testing mode: a recorded device, checked and run as the service would."""
+    """Runtime's sampler in local testing mode: a recorded device, with the errors that Aer makes of its record."""
 
     def __init__(self, device: str) -> None:
         self._backend = recorded_backend(device)
@@ -76,6 +69,5 @@ class LocalSampling(NoisySampling):
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""
         from biselect.hardware.execute.ibm import runtime_sampler
 
-        # local mode takes a seed of 0 for none
-        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed + 1}})
+        sampler = runtime_sampler(self._backend, {"simulator": {"seed_simulator": seed}})
         return Readout.of(sampler.run([compiled.circuit], shots=shots).result()[0].join_data())

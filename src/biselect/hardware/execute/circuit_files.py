@@ -16,12 +16,11 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import whole
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.bundle import FORMAT, Bundle, layout_of
+from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
-from biselect.hardware.patches import Patch
-from biselect.hardware.paths import QiskitPath, YFramePath
+from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
-from biselect.hardware.surrogates import hardware_mask, masked, mean_field
+from biselect.hardware.surrogates import Mask, masked, mean_field
 from biselect.hardware.targets import snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
@@ -92,13 +91,11 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
         clbits, placement = layout_of(manifest, problem)
-        patch = Patch.from_dict(manifest["patch"])
-        surrogate = _surrogate(placement.placed(problem), patch, manifest)
-        path = {name: value for name, value in manifest["path"].items() if name != "name"}
+        surrogate = _surrogate(placement.placed(problem), mask_of(manifest, placement), manifest)
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
             program=_program(surrogate, manifest),
-            path=(QiskitPath if "fractional" in path else YFramePath)(**path),
+            path=path_of(manifest["path"]),
             target=manifest["target"]["name"],
             seed=manifest["seed"],
             initial_layout=tuple(manifest["layout"]["initial"]),
@@ -122,9 +119,8 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _surrogate(placed: SelectionProblem, patch: Patch, manifest: Mapping[str, Any]) -> SelectionProblem:
+def _surrogate(placed: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
     warmth = manifest["mean_field_temperature"]
-    mask = hardware_mask(patch, placed)
     found = masked(placed, mask) if warmth is None else mean_field(placed, mask, float(warmth))
     if found.digest != manifest["surrogate_hash"]:
         raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")

@@ -1,30 +1,27 @@
-"""IBM Quantum through Qiskit Runtime's SamplerV2."""
+"""IBM Quantum through Qiskit Runtime's client-side sampler."""
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Self
 
 from biselect.errors import InputError, MissingDependencyError
+from biselect.hardware.circuits import check_gates
+from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute import remote
 from biselect.hardware.execute.scrub import account_secrets, scrubbed
 
 try:
-    from qiskit_ibm_runtime import QiskitRuntimeService, SamplerV2, Session, exceptions
+    from qiskit_ibm_runtime import QiskitRuntimeService, Session, exceptions
     from qiskit_ibm_runtime.api.exceptions import RequestsApiError
+    from qiskit_ibm_runtime.executor_sampler import Sampler as RuntimeSampler
 except ImportError as error:
     raise MissingDependencyError("IBM devices need Qiskit Runtime: pip install 'biselect[quantum]'") from error
 
 FAILED = (exceptions.RuntimeJobFailureError, exceptions.RuntimeJobMaxTimeoutError, exceptions.RuntimeInvalidStateError)
 
 
-def runtime_sampler(mode: Any, options: dict[str, Any]) -> SamplerV2:
-    """SamplerV2, without the warning that Qiskit Runtime gives since 0.50.
-
-    Its successor, `executor_sampler.Sampler`, hands in another kind of job: shots of a seed would be others.
-    """
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "The SamplerV2 class is deprecated", DeprecationWarning)
-        return SamplerV2(mode=mode, options=options)
+def runtime_sampler(mode: Any, options: dict[str, Any]) -> RuntimeSampler:
+    """The sampler that hands jobs to IBM's executor, which took the place of SamplerV2 in 0.50."""
+    return RuntimeSampler(mode=mode, options=options)
 
 
 class IbmSampling(remote.Service):
@@ -42,6 +39,10 @@ class IbmSampling(remote.Service):
         self._make_sampler = make_sampler
         self._backend = mode._backend if isinstance(mode, Session) else mode  # a Batch is a Session too
         self.name = f"ibm:{self._backend.name}"
+
+    def check(self, compiled: Compiled) -> None:
+        """The device must have every gate where it is used; the client no longer looks before it hands in."""
+        check_gates(compiled.circuit, self._backend.target, self.name, compiled.target)
 
     @classmethod
     def connect(cls, device: str) -> Self:

@@ -18,11 +18,11 @@ from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect.hardware.execute.samplers import kind_of
+from biselect.hardware.execute.samplers import GIVEN, KINDS, Sampler, kind_of, sampler_for
 from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
-FORMAT = "biselect-run-2"
+FORMAT = "biselect-run-3"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
@@ -47,6 +47,11 @@ class StoredRun:
     def on(self) -> str:
         """Where it is run."""
         return str(self.content["on"])
+
+    @property
+    def kind(self) -> str:
+        """What its shots are: an exact simulation, a noise model, hardware, or those of the caller's own sampler."""
+        return str(self.content["kind"])
 
     @property
     def shots(self) -> int:
@@ -74,26 +79,27 @@ class StoredRun:
 
 
 def plan(
-    circuit: StoredCircuit, on: str, *, shots: int, repeats: int, seed: int, threshold: Threshold | None = None
+    circuit: StoredCircuit, on: Any, *, shots: int, repeats: int, seed: int, threshold: Threshold | None = None
 ) -> dict[str, Any]:
     """What is asked for: the part of a manifest that must agree when a run is taken up again.
 
     Args:
         circuit: what is measured.
-        on: where, as `sampler_for` takes it.
+        on: where, as `sampler_for` takes it: a place by name, or a sampler or backend of the caller's own.
         shots: of each repeat.
         repeats: how many.
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
     """
-    kind_of(on)
+    name, kind = (on, kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)
     asked = {
         "format": FORMAT,
         "circuit": circuit.manifest,
-        "on": on,
+        "on": name,
+        "kind": kind,
         "shots": shots,
         "repeats": repeats,
         "seed": seed,
@@ -103,12 +109,16 @@ def plan(
     return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
 
 
+def _named(sampler: Sampler) -> tuple[str, str]:
+    return sampler.name, sampler.kind
+
+
 def repeat_seed(seed: int, repeat: int) -> int:
     """The seed of one repeat; does not depend on how many there are."""
     return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
 
 
-def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, Any]) -> StoredRun:
+def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked: dict[str, Any]) -> StoredRun:
     """Fix a run in a folder, or find the same one fixed there already.
 
     Args:
@@ -117,6 +127,7 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
         folder: of the run.
         asked: from `plan`.
     """
+    source, folder = Path(source), Path(folder)
     if is_fixed(folder):
         tidy(folder)
         fixed = load_run(folder)
@@ -139,13 +150,14 @@ def freeze(circuit: StoredCircuit, source: Path, folder: Path, asked: dict[str, 
     return StoredRun(content=content, circuit=circuit, folder=folder)
 
 
-def is_fixed(folder: Path) -> bool:
+def is_fixed(folder: str | Path) -> bool:
     """Whether a folder holds a manifest already."""
-    return (folder / NAME).exists()
+    return (Path(folder) / NAME).exists()
 
 
-def load_run(folder: Path) -> StoredRun:
+def load_run(folder: str | Path) -> StoredRun:
     """A fixed run; refuses a manifest that does not fit its own hash."""
+    folder = Path(folder)
     path = folder / NAME
     content = read_json(path)
     if not is_run(content):
@@ -164,7 +176,8 @@ def load_run(folder: Path) -> StoredRun:
         run.threshold.of(run.circuit.problem)
         for objective in ("dense", "sparse"):
             number("the energy of a reference", run.reference(objective))
-        kind_of(run.on)
+        if run.kind != kind_of(run.on) and not (run.on.partition(":")[0] in GIVEN and run.kind in KINDS):
+            raise ValueError(f"shots of {run.on} are not what it says")
     return run
 
 

@@ -10,7 +10,7 @@ from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repair
 from biselect.hardware.compiled_circuit import Resources
 from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import StoredRun
-from biselect.hardware.execute.samplers import HARDWARE, Readout, kind_of, sampler_for
+from biselect.hardware.execute.samplers import Readout, place_of, sampler_for
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
@@ -21,12 +21,12 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
 
     No service is asked.
     """
-    kind, compiled = kind_of(asked["on"]), circuit.compiled
-    if kind != HARDWARE:
+    place, compiled = place_of(asked["on"]), circuit.compiled
+    if not place.service:
         sampler_for(asked["on"]).check(compiled)
     return {
         "on": asked["on"],
-        "kind": kind,
+        "kind": asked["kind"],
         "problem_hash": circuit.problem.digest,
         "target": circuit.manifest["target"],
         "qubits": compiled.program.qubits,
@@ -51,7 +51,7 @@ class Outcome:
 
     Attributes:
         run: the run.
-        kind: what its shots are: an exact simulation, a noise model, or hardware.
+        kind: what its shots are: an exact simulation, a noise model, hardware, or not known.
         strict: figures of the shots as measured.
         repaired: figures after band-1 repair.
     """
@@ -82,7 +82,7 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     threshold = run.threshold.of(problem)
     return Outcome(
         run=run,
-        kind=kind_of(run.on),
+        kind=run.kind,
         strict=analyse(problem, dense_shots, threshold=threshold, reference=run.reference("dense")),
         repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
     )

@@ -58,6 +58,11 @@ class SectorSampler(primitives.BaseSamplerV2):
         self._default_shots = default_shots
         self._seed = seed
 
+    @property
+    def seed(self) -> int | None:
+        """What fixes the shots of a run; None for others every time."""
+        return self._seed
+
     def run(
         self, pubs: Iterable[primitives.SamplerPubLike], *, shots: int | None = None
     ) -> primitives.PrimitiveJob[primitives.PrimitiveResult[primitives.SamplerPubResult]]:

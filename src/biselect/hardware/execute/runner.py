@@ -3,11 +3,15 @@
 import json
 from collections.abc import Callable
 from secrets import token_hex
+from typing import Any
 
+from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.errors import InputError
-from biselect.hardware.bundle import installed
+from biselect.hardware.bundle import Bundle, installed
+from biselect.hardware.decode import Shots
 from biselect.hardware.execute import remote
+from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import PARTS, StoredRun
 from biselect.hardware.execute.samplers import Readout, Sampler, sampler_for
 from biselect.hardware.execute.store import RunStore
@@ -17,7 +21,7 @@ Say = Callable[[str], None]
 
 def execute(
     run: StoredRun,
-    sampler: Sampler | None = None,
+    sampler: Any = None,
     *,
     wait: float | None = None,
     resubmit: bool = False,
@@ -27,15 +31,19 @@ def execute(
 
     Args:
         run: fixed by `freeze`.
-        sampler: takes the shots; must be the one that the manifest names. By default that one, connected to only if
-            shots are missing: a finished run is read from its files.
+        sampler: takes the shots, as `sampler_for` takes it: a place, or any BaseSamplerV2 or BackendV2. It must be the
+            one that the manifest names. By default that one, connected to only if shots are missing: a finished run is
+            read from its files.
         wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
             and the next call takes it up.
         resubmit: whether to hand a job in again if it may have arrived, or if the service does not give its shots.
         say: told what happens.
     """
-    if sampler is not None and sampler.name != run.on:
-        raise InputError(f"the run is fixed for {run.on}, not for {sampler.name}")
+    asked = None if sampler is None else sampler_for(sampler)
+    if asked is not None and asked.name != run.on:
+        raise InputError(f"the run is fixed for {run.on}, not for {asked.name}")
+    if asked is not None and asked.kind != run.kind:
+        raise InputError(f"the run is fixed for a {asked.name} that gives {run.kind}; this one gives {asked.kind}")
     with RunStore.open(run) as store:
         readouts = store.readouts()
         if readouts:
@@ -45,21 +53,37 @@ def execute(
             return readouts
         if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
-        sampler = sampler or sampler_for(run.on)
-        if isinstance(sampler, remote.Service):
-            _submit(run, sampler, store, left, resubmit, say)
+        taking: Sampler = asked or sampler_for(run.on)
+        taking.check(run.circuit.compiled)
+        if isinstance(taking, remote.Service):
+            _submit(run, taking, store, left, resubmit, say)
         for repeat in left:
-            if isinstance(sampler, remote.Service):
-                readout = _collect(sampler, store, repeat, wait)
+            if isinstance(taking, remote.Service):
+                readout = _collect(taking, store, repeat, wait)
             else:
-                readout = sampler.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
+                readout = taking.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
             store.add(repeat, readout)
             readouts.append(readout)
             short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
             say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
-        if sampler.remark:
-            say(sampler.remark)
+        if taking.remark:
+            say(taking.remark)
         return readouts
+
+
+def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
+    """Shots under the names of the problem, and no file: `plan`, `freeze` and `execute` keep them.
+
+    Args:
+        circuit: of `compile_problem`, or from a folder.
+        on: where, as `sampler_for` takes it: a place by name, or any BaseSamplerV2 or BackendV2.
+        shots: how many.
+        seed: fixes them, where the sampler takes a seed.
+    """
+    sampler = sampler_for(on)
+    sampler.check(circuit.compiled)
+    readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
+    return readout.decoded(circuit.problem, circuit.compiled.clbits, circuit.placement)
 
 
 def progress(run: StoredRun) -> tuple[int, int]:

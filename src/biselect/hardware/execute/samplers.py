@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
+from pkgutil import resolve_name
 from typing import Any, Protocol, Self
 
 import numpy as np
@@ -17,9 +19,40 @@ from biselect.hardware.placement import Placement
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
 HARDWARE = "hardware"
-KINDS = {"sector": EXACT, "wide": EXACT, "aer": EXACT}
-KINDS_OF_DEVICES = {"noisy": NOISE_MODEL, "local": NOISE_MODEL, "ibm": HARDWARE, "iqm": HARDWARE}
-FORMS = "sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS"
+UNKNOWN = "shots of the caller's own sampler; whether it is hardware is not known here"
+KINDS = (EXACT, NOISE_MODEL, HARDWARE, UNKNOWN)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where circuits can be run by name.
+
+    Attributes:
+        kind: what its shots are.
+        made_by: what makes its sampler, as `file:name` of this package; it is given what stands after the colon.
+        takes: what stands after the colon of its name: DEVICE, ADDRESS or nothing.
+        service: whether it must be connected to, so that nobody asks it before shots are wanted.
+    """
+
+    kind: str
+    made_by: str
+    takes: str = ""
+    service: bool = False
+
+
+PLACES = {
+    "sector": Place(kind=EXACT, made_by="exact_shots:SectorSampling"),
+    "wide": Place(kind=EXACT, made_by="exact_shots:WideSampling"),
+    "aer": Place(kind=EXACT, made_by="aer:AerSampling"),
+    "noisy": Place(kind=NOISE_MODEL, made_by="aer:NoisySampling", takes="DEVICE"),
+    "local": Place(kind=NOISE_MODEL, made_by="aer:LocalSampling", takes="DEVICE"),
+    "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
+    "iqm": Place(kind=HARDWARE, made_by="iqm:IqmSampling.connect", takes="ADDRESS", service=True),
+}
+*_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
+FORMS = f"{', '.join(_FIRST)} or {_LAST}"
+GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
+"""Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
 
 
@@ -81,18 +114,23 @@ class Sampler(Protocol):
         """Measure; one seed fixes the shots, except on hardware."""
 
 
+def place_of(on: str) -> Place:
+    """The place of a name such as `sector` or `ibm:DEVICE`; refuses a name that is none."""
+    name, colon, where = on.partition(":")
+    place = (PLACES | GIVEN).get(name)
+    if place is None or bool(place.takes) != bool(where) or (colon and not where):
+        shown = "that" if place is None else name  # an unknown name may hold a credential
+        raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
+    if place.takes == "ADDRESS":
+        plain_address(where)
+    elif place.takes and not DEVICE.fullmatch(where):  # not repeated either
+        raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
+    return place
+
+
 def kind_of(on: str) -> str:
     """What shots from there are: an exact simulation, a noise model, or hardware; refuses a name that is none."""
-    kind, _, where = on.partition(":")
-    known = KINDS_OF_DEVICES if where else KINDS
-    if kind not in known:
-        shown = kind if kind in KINDS | KINDS_OF_DEVICES else "that"  # an unknown name may hold a credential
-        raise InputError(f"{shown} is not where circuits can be run as given; choose {FORMS}")
-    if kind == "iqm":
-        plain_address(where)
-    elif where and not DEVICE.fullmatch(where):  # not repeated either
-        raise InputError(f"{kind} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
-    return known[kind]
+    return place_of(on).kind
 
 
 def foreign_device(on: str, compiled_for: str) -> str | None:
@@ -107,27 +145,23 @@ def foreign_device(on: str, compiled_for: str) -> str | None:
     return f"the circuit was compiled for {compiled_for!r}, not for {where}, whose gates and layout may be others"
 
 
-def sampler_for(on: str) -> Sampler:
-    """The sampler of a name: `sector`, `wide`, `aer`, `noisy:DEVICE`, `local:DEVICE`, `ibm:DEVICE` or `iqm:ADDRESS`.
+def sampler_for(on: Any) -> Sampler:
+    """The sampler of a place by name, or one of the caller's own.
 
-    Hardware is connected to by the service's own account.
+    Args:
+        on: `sector`, `wide`, `aer`, `noisy:DEVICE`, `ibm:DEVICE` or another of `PLACES`; or any BaseSamplerV2 or
+            BackendV2 of Qiskit, or a Session or Batch of Qiskit Runtime. Hardware is connected to by the service's own
+            account.
     """
-    kind_of(on)
-    kind, _, where = on.partition(":")
-    if kind in ("sector", "wide"):
-        from biselect.hardware.execute.exact_shots import SectorSampling, WideSampling
+    if hasattr(on, "sample") and hasattr(on, "kind"):
+        return on
+    if not isinstance(on, str):
+        from biselect.hardware.execute.given import as_sampler
 
-        return SectorSampling() if kind == "sector" else WideSampling()
-    if kind == "ibm":
-        from biselect.hardware.execute.ibm import IbmSampling
-
-        return IbmSampling.connect(where)
-    if kind == "iqm":
-        from biselect.hardware.execute.iqm import IqmSampling
-
-        return IqmSampling.connect(where)
-    from biselect.hardware.execute.aer import AerSampling, LocalSampling, NoisySampling
-
-    if kind == "aer":
-        return AerSampling()
-    return NoisySampling(where) if kind == "noisy" else LocalSampling(where)
+        return as_sampler(on)
+    place, where = place_of(on), on.partition(":")[2]
+    if not place.made_by:
+        raise InputError(f"{on} is a sampler of the caller's: give the object itself, as in execute(run, sampler)")
+    made_by = resolve_name(f"{__package__}.{place.made_by}")
+    sampler: Sampler = made_by(where) if where else made_by()
+    return sampler

@@ -1,18 +1,8 @@
-"""Recorded errors of a device, simulated. A noise model is not hardware, and everything here says so."""
+"""Recorded errors of a device, simulated. A noise model is not hardware, and everything here says so.
 
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
-from biselect.hardware.noise.register_trees import register_shots
-from biselect.hardware.noise.registers import RegisterMass, register_mass
-from biselect.hardware.noise.trajectories import NoisyShots, mitigate, noisy_shots
+Names load on first use: courses of errors can be run as state vectors without Qiskit.
+"""
 
-__all__ = [
-    "LABEL",
-    "NoisyCircuit",
-    "NoisyShots",
-    "RegisterMass",
-    "cut_noise",
-    "mitigate",
-    "noisy_shots",
-    "register_mass",
-    "register_shots",
-]
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -7,6 +7,7 @@ or correlated readout: real devices do worse.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
+from biselect.hardware.noise.courses import PlainCircuit
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
@@ -25,6 +27,11 @@ except ImportError as error:
     raise MissingDependencyError("noise models need Qiskit Aer: pip install 'biselect[quantum]'") from error
 
 LABEL = "noise model, not hardware"
+
+
+def twirled_label(idle: bool) -> str:
+    """What results of twirled errors say of themselves."""
+    return f"{LABEL}; errors twirled to Paulis" + ("; waiting qubits relax" if idle else "")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -46,6 +53,11 @@ class NoisyCircuit:
     physical: tuple[int, ...]
     confusion: NDArray[np.float64]
     label: str = LABEL
+
+    @cached_property
+    def plain(self) -> PlainCircuit:
+        """The circuit and its errors, twirled to Paulis, as plain data."""
+        return PlainCircuit.of(self)
 
     def noise_model(self) -> NoiseModel:
         """The errors of the gates as Aer takes them."""

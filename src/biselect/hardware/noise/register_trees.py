@@ -21,8 +21,9 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import decode_bits
+from biselect.hardware.noise.courses import Errors, draw_courses, pauli_labels
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
-from biselect.hardware.noise.trajectories import Errors, NoisyShots, draw_errors, misread, pauli_labels
+from biselect.hardware.noise.trajectories import NoisyShots, misread
 from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def register_shots(
     begin = perf_counter()
     noisy = cut_noise(compiled, target)
     rng = np.random.default_rng(seed)
-    courses: Mapping[Errors, int] = draw_errors(noisy, shots, rng) if errors else {(): shots}
+    courses: Mapping[Errors, int] = draw_courses(noisy.plain, shots, rng) if errors else {(): shots}
     counts = np.fromiter(courses.values(), dtype=np.int64)
     table = np.zeros((shots, noisy.circuit.num_clbits), dtype=np.int64)
     for tree in register_trees(noisy, compiled):

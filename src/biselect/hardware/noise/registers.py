@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compile import compile_circuit
+from biselect.hardware.noise.courses import read_out
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.paths import Y_FRAME, CompilationPath
 from biselect.simulate.program import RZZ, Program
@@ -102,12 +103,3 @@ def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64
         method="density_matrix", noise_model=noisy.noise_model(), precision="single", max_parallel_threads=1
     )
     return np.asarray(simulator.run(circuit).result().data()["probabilities"], dtype=np.float64)
-
-
-def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Probabilities of what is read, bit 0 the lowest; `confusion` is (bits, is, read)."""
-    table = probabilities.reshape((2,) * len(confusion))
-    for bit, matrix in enumerate(confusion):
-        axis = table.ndim - 1 - bit
-        table = np.moveaxis(np.tensordot(matrix.T, table, axes=(1, axis)), 0, axis)
-    return table.ravel()

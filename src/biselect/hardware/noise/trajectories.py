@@ -1,8 +1,7 @@
-"""Shots of the whole circuit under a noise model: what goes wrong is drawn first, then matrix product states are run.
+"""Shots of the whole circuit under a noise model: what goes wrong is drawn first, then states are run.
 
-Each gate's channel is twirled to Paulis, so a shot's course of errors does not depend on its state. All shots in which
-nothing goes wrong share one state, and so do shots with the same errors; only the rest are run one by one. Twirling
-keeps the fidelity of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets.
+All shots in which nothing goes wrong share one state, and so do shots with the same course of errors; only the rest are
+run one by one, as matrix product states or as state vectors: whichever should take less time.
 """
 
 from __future__ import annotations
@@ -10,8 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import product
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -22,16 +19,18 @@ from biselect.core import SelectionProblem, conventions
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import Shots, bit_table, decode_bits
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
+from biselect.hardware.noise.courses import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
+from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise, twirled_label
+from biselect.hardware.noise.vectors import WIDEST, StagedCircuit
 from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
 DISCARDED = 1e-8  # weight that a bond may lose at a gate
-
-Errors = tuple[tuple[int, int], ...]
-"""(step, Pauli) pairs of one shot."""
+# what one core took, to choose how a course is run; `benchmarks/bench_trajectories.py` prints both sides
+STAGE_SECONDS, TURN_SECONDS, DIAGONAL_SECONDS = 5e-5, 0.4e-9, 1.2e-9  # the last two for each amplitude
+RUN_SECONDS, GATE_SECONDS, BOND_SECONDS = 3e-3, 1e-4, 1e-11  # of Aer, the last for each χ³
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -62,6 +61,7 @@ def noisy_shots(
     placement: Placement | None = None,
     courses: int | None = None,
     seed: int = 0,
+    idle: bool = False,
 ) -> NoisyShots:
     """Measure a compiled circuit under the recorded errors of its qubits, and decode what was read.
 
@@ -74,9 +74,10 @@ def noisy_shots(
         courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
             outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
+        idle: whether waiting qubits relax, see `cut_noise`.
     """
     begin = perf_counter()
-    noisy = cut_noise(compiled, target)
+    noisy = cut_noise(compiled, target, idle=idle)
     table, flawless = noisy_table(noisy, shots, seed, courses)
     confusion = noisy.confusion[list(compiled.clbits)]
     return NoisyShots(
@@ -84,6 +85,7 @@ def noisy_shots(
         confusion=confusion if placement is None else placement.restore(confusion.T).T,
         flawless=flawless,
         seconds=perf_counter() - begin,
+        label=twirled_label(idle),
     )
 
 
@@ -92,10 +94,13 @@ def noisy_table(noisy: NoisyCircuit, shots: int, seed: int, most: int | None = N
     if shots < 1:
         raise InputError(f"shots must be at least 1, got {shots}")
     rng = np.random.default_rng(seed)
-    courses = draw_errors(noisy, shots, rng)
+    courses = draw_courses(noisy.plain, shots, rng)
     if most is not None:
         courses = _shared(courses, most, rng)
-    table = _run(noisy, courses, int(rng.integers(1 << 31)))
+    if runs_faster_as_vectors(noisy.plain):
+        table = _vector_shots(noisy.plain, courses, rng)
+    else:
+        table = _product_state_shots(noisy, courses, int(rng.integers(1 << 31)))
     return misread(table, noisy.confusion, rng), courses.get((), 0) / shots
 
 
@@ -103,31 +108,6 @@ def misread(table: NDArray[np.int64], confusion: NDArray[np.float64], rng: np.ra
     """What is read of classical bits, one row a shot; `confusion` is (bits, is, read)."""
     wrong = rng.random(table.shape) < confusion[np.arange(table.shape[1]), table, 1 - table]
     return np.where(wrong, 1 - table, table).astype(np.uint8)
-
-
-def draw_errors(noisy: NoisyCircuit, shots: int, rng: np.random.Generator) -> Mapping[Errors, int]:
-    """How many shots take each course of errors."""
-    channels = _channels(noisy)
-    found: list[list[tuple[int, int]]] = [[] for _ in range(shots)]
-    for number, step in enumerate(noisy.circuit.data):
-        place = step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
-        if place not in channels:
-            continue
-        none, *rest = channels[place]
-        wrong = np.flatnonzero(rng.random(shots) >= none)
-        for shot, pauli in zip(wrong, 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest)), strict=True):
-            found[shot].append((number, int(pauli)))
-    return Counter(sorted(map(tuple, found)))
-
-
-@lru_cache(maxsize=2)  # repeats of a circuit come one after the other, and a twirl takes milliseconds
-def _channels(noisy: NoisyCircuit) -> dict[tuple[str, tuple[int, ...]], NDArray[np.float64]]:
-    """The probability of each Pauli at each place that the circuit uses and that errs."""
-    places = {
-        (step.operation.name, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits))
-        for step in noisy.circuit.data
-    }
-    return {place: twirled(error) for place, error in noisy.errors.items() if place in places}
 
 
 def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) -> dict[Errors, int]:
@@ -140,29 +120,41 @@ def _shared(courses: Mapping[Errors, int], most: int, rng: np.random.Generator) 
     return {**{course: shots for course, shots in courses.items() if not course}, **dict(sorted(lent.items()))}
 
 
-def pauli_labels(qubits: int) -> list[str]:
-    """Paulis in Qiskit's order: the last letter acts on the first qubit."""
-    return ["".join(letters) for letters in product("IXYZ", repeat=qubits)]
+def runs_faster_as_vectors(circuit: PlainCircuit) -> bool:
+    """Whether courses should take less time as state vectors than as matrix product states, by these estimates.
 
-
-def twirled(channel: Any) -> NDArray[np.float64]:
-    """The probability of each Pauli, in the order of `pauli_labels`.
-
-    A twirled channel multiplies Pauli Q by λ_Q, the diagonal of its transfer matrix; λ_Q = Σ_P p_P (±1), with a minus
-    where P and Q anticommute, and so back: p_P = Σ_Q λ_Q (±1) / 4^n.
+    A state vector is passed over for every turned qubit and every diagonal of a stage. A matrix product state, in the
+    order of the qubits, takes χ³ at each bond that a two-qubit gate spans; the bond's χ is at most 2 for every gate
+    across it, and at most 2 for every qubit on its shorter side.
     """
-    from qiskit.quantum_info import PTM, SuperOp
+    if circuit.width > WIDEST:
+        return False
+    staged = StagedCircuit(circuit)
+    vectors = STAGE_SECONDS * len(staged.stages) + 2.0**circuit.width * (
+        TURN_SECONDS * staged.turns + DIAGONAL_SECONDS * staged.diagonals
+    )
+    spans = [sorted(step.qubits) for step in circuit.steps if len(step.qubits) == 2]
+    across = np.zeros(max(1, circuit.width - 1))
+    for first, last in spans:
+        across[first:last] += 1
+    place = np.arange(len(across))
+    bonds = 2.0 ** np.minimum(across, np.minimum(place + 1, len(across) - place))
+    products = RUN_SECONDS + sum(GATE_SECONDS + BOND_SECONDS * float((bonds[a:b] ** 3).sum()) for a, b in spans)
+    return vectors < products
 
-    transfer = np.real(np.diagonal(PTM(SuperOp(channel)).data))
-    one = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
-    signs = np.ones((1, 1))
-    while len(signs) < len(transfer):
-        signs = np.kron(signs, one)
-    found = np.maximum(signs @ transfer / len(transfer), 0.0)
-    return found / found.sum()
+
+def _vector_shots(circuit: PlainCircuit, courses: Mapping[Errors, int], rng: np.random.Generator) -> NDArray[np.int64]:
+    """One row of bits for every shot."""
+    bits = np.arange(len(circuit.reads))
+    rows: dict[Errors, NDArray[np.int64]] = {}
+    for course, found in StagedCircuit(circuit).probabilities(courses):
+        passed = np.cumsum(found, dtype=np.float64)
+        states = np.searchsorted(passed, passed[-1] * rng.random(courses[course]), side="right")
+        rows[course] = (states[:, None] >> bits) & 1
+    return np.concatenate([rows[course] for course in courses])
 
 
-def _run(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
+def _product_state_shots(noisy: NoisyCircuit, courses: Mapping[Errors, int], seed: int) -> NDArray[np.int64]:
     """One row of classical bits for every shot."""
     from qiskit_aer import AerSimulator
 
@@ -185,7 +177,8 @@ def _with_errors(noisy: NoisyCircuit, course: Errors) -> Any:
     circuit = noisy.circuit.copy_empty_like()
     wrong = dict(course)
     for number, step in enumerate(noisy.circuit.data):
-        circuit.append(step)
+        if not is_wait(step.operation):
+            circuit.append(step)
         if number in wrong:
             letters = pauli_labels(len(step.qubits))[wrong[number]]
             for qubit, letter in zip(step.qubits, reversed(letters), strict=True):

@@ -80,6 +80,7 @@ class Case:
             target=self.target,
             patch=self.patch,
             placement=self.placement,
+            mask=hardware_mask(self.patch),
             surrogate=self.sparse,
             temperature=None,
             schedule=schedule,

@@ -1,0 +1,11 @@
+from .chances import NoisyChances as NoisyChances
+from .chances import noisy_chances as noisy_chances
+from .model import LABEL as LABEL
+from .model import NoisyCircuit as NoisyCircuit
+from .model import cut_noise as cut_noise
+from .register_trees import register_shots as register_shots
+from .registers import RegisterMass as RegisterMass
+from .registers import register_mass as register_mass
+from .trajectories import NoisyShots as NoisyShots
+from .trajectories import mitigate as mitigate
+from .trajectories import noisy_shots as noisy_shots
