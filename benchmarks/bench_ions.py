@@ -83,7 +83,10 @@ def main():
             trap, error = mean(found[device])
             ratio = trap / heron
             spread = ratio * np.hypot(error / trap, heron_error / heron)
-            each = [one[0] / other[0] for one, other in zip(found[device], found[HERON], strict=True)]
+            each = [
+                one[0] / other[0] if other[0] else np.inf
+                for one, other in zip(found[device], found[HERON], strict=True)
+            ]
             print(
                 f"{case}, {device} against {HERON}: mean hit {trap:.5f} against {heron:.5f}, {ratio:.2f} ± "
                 f"{spread:.2f} times; instance by instance {', '.join(f'{one:.2f}' for one in each)}"
