@@ -39,7 +39,7 @@ from biselect.hardware.execute.manifest import freeze, plan  # noqa: E402
 from biselect.hardware.execute.outcomes import conclude  # noqa: E402
 from biselect.hardware.execute.runner import execute  # noqa: E402
 from biselect.hardware.execute.samplers import Readout, sampler_for  # noqa: E402
-from biselect.hardware.execute.store import RESULTS, RunStore  # noqa: E402
+from biselect.hardware.execute.store import RESULTS, TABLES, RunStore  # noqa: E402
 from biselect.report.circuit import write_circuit  # noqa: E402
 
 REPEATS, SHOTS = 12, 100
@@ -244,7 +244,9 @@ def contents(folder: Path, place: str) -> dict[str, Any]:
     files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
     if place in SERVICES:
         with closing(sqlite3.connect(folder / RESULTS)) as database:
-            records = [json.loads(text) for (text,) in database.execute("SELECT record FROM repeats ORDER BY number")]
+            records = [
+                json.loads(text) for (text,) in database.execute(f"SELECT record FROM {TABLES[0]} ORDER BY number")
+            ]
         return {**{name: data for name, data in files.items() if name != RESULTS}, "records": records}
     for span in COUNTERS:
         files[RESULTS] = files[RESULTS][: span.start] + bytes(len(span)) + files[RESULTS][span.stop :]
