@@ -110,3 +110,4 @@ def test_every_measurement_is_a_job_that_a_lost_connection_does_not_repeat(store
         execute(run, shaky.sampling())
     found = outcome(run, execute(run, shaky.sampling()))
     assert len(shaky.queue) == 4 and found.shots_taken == 60 and found.strict.shots == 40
+    assert found.corrected is None and "was misread" in found.uncorrected  # that service measures nothing of the sort
