@@ -209,7 +209,7 @@ def measure(device: str, width: int, seed: int, courses: int) -> dict[str, Any]:
     }
 
 
-def compare_corrections(trials: int = 12, shots: int = 4096) -> None:
+def compare_corrections(trials: int = 6, shots: int = 1024) -> None:
     """How far the exact-budget mass by exact inversion and by M3 is from the truth, for one known confusion.
 
     The output is spread as a noisy circuit's: most shots uniform inside the budgets, the others a few flips away.
@@ -235,7 +235,10 @@ def compare_corrections(trials: int = 12, shots: int = 4096) -> None:
                 off[name].append(100 * (value - truth))
         for name, values in off.items():
             error = np.sqrt(np.mean(np.square(values)))
-            print(f"misread {100 * wrong:.1f} %: {name:38s} bias {np.mean(values):+.2f}, rms error {error:.2f} points")
+            print(
+                f"misread {100 * wrong:.1f} %: {name:38s} bias {np.mean(values):+.2f}, rms error {error:.2f} points",
+                flush=True,
+            )
 
 
 def dense_size(width: int) -> int:

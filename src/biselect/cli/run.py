@@ -178,6 +178,8 @@ def _show(found: Outcome) -> None:
     show_table(table)
     if run.mitigation:
         show_line(f"Mitigation {run.mitigation}: {found.shots_taken} shots taken in all")
+    if found.uncorrected:
+        show_line(f"Readout was not corrected: {found.uncorrected}")
     if corrected := found.corrected:
         hit = corrected.hit_rate
         rate = "of too many choices" if hit is None else f"{_percent(hit.value)} {_between(hit, '95 %')}"

@@ -11,6 +11,7 @@ from biselect.hardware.execute.circuit_files import NEEDED
 from biselect.hardware.execute.manifest import freeze, load_run, plan
 from biselect.hardware.execute.measurements import circuit_for, measurements
 from biselect.hardware.execute.outcomes import outcome
+from biselect.hardware.execute.remote import ConnectionLostError
 from biselect.hardware.execute.runner import execute
 from biselect.hardware.execute.samplers import Readout
 from biselect.hardware.noise.trajectories import misread
@@ -98,3 +99,15 @@ def load(asked):
     from biselect.hardware.mitigation.choice import Mitigation
 
     return Mitigation.from_dict(asked["mitigation"])
+
+
+def test_every_measurement_is_a_job_that_a_lost_connection_does_not_repeat(stored, circuit_folder, service, tmp_path):
+    numbers = {"shots": 40, "repeats": 1, "seed": 1}
+    asked = plan(stored, "ibm:answering", **numbers, mitigation="readout:20,twirl:2")
+    run = freeze(stored, circuit_folder, tmp_path, asked)
+    shaky = service(["done", "lost-after"])
+    with pytest.raises(ConnectionLostError):
+        execute(run, shaky.sampling())
+    found = outcome(run, execute(run, shaky.sampling()))
+    assert len(shaky.queue) == 4 and found.shots_taken == 60 and found.strict.shots == 40
+    assert found.corrected is None and "was misread" in found.uncorrected  # that service measures nothing of the sort

@@ -12,7 +12,7 @@ from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import StoredRun
 from biselect.hardware.execute.measurements import by_repeat, calibration_of, measurements
 from biselect.hardware.execute.samplers import Readout, place_of, sampler_for
-from biselect.hardware.mitigation.readout import Corrected, correct
+from biselect.hardware.mitigation.readout import Corrected, UnreadableBitError, correct
 from biselect.hardware.mitigation.repair import Mended, mend, pooled
 
 ANALYSIS = "analysis.json"
@@ -62,6 +62,7 @@ class Outcome:
         repaired: figures after band-1 repair.
         shots_taken: all of them, calibration included.
         corrected: estimates after readout correction, if it was asked for.
+        uncorrected: why there are none although it was.
         mended: figures after repair by the energy of the problem, if it was asked for.
     """
 
@@ -71,6 +72,7 @@ class Outcome:
     repaired: Repaired
     shots_taken: int
     corrected: Corrected | None
+    uncorrected: str | None
     mended: Mended | None
 
     def to_dict(self) -> dict[str, Any]:
@@ -84,6 +86,7 @@ class Outcome:
             "shots_taken": self.shots_taken,
             "strict": asdict(self.strict),
             "readout_corrected": None if self.corrected is None else asdict(self.corrected),
+            "not_corrected": self.uncorrected,
             "band_1_repair": asdict(self.repaired),
             "repair": None if self.mended is None else asdict(self.mended),
         }
@@ -98,17 +101,13 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
     threshold = run.threshold.of(problem)
     taken, seed = sum(readout.shots for readout in readouts), int(run.content["seed"])
-    corrected = mended = None
+    corrected = mended = uncorrected = None
     if calibration := calibration_of(run.circuit, run.measurements, readouts):
-        corrected = correct(
-            pooled(dense_shots),
-            calibration,
-            problem,
-            goal=goal_of(problem, threshold),
-            layout=layout,
-            placement=placement,
-            seed=seed,
-        )
+        facts: dict[str, Any] = {"layout": layout, "placement": placement, "seed": seed}
+        try:
+            corrected = correct(pooled(dense_shots), calibration, problem, goal=goal_of(problem, threshold), **facts)
+        except UnreadableBitError as error:  # shots that were paid for keep all their other figures
+            uncorrected = str(error)
     if run.mitigation.repair:
         mended = mend(problem, dense_shots, goal=goal_of(problem, threshold), taken=taken, seed=seed)
     return Outcome(
@@ -118,6 +117,7 @@ def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
         repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
         shots_taken=taken,
         corrected=corrected,
+        uncorrected=uncorrected,
         mended=mended,
     )
 

@@ -72,6 +72,10 @@ def pulse_errors(compiled: Compiled, target: Target) -> NDArray[np.float64]:
     return found
 
 
+class UnreadableBitError(InputError):
+    """A bit is misread so often that what it read cannot be corrected."""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Calibration:
     """What was read of known strings.
@@ -102,8 +106,10 @@ class Calibration:
             shots[string, columns] += read.shots
         wrong = np.where(np.arange(2)[:, None] == 0, ones, shots - ones) / shots
         wrong[1] = np.maximum(wrong[1] - self.pulse_errors, 0.0)
-        if wrong.max() > WORST:
-            raise InputError(
+        if rng is not None:
+            wrong = np.minimum(wrong, WORST)  # shots drawn anew of a bit that passed
+        elif wrong.max() > WORST:
+            raise UnreadableBitError(
                 f"classical bit {int(wrong.max(axis=0).argmax())} was misread in {100 * wrong.max():.0f} % of the "
                 "calibration shots, which no correction mends; take another qubit, more shots, or leave readout out"
             )
