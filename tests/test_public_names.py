@@ -66,7 +66,7 @@ NAMES = {
     "biselect.data.aml.schema": "Transactions find_transactions load_transactions",
     "biselect.data.aml.features": "causal_features",
     "biselect.data.aml.generator": "Market",
-    "biselect.plot": "block budgets depths drift energies landscape reasons schedule trade",
+    "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",
     "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "
