@@ -12,7 +12,7 @@ from biselect.errors import InputError
 from biselect.hardware import choose_patch, compile_circuit, hardware_mask, load_target, masked, place_circuit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.order_kernel import follow_order
-from biselect.hardware.ordering import EVENNESS, _course, choose_order, choose_start
+from biselect.hardware.ordering import _course, choose_order, choose_start
 from biselect.hardware.paths import IN_ORDER, YFramePath
 from biselect.qaoa import AnsatzSpec
 from biselect.simulate.program import XY
@@ -84,9 +84,7 @@ def test_an_order_mixes_as_well_and_never_costs_more(boston, spot, seed):
     before, after = (_course(each, boston, spot.layout) for each in (plain, found))
     order, bits = np.arange(len(before.edges)), np.array(drawn.bits)
     old, new = follow_order(before, bits, order), follow_order(after, bits, order)
-    price = [
-        errors + before.decay * seconds + max(0, uneven - EVENNESS * old[2]) for seconds, errors, uneven in (old, new)
-    ]
+    price = [errors + before.decay * seconds + max(0, uneven - old[2]) for seconds, errors, uneven in (old, new)]
     assert price[1] <= price[0] + 1e-12
 
 

@@ -102,16 +102,21 @@ def compile_(
 
 
 def _show(made: Bundle) -> None:
+    from biselect.hardware.compile import added_layer
+
     ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
+    columns = ("depth", "pulse depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
+    table = figures(title, "path", *columns)
     kept = f"{100 * made.retained_share:.2f} %"
-    table = figures(title, "path", "depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
     if made.on_edges is not None:
         table.add_row("hardware edges alone", *_cells(made.on_edges[0]), f"{100 * made.on_edges[1]:.2f} %")
     for name, other in made.references.items():
         table.add_row(name, *_cells(other), kept)
     table.add_row(made.compiled.path.name, *_cells(ours), kept, style="bold")
+    more = added_layer(made.compiled, made.target)
+    table.add_row("a layer more", *(f"+{cell}" for cell in _cells(more)), "")
     show_table(table)
     for name, other in made.references.items():
         show_line(
@@ -127,8 +132,10 @@ def _show(made: Bundle) -> None:
 
 def _cells(resources: Resources) -> list[str]:
     counts = (resources.depth, resources.two_qubit_depth, resources.two_qubit_gates, resources.swaps)
+    depth, *others = map(str, counts)
+    pulses = "unknown" if resources.pulse_depth is None else str(resources.pulse_depth)
     times = (resources.duration, resources.gate_duration)
-    return [*map(str, counts), *("unknown" if seconds is None else f"{1e6 * seconds:.2f}" for seconds in times)]
+    return [depth, pulses, *others, *("unknown" if seconds is None else f"{1e6 * seconds:.2f}" for seconds in times)]
 
 
 def _cut(ours: float | None, theirs: float | None) -> str:

@@ -1,6 +1,7 @@
 """From a program to a circuit that a device takes as it is."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -10,7 +11,7 @@ from biselect.core.checks import positions
 from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
-from biselect.hardware.compiled_circuit import Compiled, count_resources
+from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
 from biselect.hardware.frames import pair_rotation, to_rotations
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
 from biselect.hardware.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
@@ -79,6 +80,16 @@ def compile_circuit(
     )
 
 
+def added_layer(compiled: Compiled, target: Target) -> Resources:
+    """What one more layer costs, the last one once again, by the same path in the same order."""
+    program, path = compiled.program, replace(compiled.path, coloured=False)
+    if isinstance(path, QiskitPath):
+        path = replace(path, late=False)  # the angles are bound by now
+    longer = replace(program, layers=(*program.layers, program.layers[-1]))
+    made = compile_circuit(longer, target, compiled.initial_layout, path, seed=compiled.seed)
+    return added_by(made.resources, compiled.resources)
+
+
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
@@ -106,9 +117,8 @@ def _by_network(program: Program, target: Target, layout: Layout | None, path: N
     _refuse_torn_line(target, layout, rzz)
     routed = route(in_range(program.ops), bits, program.n_samples, shared=rzz)
     ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
-    gates = weave(
-        ops, bits, [site % 2 for site in range(program.qubits)], rzz=rzz, unitary=False, length=lengths(target, layout)
-    )
+    sides = [site % 2 for site in range(program.qubits)]
+    gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
     final = tuple(layout[site] for site in routed.sites)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.paths import CompilationPath
 from biselect.hardware.published import published
@@ -26,6 +26,8 @@ class Resources:
         swaps: SWAPs that routing inserted; their native gates are among the others.
         duration: seconds of the longest chain, measurement included; None where the target lacks a duration.
         gate_duration: the same without measurement.
+        pulse_depth: depth without virtual gates, which take no time; None where the target lacks a duration, and in
+            records older than this figure.
     """
 
     depth: int
@@ -34,6 +36,7 @@ class Resources:
     swaps: int
     duration: float | None
     gate_duration: float | None
+    pulse_depth: int | None = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,7 +79,33 @@ def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> 
         swaps=swaps,
         duration=_seconds(circuit, target),
         gate_duration=_seconds(gates, target),
+        pulse_depth=_pulse_depth(circuit, target),
     )
+
+
+def added_by(longer: Resources, shorter: Resources) -> Resources:
+    """What a longer circuit costs more, figure by figure; None where one of the two is not known."""
+    more: dict[str, Any] = {}
+    for name, figure in vars(longer).items():
+        other = getattr(shorter, name)
+        more[name] = None if figure is None or other is None else figure - other
+    return Resources(**more)
+
+
+def _pulse_depth(circuit: QuantumCircuit, target: Target) -> int | None:
+    """The longest chain of operations that take time."""
+    lasting = {name: _lasting(target, name) for name in circuit.count_ops() if name != "barrier"}
+    if None in lasting.values():
+        return None
+    return int(circuit.depth(lambda step: lasting.get(step.operation.name, False)))
+
+
+def _lasting(target: Target, name: str) -> bool | None:
+    """Whether an operation takes time; None if no place recorded how long."""
+    if name not in target.operation_names:
+        return None
+    known = [entry.duration for entry in target[name].values() if entry is not None and entry.duration is not None]
+    return any(known) if known else None
 
 
 def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 STEPS = 400  # of a walk, for every mixer edge
 HOT, COLD = 0.02, 0.0002  # temperatures, in expected errors
-EVENNESS = 0.9  # the spread may be off by so much of what it is under the plain colouring
 MISSED = 1.0  # expected errors that a unit of missed spread counts as
 UNRECORDED = 1e-3  # error of a gate that the device recorded none for
 DECAY = 4e3  # 1/seconds of a qubit whose T1 and T2 are unknown
@@ -94,7 +93,7 @@ def choose_start(programs: Sequence[Program], target: Target, layout: Sequence[i
     courses = [_course(program, target, layout) for program in plain]
     first: Order = np.arange(len(courses[0].edges))
     uneven = [follow_order(course, start, first)[2] for course, start in zip(courses, bits, strict=True)]
-    bound = EVENNESS * float(np.median(uneven))
+    bound = float(np.median(uneven))
     steps = STEPS * first.size if len(courses[0].meeting) else 0
     temperatures = HOT * (COLD / HOT) ** (np.arange(steps) / max(steps, 1))
     found = []
@@ -126,7 +125,7 @@ def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
     for place in layout:
         times = [getattr(properties[place], name, None) for name in ("t1", "t2")]
         decay += sum(1 / time if time else DECAY for time in times) / 2
-    mixing, phasing = ["cz", "rzz"], ["rzz", "cz"]
+    mixing, phasing = ["cz", "rzz", "rxx"], ["rzz", "rxx", "cz"]
     return Course(
         layers=len(program.layers),
         edges=_pairs(edges),
@@ -135,7 +134,7 @@ def _course(program: Program, target: Target, layout: Sequence[int]) -> Course:
         errors=_errors(edges, mixing, target, layout),
         cross=_pairs(cross),
         cross_seconds=_seconds(cross, phasing, target, length),
-        cross_errors=_errors(cross, phasing[:1], target, layout),
+        cross_errors=_errors(cross, phasing[:2], target, layout),
         pulse=length(Gate(name="rx", qubits=(0,))),
         decay=decay,
         even=_even(program, edges),
