@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 212
+MOST = 214
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -47,7 +47,7 @@ NAMES = {
         "Bundle Compiled PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath build_circuit "
         "choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts hardware_mask "
         "layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit qasm3_text "
-        "qpy_bytes retained_mass to_qiskit"
+        "qpy_bytes retained_mass to_qiskit trade"
     ),
     "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
     "biselect.hardware.execute": (
@@ -66,7 +66,7 @@ NAMES = {
     "biselect.data.aml.schema": "Transactions find_transactions load_transactions",
     "biselect.data.aml.features": "causal_features",
     "biselect.data.aml.generator": "Market",
-    "biselect.plot": "block budgets depths drift energies landscape reasons schedule",
+    "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",
     "biselect.errors": "AlteredWarning BiselectError InfeasibleError InputError MissingDataError "

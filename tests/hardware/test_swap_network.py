@@ -9,11 +9,13 @@ from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware import PATHS, compile_circuit, compile_problem, load_target, place_circuit
 from biselect.hardware.circuits import ideal_probabilities
+from biselect.hardware.execute.circuit_files import load_circuit
 from biselect.hardware.lines import choose_line, keep_couplings
 from biselect.hardware.paths import NetworkPath, path_of
 from biselect.hardware.surrogates import retained_mass
 from biselect.hardware.swap_network import route
 from biselect.qaoa import AnsatzSpec
+from biselect.report.circuit import write_circuit
 from biselect.simulate.program import RZZ, XY, Op
 
 SCHEDULES = ("tied", "layerwise", "bilinear", "fully-grouped")
@@ -180,3 +182,13 @@ def test_paths_come_back_from_their_options():
 
     for path in (*PATHS.values(), NetworkPath(quiet=True)):
         assert path_of({"name": path.name, **asdict(path)}) == path
+
+
+def test_a_stored_network_is_read_back_with_its_own_mask(tmp_path):
+    problem = SelectionProblem(coupling=np.random.default_rng(4).normal(size=(4, 3)), k=2, m=1)
+    made = compile_problem(problem, "boston", [0.9, 2.4, 1.3, 1.15], depth=2, keep=0.6, compare=False)
+    write_circuit(tmp_path / "circuit", made)
+    stored = load_circuit(tmp_path / "circuit")
+    assert stored.compiled.path == made.compiled.path
+    assert stored.compiled.final_layout == made.compiled.final_layout
+    assert np.array_equal(stored.surrogate.coupling != 0, made.mask)

@@ -27,10 +27,10 @@ def test_a_trade_has_a_point_for_every_circuit(points):
 
 
 def test_a_trade_is_drawn(points):
-    axes = bs.plot.trade(points)
+    axes = bs.plot.couplings(points)
     assert axes.get_xlabel() == "coupling mass kept (%)"
     with pytest.raises(InputError, match="needs what biselect"):
-        bs.plot.trade([])
+        bs.plot.couplings([])
 
 
 def test_the_chance_of_no_error_is_the_product_of_all(points):

@@ -48,7 +48,7 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
     return axes
 
 
-def trade(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
+def couplings(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
     """What keeping couplings costs and gains under noise, as `biselect.hardware.trade` gives it.
 
     Args:
