@@ -1,34 +1,40 @@
-"""Noisy shots of a 20-qubit circuit: ours against Aer's own matrix product states under the same errors.
+"""Noisy shots of whole circuits: ours against Aer's own simulators under the same errors, in one process.
 
-    python benchmarks/bench_trajectories.py
+    python benchmarks/bench_trajectories.py              # the masked 20-qubit circuit, and dense ones of 14 qubits
+    python benchmarks/bench_trajectories.py --wide       # dense ones of 20 qubits too: a minute of Aer a shot
+    python benchmarks/bench_trajectories.py --chances    # exact-budget mass and hit rate, masked Heron and ion trap
 
-Credit Card instance (12, 8, 3, 5) on FakeBoston's best patch, p = 3, Y-frame. Aer samples relaxation state by state;
-ours twirls errors to Paulis and draws them first. Also prints what twirling does to the exact-budget mass of a
-register. Noise model, not hardware.
+Credit Card instance (12, 8, 3, 5) on FakeBoston's best patch, p = 3, Y-frame; and random problems with all their
+couplings on an ion trap. Aer samples relaxation state by state; ours twirls errors to Paulis and draws them first. Also
+prints what twirling does to the exact-budget mass of a register. Noise model, not hardware.
 """
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import replace
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
+import numpy as np
 from qiskit_aer import AerSimulator
 from qiskit_aer.noise import pauli_error
 
-from biselect.hardware import compile_circuit
-from biselect.hardware.noise import LABEL, cut_noise
+from biselect import SelectionProblem, solve
+from biselect.hardware import compile_circuit, load_target, place_circuit
+from biselect.hardware.noise import LABEL, cut_noise, noisy_chances
 from biselect.hardware.noise.courses import pauli_labels, twirled
 from biselect.hardware.noise.registers import distribution
-from biselect.hardware.noise.trajectories import DISCARDED, noisy_table
+from biselect.hardware.noise.trajectories import DISCARDED, noisy_table, runs_faster_as_vectors
 from biselect.hardware.paths import Y_FRAME
-from biselect.qaoa import AnsatzSpec
+from biselect.qaoa import Ansatz, AnsatzSpec
 from biselect.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
-from biselect_studies.experiments.heron_case import DEVICE, case
+from biselect_studies.experiments.heron_case import DEVICE, case, problem
 
-OURS, THEIRS = 256, 16  # shots
 DEPTH = 3
+TRAP = "ionq-forte"
+EVALUATIONS = 2000
 
 
 def compiled(width: int, *, cross: bool) -> Any:
@@ -42,29 +48,76 @@ def compiled(width: int, *, cross: bool) -> Any:
     return compile_circuit(program, device(DEVICE), found.patch.layout, path, angles=angles(DEPTH))
 
 
-def speed() -> None:
-    """Seconds a shot."""
-    noisy = cut_noise(compiled(20, cross=True), device(DEVICE))
-    simulator = AerSimulator(
-        method="matrix_product_state",
-        noise_model=noisy.noise_model(),
-        matrix_product_state_truncation_threshold=DISCARDED,
-        max_parallel_threads=1,
-    )
-    noisy_table(noisy, 1, 0)
-    spent = []
-    for shots, work in (
-        (OURS, lambda: noisy_table(noisy, OURS, 1)),
-        (THEIRS, lambda: simulator.run(noisy.circuit, shots=THEIRS, seed_simulator=1).result()),
-    ):
-        clock, busy = perf_counter(), process_time()
-        found = work()
-        spent.append(((perf_counter() - clock) / shots, (process_time() - busy) / shots))
-        if shots == OURS:
-            print(f"flawless shots {found[1]:.0%}")
-    for name, (clock, busy) in zip(("ours", "Aer"), spent, strict=True):
-        print(f"{name}: {clock:.3f} s a shot, {busy:.3f} s of the processor")
-    print(f"ratio by the processor's time: {spent[1][1] / spent[0][1]:.1f}×")
+def dense(n: int, d: int, depth: int = DEPTH) -> tuple[Any, Any]:
+    """A random problem with all its couplings, compiled for an ion trap, and that trap."""
+    rng = np.random.default_rng(n)
+    scores = {"sample_scores": rng.random(n), "feature_scores": rng.random(d)}
+    full = SelectionProblem(coupling=rng.random((n, d)), k=n // 4, m=d // 2 + 1, **scores)
+    program = AnsatzSpec(full, depth, "bilinear", "path", "random", seed=0).program()
+    target = load_target(TRAP)
+    return compile_circuit(program, target, list(range(n + d)), angles=angles(depth)), target
+
+
+def spent(work: Any, shots: int) -> tuple[float, Any]:
+    """Seconds of the processor a shot, and what came of it."""
+    busy = process_time()
+    found = work()
+    return (process_time() - busy) / shots, found
+
+
+def speed(wide: bool) -> None:
+    """Processor time a shot, both ways of ours and both of Aer's."""
+    cases = [("masked, 20 qubits, boston", compiled(20, cross=True), device(DEVICE), 256, 16)]
+    for n, d, ours, theirs in ((8, 6, 256, 16), (12, 8, 64, 1 if wide else 0)):
+        made, target = dense(n, d)
+        cases.append((f"dense, {n + d} qubits, {TRAP}", made, target, ours, theirs))
+    for name, made, target, ours, theirs in cases:
+        noisy = cut_noise(made, target)
+        noisy_table(noisy, 1, 0)  # compiles the kernels, and twirls
+        fast = runs_faster_as_vectors(noisy.plain)
+        seconds, (_, flawless) = spent(lambda noisy=noisy, ours=ours: noisy_table(noisy, ours, 1), ours)
+        chosen = "state vectors" if fast else "matrix product states"
+        print(f"{name}: ours {1e3 * seconds:.2f} ms a shot by {chosen}, {flawless:.0%} flawless", flush=True)
+        for method in ("statevector", "matrix_product_state") if theirs else ():
+            simulator = AerSimulator(
+                method=method,
+                noise_model=noisy.noise_model(),
+                matrix_product_state_truncation_threshold=DISCARDED,
+                max_parallel_threads=1,
+            )
+            run = lambda: simulator.run(noisy.circuit, shots=theirs, seed_simulator=1).result()  # noqa: B023, E731
+            taken, _ = spent(run, theirs)
+            print(f"    Aer, {method}: {1e3 * taken:.2f} ms a shot, {taken / seconds:.1f}×", flush=True)
+
+
+def chances(instances: int, trajectories: int, threads: int) -> None:
+    """Hit rate of the proven optimum and exact-budget mass, 20 qubits, p = 3, angles trained for each circuit."""
+    for instance in range(instances):
+        dense_problem = problem("creditcard", 20, instance)
+        optimum = solve(dense_problem)
+        for name in (DEVICE, TRAP, "quantinuum-h2"):
+            placed = place_circuit(dense_problem, name, depth=DEPTH, schedule="bilinear", seed=instance)
+            ansatz = Ansatz.from_spec(placed.spec, backend="compiled")
+            trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=instance)
+            made = placed.compile(trained, compare=False)
+            found = noisy_chances(
+                made.compiled,
+                made.target,
+                dense_problem,
+                optimum,
+                placement=made.placement,
+                trajectories=trajectories,
+                threads=threads,
+            )
+            hit, mass = (
+                f"{100 * value:.3f} ± {100 * error:.3f} %"
+                for value, error in ((found.hit, found.hit_error), (found.mass, found.mass_error))
+            )
+            print(
+                f"instance {instance}, {name}: hits {hit}, ideally {100 * found.ideal_hit:.3f} %; budgets {mass}; "
+                f"{found.flawless:.1%} flawless, {made.compiled.resources.two_qubit_gates} two-qubit gates",
+                flush=True,
+            )
 
 
 def twirling() -> None:
@@ -84,6 +137,16 @@ def twirling() -> None:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--chances", action="store_true")
+    parser.add_argument("--instances", type=int, default=3)
+    parser.add_argument("--trajectories", type=int, default=200)
+    parser.add_argument("--threads", type=int, default=1)
+    options = parser.parse_args()
     print(LABEL)
-    twirling()
-    speed()
+    if options.chances:
+        chances(options.instances, options.trajectories, options.threads)
+    else:
+        twirling()
+        speed(options.wide)

@@ -2,6 +2,7 @@
 
     python benchmarks/bench_workbench.py --speed                 # 100,000 × 50
     python benchmarks/bench_workbench.py --tables FOLDER         # 5 rounds of 20 on labelled tables
+    python benchmarks/bench_workbench.py --second FOLDER         # a second export, alone and after the first
     python benchmarks/bench_workbench.py --memory                # 500 rounds
 
 The application is asked as a browser asks it, and chooses in a process of its own.
@@ -52,7 +53,14 @@ class Workbench:
         self.done()
         page = self.client.get("/table?name=pool.parquet").text
         usual = page.partition('name="usual-m" value="')[2].partition('"')[0]
-        form = {"table": "pool.parquet", "against": "file:normal.parquet", "k": rows, "m": usual, "usual-m": usual}
+        form = {
+            "table": "pool.parquet",
+            "against": "file",
+            "which": "normal.parquet",
+            "k": rows,
+            "m": usual,
+            "usual-m": usual,
+        }
         self.post("/choose", **form)
         self.done()
 
@@ -142,6 +150,33 @@ def tables(folder: Path, only: list[str]) -> None:
     print(f"all: {total} hits; {'other rows on ' + ', '.join(differing) if differing else 'the same rows everywhere'}")
 
 
+def second(folder: Path, only: list[str]) -> None:
+    """Hits of each round on one half of a pool: alone, and after the other half was reviewed in the same session."""
+    total = np.zeros((2, ROUNDS), dtype=int)
+    for name, _, (reference, pool, y) in table_cases(folder, range(1)):
+        if only and name not in only:
+            continue
+        half = len(pool) // 2
+        hits = [_hits(bs.ReviewSession(pool[half:], reference), y[half:])]
+        with tempfile.TemporaryDirectory() as place:
+            _hits(bs.ReviewSession(pool[:half], reference, folder=place), y[:half])
+            hits.append(_hits(bs.ReviewSession(pool[half:], reference, folder=place), y[half:]))
+        total += hits
+        print(f"{name:18s} alone {hits[0]}, taught {hits[1]} of {int(y[half:].sum())}", flush=True)
+    alone, taught = total.tolist()
+    print(f"all: alone {alone}, together {sum(alone)}; taught {taught}, together {sum(taught)}")
+
+
+def _hits(session: bs.ReviewSession, y: np.ndarray) -> list[int]:
+    """Hits of each round, answered by the labels."""
+    found = []
+    for _ in range(ROUNDS):
+        rows = [asked.row for asked in session.next_rows(ROWS)]
+        session.answer({row: bool(y[row]) for row in rows})
+        found.append(int(sum(y[row] for row in rows)))
+    return found
+
+
 def memory(rounds: int) -> None:
     """Resident memory of the server and of its worker over many rounds."""
     rng = np.random.default_rng(0)
@@ -167,9 +202,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--speed", action="store_true")
     parser.add_argument("--tables", type=Path)
+    parser.add_argument("--second", type=Path)
     parser.add_argument("--only", nargs="*", default=[], help="names of tables; all unless given")
     parser.add_argument("--memory", type=int, nargs="?", const=500)
     args = parser.parse_args()
+    if args.second:
+        second(args.second, args.only)
+        return
     need("starlette", "httpx2")
     if args.speed:
         speed()

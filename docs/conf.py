@@ -18,7 +18,7 @@ version = release = __version__
 copyright = "the biselect authors, Apache-2.0"
 html_title = "biselect"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "public_names"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "public_names", "targets"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -44,6 +44,7 @@ nitpick_ignore = [
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
     ("py:class", "biselect.simulate.other_mixers.Grover"),
     ("py:class", "biselect.simulate.other_mixers.Warm"),
+    ("py:class", "biselect.hardware.published.Published"),  # looked up for a noise model
 ]
 nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
 import shutil
@@ -20,7 +21,7 @@ import numpy as np
 import pyarrow as pa
 
 import biselect as bs
-from biselect.core.json_files import content_hash
+from biselect.core.json_files import content_hash, seal
 from biselect.data.readers import read_table
 from biselect.errors import BiselectError
 from biselect.reviews.rounds import rounds_summary
@@ -461,11 +462,55 @@ def compiled() -> dict[str, bytes]:
 
 
 def use_circuit(path: Path, index: int) -> None:
-    """The circuit and the plan of a run."""
+    """The circuit, the plan of a run, and some shots."""
     from biselect.hardware.execute.circuit_files import load_circuit
     from biselect.hardware.execute.manifest import plan
+    from biselect.hardware.execute.runner import take_shots
 
-    plan(load_circuit(path.parent), "sector", shots=10, repeats=1, seed=0)
+    circuit = load_circuit(path.parent)
+    plan(circuit, "sector", shots=10, repeats=1, seed=0)
+    take_shots(circuit, "sector", shots=10).samples(circuit.problem)
+
+
+def use_sealed_circuit(path: Path, index: int) -> None:
+    """The same after every hash was set right, as whoever changes a file can do."""
+    manifest = json.loads(compiled()["manifest.json"])
+    manifest["files"][path.name] = hashlib.sha256(path.read_bytes()).hexdigest()
+    if path.name == "target.json":
+        try:
+            manifest["target"]["hash"] = json.loads(path.read_bytes())["hash"]
+        except (ValueError, KeyError, TypeError, RecursionError):
+            pass  # a file without one
+    (path.parent / "manifest.json").write_text(json.dumps(seal(manifest)))
+    use_circuit(path, index)
+
+
+def damage_gates(data: bytes, rng: Random) -> bytes:
+    """A circuit with a gate left out, doubled, moved or turned."""
+    from qiskit import qpy
+
+    from biselect.hardware.circuits import qpy_bytes
+
+    (circuit,) = qpy.load(io.BytesIO(data))
+    steps = list(circuit.data)
+    for _ in range(rng.randint(1, 3)):
+        place, other = rng.randrange(len(steps)), rng.randrange(len(steps))
+        how = rng.randrange(5)
+        if how == 0:
+            del steps[place]
+        elif how == 1:
+            steps.insert(other, steps[place])
+        elif how == 2:
+            steps[place], steps[other] = steps[other], steps[place]
+        elif how == 3 and steps[place].clbits:
+            steps[place] = steps[place].replace(clbits=[rng.choice(circuit.clbits)])
+        elif steps[place].operation.params:
+            gate = steps[place].operation.to_mutable()
+            gate.params = [rng.choice([0.0, -1.0, 1e-3, 4.0, 1e300]) for _ in gate.params]
+            steps[place] = steps[place].replace(operation=gate)
+    changed = circuit.copy_empty_like()
+    changed.data = steps
+    return qpy_bytes(changed)
 
 
 @cache
@@ -672,6 +717,22 @@ def _targets() -> list[Target]:
             command=("run", "FOLDER", "--dry-run", "--on", "sector"),
             beside=compiled,
             weight=2,
+        ),
+        Target(
+            name="circuit's gates",
+            file="circuit.qpy",
+            seeds=lambda: [compiled()["circuit.qpy"]],
+            mutate=damage.either(damage.damage_bytes, damage_gates),
+            use=use_sealed_circuit,
+            beside=compiled,
+        ),
+        Target(
+            name="circuit's device",
+            file="target.json",
+            seeds=lambda: [compiled()["target.json"]],
+            mutate=sealed_or_not,
+            use=use_sealed_circuit,
+            beside=compiled,
         ),
         Target(
             name="run",

@@ -9,7 +9,7 @@ import pytest
 SCRIPTS = Path(__file__).parents[1] / "scripts"
 HEAVY = {  # to set up
     *("circuit", "run", "results of a run", "snapshot", "session", "checkpoint", "angles", "selection", "duckdb"),
-    *("cell", "results.json"),
+    *("cell", "results.json", "circuit's gates", "circuit's device"),
 }
 INPUTS = 15
 

@@ -44,17 +44,18 @@ NAMES = {
     "biselect.qaoa.penalty": "PenaltyX candidate_search",
     "biselect.simulate.wide": "BondLimitError WideSampler",
     "biselect.hardware": (
-        "Bundle Compiled PATHS Patch PlacedCircuit Placement QiskitPath YFramePath build_circuit choose_patch "
-        "choose_surrogate compile_circuit compile_problem decode_counts hardware_mask layout_of load_target "
-        "make_patch masked patch_objections place place_circuit qasm3_text qpy_bytes retained_mass to_qiskit"
+        "Bundle Compiled PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath build_circuit "
+        "choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts hardware_mask "
+        "layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit qasm3_text "
+        "qpy_bytes retained_mass to_qiskit"
     ),
     "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
     "biselect.hardware.execute": (
         "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
     ),
     "biselect.hardware.noise": (
-        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise mitigate noisy_chances noisy_shots "
-        "register_mass register_shots"
+        "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in mitigate noisy_chances "
+        "noisy_shots register_mass register_shots"
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",

@@ -63,7 +63,7 @@ class Browser:
         answer = self.get("/table?name=pool.csv")
         if answer.status_code == 303:
             self.done(answer)
-        form = {"table": "pool.csv", "against": "file:normal.csv", "k": k, "m": 3, "who": "Ana", **more}
+        form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": k, "m": 3, "who": "Ana", **more}
         return self.done(self.post("/choose", form))
 
 

@@ -5,8 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from biselect.reviews.session_file import SessionFile
+
 pytestmark = pytest.mark.browser
 
+SLOW_ANSWERS = """{ const quick = window.fetch; let first = true;
+    window.fetch = async (address, ...more) => {
+        const wait = address === "/answer" && first ? 300 : 0;
+        first = first && !wait;
+        await new Promise((done) => setTimeout(done, wait));
+        return quick(address, ...more); }; } 0"""
 AXE = "axe.run().then((all) => all.violations.map(({impact, id, nodes}) => [impact, id, nodes[0].html]))"
 
 
@@ -68,7 +76,8 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     assert barriers(tab) == [] and tab.complaints() == []
     tab.click(FIRST_CLICK[table])
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
-    assert NORMAL[table] in tab.run("document.querySelector('[name=against]:checked').value")
+    assert tab.run("document.querySelector('[name=against]:checked').value") == "file"
+    assert tab.run("document.getElementById('which').value") == NORMAL[table]
     gain = "document.getElementById('gain-k').textContent"
     assert tab.wait_for(f"{gain}.startsWith('One more row would add') && {gain}")
     assert barriers(tab) == [] and fits(tab)
@@ -91,6 +100,7 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     tab.wait_for("document.getElementById('counts').textContent.startsWith('5 of 6')")
     tab.press("u")
     tab.wait_for("document.getElementById('counts').textContent.startsWith('4 of 6')")
+    assert tab.run("document.getElementById('said').textContent").endswith("is open again.")
     tab.click("section:last-of-type li:last-of-type input[value='fine']")
     tab.wait_for("document.getElementById('counts').textContent.startsWith('5 of 6')")
     before = tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)")
@@ -98,8 +108,26 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     assert tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)") == before
     assert "ask <b>Ben</b>" in tab.run("[...document.querySelectorAll('.note input')].map((field) => field.value)")
 
+    tab.run("document.querySelector('li:not([class]) .note input, li[class=\"\"] .note input').focus(); 0")
+    tab.type("a note without an answer")
+    tab.click("#next")
+    said = "document.getElementById('said').textContent"
+    assert "A note is kept with an answer" in tab.wait_for(said) and tab.run("location.pathname") == "/review"
+    tab.run("window.real = window.fetch; window.fetch = () => Promise.reject(new Error()); 0")  # the server has gone
+    tab.press("1")
+    assert "does not answer" in tab.wait_for("!document.getElementById('lost').hidden && document.body.innerText")
+    assert tab.run("document.querySelectorAll('li.fine').length") == before.count("fine")
+    tab.press("k")
+    tab.run("window.fetch = window.real; 0")
+    tab.run(SLOW_ANSWERS)
+    for key in "21":  # two answers about one row, the first of them slower, and on at once
+        tab.press(key)
+        tab.press("k")
     tab.click("#next")
     tab.wait_for("document.querySelector('h1').textContent.startsWith('Round 2')")
+    file = SessionFile(tmp_path)
+    assert [*file.standing(0).latest().values()][-1].verdict == "fine"
+    assert "a note without an answer" in {answer.note for answer in file.standing(0).latest().values()}
     assert tab.run("document.querySelectorAll('table.found tbody tr').length") == 1
     at_phone_width(tab)
     assert barriers(tab) == [] and fits(tab)
@@ -127,3 +155,23 @@ def test_a_dropped_file_is_brought_in_and_looked_at(tab, address, tmp_path):
     assert (tmp_path / "paybments.csv").read_text().startswith("id,amount,shop")
     roles = tab.run("[...document.querySelectorAll('[name^=role]')].map((role) => role.value)")
     assert roles == ["id", "number", "category"] and barriers(tab) == []
+
+
+def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, address, tmp_path):
+    lines = [f"{i // 2},2026-03-{1 + i // 12:02d} {i % 24:02d}:05,{i * 37 % 101},{i * 53 % 97}" for i in range(120)]
+    (tmp_path / "day.csv").write_text("id,paid at,a,b\n" + "\n".join(lines) + "\n")
+    tab.open(address)
+    tab.click("a[href='/table?name=day.csv']")
+    tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
+    choose = """{ const set = (name, value) => { const field = document.querySelector(`[name="${name}"]`);
+        if (field.type === "checkbox") field.checked = value; else field.value = value;
+        field.dispatchEvent(new Event("change", {bubbles: true})); };
+        set("role-0", "id"); set("role-3", "category"); set("part-1-hour", true); } 0"""
+    tab.run(choose)
+    tab.click("#setup button:not([type])")
+    assert "ids must be unique" in tab.wait_for("document.querySelector('.verdict.warn')?.textContent")
+    tab.click("a.button")
+    tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
+    roles = "[...document.querySelectorAll('[name^=role]')].map((role) => role.value)"
+    assert tab.run(roles) == ["id", "time", "number", "category"]
+    assert tab.run("document.querySelector('[name=part-1-hour]').checked") and barriers(tab) == []

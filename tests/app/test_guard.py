@@ -9,7 +9,8 @@ from biselect.reviews.session_file import FILE
 
 HOME = "http://127.0.0.1:8123"
 PAGES = ["/", "/table?name=pool.csv", "/working", "/job", "/review", "/standing", "/new?name=pool.csv", "/exported"]
-DEEDS = ["/files?name=x.csv", "/demo", "/preview", "/choose", "/stop", "/answer", "/undo", "/next", "/turn", "/export"]
+DEEDS = ["/files?name=x.csv", "/demo", "/preview", "/choose", "/stop", "/answer", "/undo", "/next", "/back", "/turn"]
+DEEDS += ["/export"]
 
 
 def listing(folder):
@@ -84,8 +85,9 @@ def test_odd_requests_change_nothing(browser, tmp_path, requests):
     rng = random.Random(0)
     odd = ["", "0", "-1", "1e9", "9" * 400, "../../etc/passwd", "pool.csv\0", "file:../x", "<script>", "%00", "é\ud800"]
     odd += ["pool.csv::select 1", "/etc/passwd", "..", "last", "earlier", "not fine'; DROP TABLE answers; --", "{}"]
-    names = "table name against until k m row choice verdict note who when seen count role-0 usual-m".split()
-    deeds = [deed.partition("?")[0] for deed in DEEDS if not deed.startswith(("/demo", "/stop", "/export"))]
+    names = "table name against until k m row choice verdict note who when seen count role-0 usual-m which".split()
+    names += ["duplicates", "part-0-hour"]
+    deeds = [deed.partition("?")[0] for deed in DEEDS if not deed.startswith(("/demo", "/stop", "/back", "/export"))]
     for number in range(requests):
         fields = {name: rng.choice(odd) for name in rng.sample(names, rng.randrange(6))}
         fields = {name: value.encode("utf-8", "replace").decode() for name, value in fields.items()}

@@ -3,8 +3,12 @@
 import csv
 import io
 import json
+import sqlite3
+import threading
+import time
 
 import biselect as bs
+from biselect.app.worker import Job
 from biselect.reviews.session_file import SessionFile
 
 HOSTILE = '"><script>alert(1)</script>'
@@ -34,7 +38,7 @@ def test_the_whole_way(browser, tmp_path):
     assert browser.until_done()["then"] == "/table?name=pool.csv"
     page = browser.get("/table?name=pool.csv").text
     assert "200 rows, 7 columns." in page and page.count("<option selected>number") == 6
-    form = {"table": "pool.csv", "against": "file:normal.csv", "k": "6", "m": "3"}
+    form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": "6", "m": "3"}
     told = browser.post("/preview", form).json()
     assert told["row"]["adds"] > 0 and told["column"]["kind"] == "about"
     browser.done(browser.post("/choose", {**form, "role-6": "leave out", "who": "Ana", "when": HOSTILE}))
@@ -46,8 +50,9 @@ def test_the_whole_way(browser, tmp_path):
     assert len(told["answers"]) == 6 and told["hits"] >= 3 and told["line"].endswith("6 reviewed rows were not fine.")
     page = browser.get("/review").text
     assert "<script>alert" not in page and "hit rate" in page
-    browser.post("/undo", {"choice": "0"})
+    told = browser.post("/undo", {"choice": "0"}).json()
     assert len(present(tmp_path).latest()) == 5
+    assert told["back"] == {"name": present(tmp_path).rounds[-1].rows[-1].name, "verdict": ""}
     browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
     assert len(present(tmp_path).rounds) == 2 and "Round 2: 4 rows" in browser.get("/review").text
     browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))  # a window that is behind
@@ -83,9 +88,17 @@ def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, 
     assert "Most clearly c5" in page and "the last export, without what was not fine" in page
     browser.done(browser.post("/turn", {"table": "tuesday.csv", "against": "last", "k": "3"}))
     record = SessionFile(tmp_path).choices()[1]
-    assert (record["pool"], record["reference"]) == ("tuesday.csv", "usual-rows-of-pool.csv.parquet")
+    assert record["pool"] == "tuesday.csv" and record["reference"].startswith("usual-rows-of-pool.csv-")
     page = browser.get("/review").text
     assert "Round 1: 3 rows of tuesday.csv" in page and "Earlier tables of this review" in page
+    assert "What was answered about 6 rows of earlier tables counts here." in page
+    page = browser.get("/").text
+    assert "usual-rows-of" not in page and "Go on with pool.csv" not in page and "Go back to its review" in page
+    assert browser.post("/back", {"choice": "2"}).status_code == 400
+    assert browser.post("/back", {"choice": "0"}).headers["location"] == "/review"
+    assert "Round 1: 6 rows of pool.csv" in browser.get("/review").text
+    browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
+    assert [round_.number for round_ in SessionFile(tmp_path).standing(0).rounds] == [1, 3]
 
 
 def test_two_windows_see_each_other_s_ticks(browser, tmp_path):
@@ -135,3 +148,51 @@ def test_a_folder_of_parquet_files_split_in_time(browser, tmp_path):
     assert browser.post("/preview", {**form, "until": "nonsense"}).status_code == 400
     browser.done(browser.post("/export"))
     assert (tmp_path / "export" / "report" / "report.html").exists()
+
+
+def test_a_job_under_way_can_be_found_from_every_page(browser, bench):
+    job = Job(number=1, name="choose")
+    bench[1].worker.job = job
+    assert 'href="/working"' in browser.get("/").text
+    answer = browser.get("/table?name=pool.csv", headers={"Accept": "text/html"})
+    assert answer.status_code == 409 and 'href="/working"' in answer.text
+    job.finished = True
+    assert 'href="/working"' not in browser.get("/").text
+
+
+def test_nobody_waits_for_a_request_that_waits(browser, tmp_path):
+    browser.begin()
+    done = []
+    with sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None, check_same_thread=False) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        row = present(tmp_path).rounds[-1].rows[0].row
+        tick = {"row": row, "choice": "0", "verdict": "fine"}
+        waiting = threading.Thread(target=lambda: done.append(browser.post("/answer", tick).status_code))
+        waiting.start()
+        time.sleep(0.2)
+        assert browser.get("/").status_code == 200 and done == []
+        writer.execute("ROLLBACK")
+        waiting.join()
+    writer.close()
+    assert done == [200]
+
+
+def test_hours_of_dates_take_part_where_they_are_asked_for(browser, tmp_path):
+    import pandas as pd
+
+    for name in ("normal", "pool"):
+        table = pd.read_csv(tmp_path / f"{name}.csv")
+        table["paid"] = pd.date_range("2026-03-02", periods=len(table), freq="67min").strftime("%Y-%m-%d %H:%M")
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+    browser.begin(**{"part-7-hour": "on", "role-1": "leave out"})
+    assert SessionFile(tmp_path).choices()[0]["roles"]["dates"] == ["paid:hour"]
+
+
+def test_of_rows_that_repeat_an_id_one_can_be_kept(browser, tmp_path):
+    lines = (tmp_path / "pool.csv").read_text().splitlines()
+    (tmp_path / "pool.csv").write_text("\n".join([*lines, "p3,9,9,9,9,9,9"]) + "\n")
+    browser.begin(duplicates="last")
+    record = SessionFile(tmp_path).choices()[0]
+    assert record["roles"] == {"id_column": "id", "duplicates": "last"} and record["sizes"]["pool"] == 200
+    assert "keep the last of each" in browser.get("/table?name=pool.csv").text
+    assert browser.post("/choose", {"table": "pool.csv", "against": "last", "duplicates": "x"}).status_code == 400

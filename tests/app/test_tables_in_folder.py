@@ -38,11 +38,12 @@ def bring(folder, name, *parts):
 
 
 def test_a_file_never_replaces_another(tmp_path):
+    assert bring(tmp_path, "next.csv", b"a,b\n1,2\n") == "next (2).csv"  # the rows to fill in have that name
     assert [bring(tmp_path, "a.csv", b"x\n", b"1\n") for _ in range(3)] == ["a.csv", "a (2).csv", "a (3).csv"]
     assert (tmp_path / "a.csv").read_bytes() == b"x\n1\n"
     with pytest.raises(InputError, match="empty"):
         bring(tmp_path, "b.csv")
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["a (2).csv", "a (3).csv", "a.csv"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a (2).csv", "a (3).csv", "a.csv", "next (2).csv"]
 
 
 def test_only_tables_of_the_folder_are_listed(tmp_path):

@@ -1,12 +1,14 @@
 """A real process beside the server: jobs, progress, a stop, and whatever else may end it."""
 
+import io
 import time
+from types import SimpleNamespace
 
 import pytest
 
 pytest.importorskip("starlette", reason="needs the app extra")
 
-from biselect.app.worker import BusyError, Worker
+from biselect.app.worker import BusyError, Job, Worker
 from biselect.errors import BiselectError
 
 
@@ -29,7 +31,7 @@ def test_jobs_are_done_stopped_and_begun_again(tmp_path):
         with pytest.raises(BiselectError, match="begin one with tables"):
             worker.result("export", {}, patience=60)
         first = worker._process
-        setup = {"table": "a.csv", "reference": "a.csv", "until": "", "roles": {}}
+        setup = {"table": "a.csv", "reference": "a.csv", "until": "", "roles": {}, "parts": {}, "kept": ""}
         with pytest.raises(BusyError, match="longer than"):
             worker.result("preview", {"setup": setup, "k": 1, "m": 1}, patience=0)  # it is stopped
         assert first.wait(10) != 0 and worker._process is None
@@ -42,3 +44,13 @@ def test_jobs_are_done_stopped_and_begun_again(tmp_path):
         assert job.finished and job.error == "stopped"
     finally:
         worker.stop()
+
+
+def test_half_a_line_of_a_killed_process_ends_its_job(tmp_path):
+    worker = Worker(tmp_path)
+    worker.job = job = Job(number=1, name="inspect")
+    worker._process = SimpleNamespace(
+        stdout=io.StringIO('{"step": "Reading", "done": null}\n{"numb'), stdin=io.StringIO(), wait=lambda: None
+    )
+    worker._listen(worker._process)
+    assert job.finished and "has ended" in job.error and job.step == "Reading"

@@ -32,7 +32,7 @@ def test_it_runs_and_says_what_the_shots_are(run, compiled, tmp_path):
     assert done.code == 0
     assert "exact simulation, not hardware" in done.out and "exact-budget mass" in done.out
     assert "Band-1 repair, apart" in done.out
-    assert "repeat 2 of 2: 50 shots" in done.err
+    assert "repeat 2: 50 shots" in done.err
     again = run("run", tmp_path / "r", "--json")
     assert again.code == 0 and "2 of 2 repeats are there already" in again.err
     assert again.out == (tmp_path / "r" / "analysis.json").read_text()
@@ -105,8 +105,8 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
     )
     assert shown.code == 0 and "nothing was submitted" in shown.out and "10 × 4096 shots" in shown.out
     assert "warning: the circuit was compiled for 'iqm-54', not for ibm_boston" in shown.err
-    found = json.loads(run("run", compiled, "--on", "noisy:iqm-54", "--dry-run", "--json").out)
-    assert found["kind"] == "noise model, not hardware" and found["shots"] == 4096
+    found = json.loads(run("run", compiled, "--on", "aer", "--dry-run", "--json").out)
+    assert found["kind"] == "exact simulation, not hardware" and found["shots"] == 4096
     assert sorted(compiled.iterdir()) == before
 
 
@@ -115,6 +115,7 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
     [
         ("noisy:Nope", "Nope"),
         ("noisy:FakeBoston", "has no r on qubits"),
+        ("noisy:iqm-54", "error of cz"),
         ("local:FakeBoston", "has no r on qubits"),
         ("sector", "GiB are free"),
     ],

@@ -44,7 +44,7 @@ def every_string(n):
 @pytest.mark.parametrize("path", ["y-frame", "opt3-cz"])
 def test_a_compiled_ruled_circuit_is_that_of_the_simulator(path, tmp_path):
     angles = [0.4, 0.9, 0.7]
-    placed = place_circuit(RULED, "boston", depth=1, path=path, registers="paths")
+    placed = place_circuit(RULED, "boston", depth=1, schedule="bilinear", path=path, registers="paths")
     made = placed.compile(angles, compare=False)
     expected = np.abs(Ansatz.from_spec(placed.spec).dense_state(angles)) ** 2
     found = ideal_probabilities(made.compiled.circuit)

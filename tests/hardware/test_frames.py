@@ -1,5 +1,7 @@
 """Circuits for devices with RZZ or RXX alone: exact, one gate for each rotation, few steps."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -43,10 +45,19 @@ def applied(state, matrix, qubits):
     return np.moveaxis(moved, range(len(qubits)), qubits)
 
 
+def dicke_states(program):
+    """All basis states that the budgets allow."""
+    n = program.n_samples
+    every = product((0, 1), repeat=program.qubits)
+    return [bits for bits in every if (sum(bits[:n]), sum(bits[n:])) == (program.k, program.m)]
+
+
 def logical_chances(program):
     """Probabilities of the program by its definition, axis q logical qubit q."""
     state = np.zeros((2,) * program.qubits, dtype=complex)
-    state[program.bits] = 1
+    starts = [program.bits] if program.bits else dicke_states(program)
+    for bits in starts:
+        state[bits] = len(starts) ** -0.5
     for op in program.ops:
         axes = {"rz": "z", "rzz": "z", "xy": "xy"}[op.kind]
         for axis in axes:
@@ -77,7 +88,7 @@ def random_program(rng, most):
     scores = {"sample_scores": rng.normal(size=n), "feature_scores": rng.normal(size=d)}
     problem = SelectionProblem(coupling=rng.normal(size=(n, d)), k=k, m=m, **scores)
     schedule = rng.choice(["tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped"])
-    start = rng.choice(["random", "canonical", "chosen"])
+    start = rng.choice(["random", "canonical", "chosen", "dicke"])
     if start == "chosen":
         start = rng.permutation(n)[:k], rng.permutation(d)[:m]
     else:
@@ -139,6 +150,15 @@ def test_no_pulses_between_the_two_halves_of_a_mixer_edge_by_ms_gates():
     program = AnsatzSpec(problem, 1, "bilinear", "complete", "canonical").program([0.1, 0.2, 0.3])
     made = compile_circuit(program, "ionq-aria", range(6))
     assert made.circuit.count_ops()["x"] == 3 and "sx" not in made.circuit.count_ops()
+
+
+def test_a_dicke_start_costs_few_gates():
+    """W states take one gate for each further qubit at most, and no start does more than its known bits ask for."""
+    for n, k, most in ((5, 1, 7), (5, 4, 7), (4, 4, 0), (6, 3, 50)):
+        problem = SelectionProblem(coupling=np.ones((n, 1)), k=k, m=1)
+        program = AnsatzSpec(problem, 1, "bilinear", "path", "dicke").program([0.0, 0.0, 0.0])
+        made = compile_circuit(program, "quantinuum-h1", range(n + 1))
+        assert made.resources.two_qubit_gates <= most
 
 
 def test_bounded_rotations_without_cz_are_refused():

@@ -12,7 +12,7 @@ from qiskit_aer.noise import depolarizing_error, pauli_error, thermal_relaxation
 from biselect.errors import InputError
 from biselect.hardware import PATHS, compile_circuit
 from biselect.hardware.decode import Shots
-from biselect.hardware.noise import LABEL, NoisyShots, cut_noise, mitigate, noisy_shots, register_mass
+from biselect.hardware.noise import LABEL, NoisyShots, cut_noise, filled_in, mitigate, noisy_shots, register_mass
 from biselect.hardware.noise.courses import pauli_labels, twirled
 from biselect.hardware.noise.registers import distribution, read_out
 from biselect.hardware.noise.trajectories import noisy_table, without_inflation
@@ -103,7 +103,7 @@ def test_density_matrices_agree_with_the_step_by_step_one(small, path):
 
 def test_without_errors_nothing_changes(small):
     case = small.case(np.random.default_rng(1), 6, split=3, depth=2)
-    target = small.device("fractional", case.edges, 6)
+    target = noisy_device(small, case.edges, 6, gates=0.0, readout=0.0, t1=None)
     made = compiled(case, target)
     noisy = cut_noise(made, target)
     assert not noisy.errors
@@ -136,12 +136,65 @@ def test_readout_is_a_product_of_confusions():
     assert np.allclose(read_out(probabilities, confusion), misread(probabilities, confusion))
 
 
+def test_what_is_not_recorded_is_filled_in_only_by_a_rule_and_said(small):
+    case, target = drawn(small)
+    made, content = compiled(case, target), snapshot(target)
+    del content["hash"]
+    lost = content["gates"]["rx"]["error"]
+    worst, kept = max(lost[1:]), lost[2]
+    content["gates"]["rx"]["error"] = [None, *lost[1:]]
+    content["gates"]["cz"]["error"] = [None] * len(content["gates"]["cz"]["error"])
+    holed = from_snapshot(content)
+    with pytest.raises(InputError, match=r"error of cz \(3×\), error of rx \(1×\)"):
+        cut_noise(made, holed)
+    half = filled_in(holed, "worst")  # nothing is known of cz
+    with pytest.raises(InputError, match="error of cz") as refusal:
+        cut_noise(made, half)
+    assert "error of rx (" not in str(refusal.value)
+    whole = filled_in(half, {"cz": 0.01})
+    noisy = cut_noise(made, whole)
+    assert (whole["rx"][0,].error, whole["rx"][2,].error) == (worst, kept)
+    assert {entry.error for entry in whole["cz"].values()} == {0.01}
+    said = f"filled in: error of rx {worst:.3g} at 1 of 6; filled in: error of cz 0.01"
+    assert noisy.label == f"{LABEL}; {said}" and said in noisy_shots(made, whole, case.problem, 3).label
+    assert filled_in(target, "worst").description == target.description  # nothing was missing
+
+
+def test_waiting_needs_times(small):
+    case, target = drawn(small)
+    content = snapshot(target)
+    del content["hash"]
+    content["t2"] = [None, *content["t2"][1:]]
+    short, made = from_snapshot(content), compiled(case, target)
+    cut_noise(made, short)
+    with pytest.raises(InputError, match=r"T2 of a waiting qubit \(1×\)"):
+        cut_noise(made, short, idle=True)
+    assert "t2" in cut_noise(made, filled_in(short, "worst"), idle=True).label
+
+
+def test_gates_without_time_need_no_error(small):
+    case, target = drawn(small)
+    content = snapshot(target)
+    del content["hash"]
+    content["gates"]["rz"]["error"] = [None] * case.qubits
+    assert cut_noise(compiled(case, target), from_snapshot(content)).label == LABEL
+
+
+@pytest.mark.parametrize(
+    "by, why",
+    [("best", "not by 'best'"), ({"ecr": 0.1}, "has no ecr"), ({"cz": 2.0}, "neither"), ({"t1": None}, "finite")],
+)
+def test_fillings_that_make_no_sense_are_refused(small, by, why):
+    with pytest.raises(InputError, match=why):
+        filled_in(small.device("fractional", [(0, 1)], 2), by)
+
+
 def test_waiting_costs_mass_only_where_qubits_relax(small):
     case, target = drawn(small, seed=5)
     busy = register_mass(case.program, target, case.layout, angles=case.angles)
     waiting = register_mass(case.program, target, case.layout, angles=case.angles, idle=True)
     assert waiting.mass < busy.mass
-    lasting = noisy_device(small, case.edges, case.qubits, t1=None)
+    lasting = noisy_device(small, case.edges, case.qubits, t1=1e6)
     there = register_mass(case.program, lasting, case.layout, angles=case.angles, idle=True)
     assert there.mass == pytest.approx(
         register_mass(case.program, lasting, case.layout, angles=case.angles).mass, abs=SINGLE
@@ -237,6 +290,9 @@ def test_what_cannot_be_simulated_is_refused(small):
         cut_noise(made, target, bits=range(case.problem.n_samples))
     with pytest.raises(InputError, match="compile"):
         cut_noise(made, small.device("prx", case.edges, case.qubits))
+    blank = small.device("fractional", case.edges, case.qubits)
+    with pytest.raises(InputError, match=r"error of measure \(6×\).*filled_in"):
+        noisy_shots(made, blank, case.problem, 10)
     wide = small.case(np.random.default_rng(0), 16, split=14, depth=1)
     with pytest.raises(InputError, match="too wide"):
         register_mass(wide.program, small.device("fractional", wide.edges, 16), wide.layout, angles=wide.angles)

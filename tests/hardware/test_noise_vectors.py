@@ -167,5 +167,7 @@ def test_unknown_gates_and_wide_states_are_refused():
     empty = {"confusion": np.eye(2)[None], "reads": (0,)}
     with pytest.raises(InputError, match="do not know the gate ecr"):
         StagedCircuit(PlainCircuit(steps=(Step("ecr", (0, 1)),), **empty))
+    with pytest.raises(InputError, match=r"step 0, x, do not add up to 1"):
+        PlainCircuit(steps=(Step("x", (0,), (), (0.5, 0.1, 0.1, 0.1)),), **empty)
     with pytest.raises(InputError, match="too many for a state vector"):
         StagedCircuit(PlainCircuit(steps=tuple(Step("x", (q,)) for q in range(25)), **empty))

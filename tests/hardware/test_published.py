@@ -12,11 +12,12 @@ from biselect.cli.options import DEVICES, REGISTER_NAMES
 from biselect.errors import InputError
 from biselect.hardware import compile_problem
 from biselect.hardware.compiled_circuit import count_resources
+from biselect.hardware.noise import cut_noise
 from biselect.hardware.patches import REGISTERS, choose_patch
 from biselect.hardware.placement import place
-from biselect.hardware.published import ion_traps, named_devices, published, source
+from biselect.hardware.published import _tables, ion_traps, named_devices, published, source
 from biselect.hardware.targets import from_snapshot, load_target, snapshot
-from biselect.hardware.timing import start_times
+from biselect.hardware.timing import seconds_in_turn
 from biselect.qaoa.mixers import MIXERS
 
 
@@ -35,6 +36,12 @@ def test_every_figure_has_a_source_and_stands_in_the_target(name):
     taken = snapshot(target)
     assert snapshot(from_snapshot(json.loads(json.dumps(taken)))) == taken
     assert snapshot(load_target(target, fractional=False)) == taken  # there is no CZ to do with instead
+
+
+def test_no_source_is_without_a_figure():
+    used = {key for trap in ion_traps().values() for _, key in trap.figures.values()}
+    used |= {entry["source"] for entry in named_devices().values() if "source" in entry}
+    assert used == set(_tables()["sources"])
 
 
 def test_small_angles_err_less_where_the_law_is_published():
@@ -92,10 +99,21 @@ def test_gates_take_turns_where_the_device_runs_few_at_once():
     resources = count_resources(circuit, target)
     assert resources.gate_duration == pytest.approx(4 * pulse + 2 * pair)
     assert resources.duration == pytest.approx(4 * pulse + 2 * pair + readout)
-    starts, end = start_times(circuit, target, at_once=2)
-    assert end == pytest.approx(2 * pulse + pair + readout)
-    assert starts[8:10] == pytest.approx([2 * pulse, 2 * pulse])
+    assert seconds_in_turn(circuit, target, at_once=2) == pytest.approx(2 * pulse + pair + readout)
     assert count_resources(QuantumCircuit(20), load_target("quantinuum-h1")).duration == 0
     circuit = QuantumCircuit(20)
     circuit.r(0.1, 0.2, 0)
     assert count_resources(circuit, load_target("quantinuum-h1")).duration is None
+
+
+def test_noise_follows_the_angle_and_waiting_the_turns():
+    problem = SelectionProblem(coupling=np.random.default_rng(3).normal(size=(3, 3)), k=1, m=1)
+    made = compile_problem(problem, "quantinuum-h1", [0.2, 0.3, 0.4, 0.5], depth=2, compare=False)
+    trap = ion_traps()["quantinuum-h1"]
+    steps = [step for step in cut_noise(made.compiled, made.target).plain.steps if step.name == "rzz"]
+    errs = [sum(step.chances[1:]) if len(step.chances) == 16 else sum(step.chances) for step in steps]
+    wanted = [1.25 * trap.pair_error(step.angles[0]) for step in steps]  # a Pauli error from an average infidelity
+    assert errs == pytest.approx(wanted, rel=1e-6) and len(steps) > 5
+    slow = compile_problem(problem, "ionq-aria", [0.2, 0.3, 0.4, 0.5], depth=2, compare=False)
+    waiting = cut_noise(slow.compiled, slow.target, idle=True).plain
+    assert sum(step.name == "id" for step in waiting.steps) > 10

@@ -1,5 +1,6 @@
 import json
 import shlex
+from datetime import datetime
 
 import numpy as np
 import pandas as pd
@@ -8,7 +9,7 @@ import pytest
 
 import biselect as bs
 from biselect.errors import InputError
-from biselect.reviews.inspection import options_with, role_of
+from biselect.reviews.inspection import options_with, parts_of, role_of
 
 
 def frame(rows=120):
@@ -96,3 +97,16 @@ def test_other_roles_become_options():
         options_with(found, {"x": "id"})
     with pytest.raises(InputError, match="got 'y'"):
         options_with(found, {"id": "y"})
+
+
+def test_dates_can_be_shown_or_take_part_with_what_they_have():
+    import pyarrow as pa
+
+    hours = pa.array([datetime(2026, 3, 1 + i // 24, i % 24, 5) for i in range(40)])
+    days = pa.array([datetime(2026, 3, 1 + i % 9) for i in range(40)])
+    found = bs.inspect(pa.table({"paid": hours, "seen": days, "amount": [float(i * 7 % 13) for i in range(40)]}))
+    assert [parts_of(column) for column in found.columns] == [("hour", "weekday", "gap"), ("weekday", "gap"), ()]
+    told = options_with(found, {"seen": "show", "paid": "leave out"}, {"paid": ["hour", "gap"], "seen": []})
+    assert (told["show"], told["dates"]) == (["seen"], ["paid:hour,gap"]) and "exclude" not in told
+    with pytest.raises(InputError, match="'seen' has no hour"):
+        options_with(found, {}, {"seen": ["hour"]})

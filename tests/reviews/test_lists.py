@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from biselect.reviews.lists import learned_scores, log_ranks, overall_scores
-from biselect.reviews.policy import OVERALL, Reviewed
 
 
 def test_log_ranks_are_of_ranks_alone():
@@ -24,8 +23,8 @@ def test_the_learner_ranks_rows_like_the_hits_above_rows_like_the_misses():
     reference, pool = rng.normal(size=(300, 4)), rng.normal(size=(100, 4))
     pool[:20, 0] += 6
     pool[20:40, 1] += 6
-    history = [Reviewed(row=row, hit=row < 20, source=OVERALL) for row in (0, 1, 2, 20, 21, 22)]
+    answered = np.array([0, 1, 2, 20, 21, 22])
     flat = np.zeros(100)
-    scores = learned_scores(history, reference, pool, [flat], flat, seed=0)
+    scores = learned_scores(pool[answered], answered < 20, reference, pool, [flat], flat, seed=0)
     assert scores[3:20].min() > scores[23:40].max()
-    assert (scores == learned_scores(history, reference, pool, [flat], flat, seed=0)).all()
+    assert (scores == learned_scores(pool[answered], answered < 20, reference, pool, [flat], flat, seed=0)).all()

@@ -5,7 +5,7 @@ import pytest
 import biselect as bs
 from biselect.data.readers import read_table
 from biselect.errors import InputError
-from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
+from biselect.reviews.new_export import drift_from_reference, go_on, turn_to, usual_rows
 
 
 def export(folder, name, seed, shift=0.0, rows=80):
@@ -36,7 +36,8 @@ def test_yesterday_without_what_was_not_fine_becomes_the_reference(monday, tmp_p
     rows = monday.next_rows(3)
     monday.answer(dict(zip([row.row for row in rows], ["not fine", "unsure", "fine"], strict=True)))
     place = usual_rows(monday)
-    assert place == tmp_path / "usual-rows-of-monday.csv.parquet" and read_table(place).num_rows == 78
+    assert place.parent == tmp_path and place.name.startswith("usual-rows-of-monday.csv-")
+    assert read_table(place).num_rows == 78 and usual_rows(monday) == place
     tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), place)
     assert tuesday.choice == 1 and tuesday.record["reference"] == place.name
     assert tuesday.record["roles"] == monday.record["roles"] and tuesday.next_rows(2)[0].name.startswith("tuesday")
@@ -44,10 +45,42 @@ def test_yesterday_without_what_was_not_fine_becomes_the_reference(monday, tmp_p
     again = bs.ReviewSession.open(tmp_path)
     assert again.choice == 1 and again.next_rows(2) == tuesday.next_rows(2)
     assert len(monday.history) == 2  # the earlier answers stay
+    monday.answer({rows[2].row: "unsure"})
+    assert usual_rows(monday) != place and bs.ReviewSession.open(tmp_path).choice == 1  # and so does their reference
 
 
 def test_the_same_reference_stays_unless_another_is_given(monday, tmp_path):
     assert turn_to(monday, export(tmp_path, "tuesday", 3)).record["reference"] == "normal.csv"
+
+
+def test_the_budgets_asked_for_stay_unless_others_are_given(monday, tmp_path):
+    assert turn_to(monday, tmp_path / "monday.csv").choice == 0  # the same table and options: nothing new
+    tuesday = turn_to(monday, export(tmp_path, "tuesday", 3), m=3, seed=5)
+    assert {name: tuesday.record["options"][name] for name in ("k", "m", "seed")} == {"k": 4, "m": 3, "seed": 5}
+    with pytest.raises(InputError, match="both name the reference"):
+        turn_to(monday, tmp_path / "tuesday.csv", tmp_path / "normal.csv", from_last=True)
+
+
+def test_a_folder_is_begun_gone_on_with_and_turned_to_a_new_export(tmp_path):
+    normal, first, second = (export(tmp_path, name, seed) for seed, name in enumerate(("normal", "one", "two")))
+    told = []
+    given = {"options": {"k": 4, "m": 2, "kinds": 1, "seed": None}, "tell_drift": told.append}
+    begun = go_on(tmp_path, first, normal, id_column="id", **given)
+    assert go_on(tmp_path).choice == begun.choice == 0 and told == []
+    turned = go_on(tmp_path, second, from_last=True, tell_drift=told.append)
+    assert turned.record["reference"].startswith("usual-rows-of-one.csv-")
+    assert ["verdict" in drift for drift in told] == [True]
+    for wrong in ({"reference": normal}, {"id_column": "id"}, {"from_last": True}, {"options": {"m": 2}}):
+        with pytest.raises(InputError, match="go with the table"):
+            go_on(tmp_path, **wrong)
+    with pytest.raises(InputError, match="leave out what is said about columns"):
+        go_on(tmp_path, second, from_last=True, id_column="id")
+
+
+def test_a_table_that_was_written_over_is_named(monday, tmp_path):
+    export(tmp_path, "monday", 9)
+    with pytest.raises(InputError, match=r"monday.csv or normal.csv is not as when rows were chosen"):
+        bs.ReviewSession.open(tmp_path)
 
 
 def test_a_split_in_time_is_made_again(tmp_path):

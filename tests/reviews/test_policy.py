@@ -28,6 +28,7 @@ def test_a_hit_keeps_its_list_and_a_miss_passes_the_turn():
 
 def test_the_learner_joins_once_both_answers_were_given():
     assert next_source(answers(("one", True), ("one", False)), KINDS) == LEARNER
+    assert next_source([], KINDS, [True, False]) == LEARNER and next_source([], KINDS, [True]) == "one"
     assert next_source(answers(("one", True), ("one", True)), KINDS) == "one"
 
 

@@ -46,14 +46,31 @@ def test_a_round_can_be_filled_in_and_given_back(session, tmp_path):
     rows = rows_of(rounds_summary(session.file))
     assert [row["verdict"] for row in rows] == ["fine", "not fine", "", "unsure"]
     assert (rows[1]["note"], rows[1]["who"], rows[1]["when"]) == ("why", "Ana", "Monday")
-    (tmp_path / "bad.csv").write_text("sample,answer\nnobody,1\n")
+    (tmp_path / "bad.csv").write_text("sample,answer\n'=50,1\nnobody,1\n")
     with pytest.raises(InputError, match="no row 'nobody'"):
         take_answers(session, tmp_path / "bad.csv")
+    assert len(session.standing.latest()) == 3  # refused as a whole
+
+
+def test_rows_to_fill_in_come_with_what_is_known_of_them():
+    rng = np.random.default_rng(0)
+    pool = pd.DataFrame(rng.normal(size=(30, 3)), columns=[*"abc"]).assign(number=[f"B{i}" for i in range(30)])
+    session = bs.ReviewSession(pool, pool[[*"abc"]], show=["number"], kinds=1)
+    [row] = session.next_rows(1)
+    session.answer({row.row: "fine"})
+    summary = rounds_summary(session.file)
+    for text in (next_csv(rows_of(summary)), answers_csv(summary)):
+        [line] = csv.DictReader(io.StringIO(text))
+        assert line["shown"] == f"number: B{row.row}" and "reference rows" in line["reasons"]
 
 
 def test_the_export_holds_every_answer_and_names_stay_text(session, tmp_path):
     session.answer({HOSTILE: "not fine", "=1": "unsure"}, note=HOSTILE)
-    written = {path.name for path in export(session, tmp_path / "out", k=3, progress=False)}
+    standing = session.standing
+    session.file.add_round(
+        0, [], count=5, after=standing.last, known=standing.rounds
+    )  # as where all rows were asked for
+    written = {path.name for path in export(session, tmp_path / "out", progress=False)}
     assert {"answers.csv", "rounds.html", "choices.txt", "report.html", "proof.json"} <= written
     lines = list(csv.DictReader((tmp_path / "out" / "answers.csv").open()))
     assert [(line["sample"], line["answer"]) for line in lines] == [(HOSTILE, "not fine"), ("'=1", "unsure")]

@@ -85,7 +85,7 @@ def test_memory_and_file_choose_alike(folder, session):
 
 
 def test_a_session_belongs_to_its_tables(folder, tmp_path):
-    with pytest.raises(InputError, match="not as they were"):
+    with pytest.raises(InputError, match="not as when rows were chosen"):
         bs.ReviewSession.open(folder, *tables(seed=1))
     with pytest.raises(InputError, match="give it again"):
         bs.ReviewSession.open(folder)

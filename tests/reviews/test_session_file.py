@@ -32,7 +32,7 @@ def test_what_was_written_is_read_back(tmp_path):
     assert stored.name == "overall" and stored.scores.tolist() == [0, 1, 2, 3]
     [round_] = file.standing(0).rounds
     assert round_.rows == tuple(asked(2, 0)) and (round_.number, round_.after, round_.count) == (1, 0, 2)
-    file.add_answers(0, {2: "not fine"}, note="\ud800 half", who="Ana", when="noon")
+    file.add_answers(0, {2: ("not fine", "\ud800 half")}, who="Ana", when="noon")
     [answer] = file.standing(0).answers
     assert (answer.row, answer.verdict, answer.who, answer.when) == (2, "not fine", "Ana", "noon")
     assert answer.note.endswith(" half")
@@ -42,7 +42,7 @@ def test_what_was_written_is_read_back(tmp_path):
 def test_a_round_chosen_from_old_answers_is_not_taken():
     file = begun()
     known = file.standing(0).rounds
-    file.add_answers(0, {2: "fine"})
+    file.add_answers(0, {2: ("fine", None)})
     assert not file.add_round(0, asked(1), count=1, after=0, known=known)
     assert file.add_round(0, asked(1), count=1, after=1, known=known)
     assert not file.add_round(0, asked(3), count=1, after=1, known=known)  # another round came first
@@ -59,9 +59,9 @@ def test_a_round_that_nobody_answered_is_replaced():
 def test_only_rows_that_were_asked_for_or_brought_get_answers():
     file = begun()
     with pytest.raises(InputError, match="not asked for"):
-        file.add_answers(0, {2: "fine", 3: "fine"})
+        file.add_answers(0, {2: ("fine", None), 3: ("fine", None)})
     assert file.standing(0).answers == ()  # all or nothing
-    file.add_answers(0, {3: "fine"}, brought={3: asked(3)[0]})
+    file.add_answers(0, {3: ("fine", None)}, brought={3: asked(3)[0]})
     assert [row.row for row in file.standing(0).rounds[0].rows] == [2, 0, 3]
 
 
@@ -76,9 +76,17 @@ def test_undo_goes_back_step_by_step(steps):
             assert (back is None) == (not stack)
             stack = stack[:-1]
         else:
-            file.add_answers(0, dict([step]))
+            file.add_answers(0, {step[0]: (step[1], None)})
             stack.append(step)
         assert {row: answer.verdict for row, answer in file.standing(0).latest().items()} == dict(stack)
+
+
+def test_reading_waits_for_no_writer(tmp_path):
+    begun(tmp_path)
+    with sqlite3.connect(tmp_path / FILE, isolation_level=None) as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert SessionFile(tmp_path).choices()
+    writer.close()
 
 
 def test_files_of_others_are_refused(tmp_path):
@@ -104,7 +112,7 @@ def test_files_of_others_are_refused(tmp_path):
 )
 def test_damage_is_told(tmp_path, damage):
     file = begun(tmp_path)
-    file.add_answers(0, {2: "fine"})
+    file.add_answers(0, {2: ("fine", None)})
     with sqlite3.connect(file.path) as database:
         database.execute(damage)
     database.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 import threading
@@ -22,11 +23,12 @@ from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress
 from biselect.reviews import Inspection, ReviewSession, inspect
 from biselect.reviews.budget_preview import BudgetPreview
-from biselect.reviews.inspection import REFERENCE, options_with, role_of
+from biselect.reviews.inspection import DATE_ROLES, REFERENCE, ROLES, options_with, parts_of, role_of
 from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
 from biselect.reviews.rounds import export
 
 EXPORT = "export"  # folder within the session's
+_OPTION = re.compile(r"(?<!')\b[a-z_]+=")  # of ours: not in the quoted name of a column
 LAST = "the last export"  # in place of a file: what was reviewed before, without what was not fine
 
 
@@ -60,10 +62,14 @@ class Jobs:
         found = self._inspection(table)
         options = found.options
         content = found.to_dict()
-        for told, column in zip(content["columns"], found.columns, strict=True):
-            told["given"] = role_of(column, options)
+        for known, column in zip(content["columns"], found.columns, strict=True):
+            known["given"], known["parts"] = role_of(column, options), parts_of(column)
+            known["roles"] = DATE_ROLES if known["parts"] else ROLES
         content["remarks"] = [said for remark in content["remarks"] if (said := _without_options(remark))]
-        return {name: content[name] for name in ("rows", "form", "columns", "remarks", "options")}
+        return {
+            name: content[name]
+            for name in ("rows", "form", "columns", "remarks", "options", "id_column", "repeated_ids")
+        }
 
     def preview(self, setup: dict[str, Any], k: int, m: int) -> dict[str, Any]:
         """What one more row or column would add to these budgets."""
@@ -90,14 +96,10 @@ class Jobs:
 
     def turn(self, table: str, reference: str, k: int, who: str, when: str) -> dict[str, Any]:
         """Go on with a new export: with the reference in use, with the last export, or with another file."""
-        last = self._opened()
-        given: Any = None
-        if reference == LAST:
-            with self.step("Writing the new reference"):
-                given = usual_rows(last)
-        elif reference:
-            given = self._path(reference)
-        return self._first_round(turn_to(last, self._path(table), given, who=who, when=when, progress=self.step), k)
+        from_last = reference == LAST
+        given = self._path(reference) if reference and not from_last else None
+        told: dict[str, Any] = {"who": who, "when": when, "progress": self.step}
+        return self._first_round(turn_to(self._opened(), self._path(table), given, from_last=from_last, **told), k)
 
     def next(self, choice: int, seen: int, count: int) -> dict[str, Any]:
         """The next round, unless somebody else asked for it meanwhile."""
@@ -137,7 +139,12 @@ class Jobs:
     def _tables(self, setup: dict[str, Any]) -> dict[str, Any]:
         """Pool, reference and roles as the library takes them."""
         found = self._inspection(setup["table"])
-        roles = options_with(found, setup["roles"])
+        wanted = setup["roles"]
+        if setup["kept"] and found.found.id_column is not None:
+            wanted = {found.found.id_column: "id", **wanted}
+        roles = options_with(found, wanted, setup["parts"])
+        if setup["kept"]:
+            roles["duplicates"] = setup["kept"]
         roles = {name: value for name, value in roles.items() if name not in ("k", "m")}
         given: dict[str, Any] = {"pool": self._path(setup["table"]), **roles}
         if setup["until"]:
@@ -158,8 +165,10 @@ def _without_options(remark: str) -> str:
 
     >>> _without_options("'day' orders the rows. To let its hour take part: dates=['day:hour'].")
     "'day' orders the rows."
+    >>> _without_options("'minutes=1': digits that begin with 0.")
+    "'minutes=1': digits that begin with 0."
     """
-    kept = [one for one in remark.split(". ") if "=" not in one and REFERENCE not in one]
+    kept = [one for one in remark.split(". ") if not _OPTION.search(one) and REFERENCE not in one]
     return ". ".join(kept).rstrip(".") + "." * bool(kept)
 
 
@@ -185,7 +194,10 @@ def main() -> None:
     jobs = Jobs(Path(sys.argv[1]), tell)
     threading.Thread(target=listen, daemon=True).start()
     while True:
-        jobs.do(**json.loads(asked.get()))
+        wanted = asked.get()
+        while not asked.empty():  # whoever asks for more has given up what he asked for before
+            wanted = asked.get()
+        jobs.do(**json.loads(wanted))
 
 
 if __name__ == "__main__":

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import secrets
 import socket
+import threading
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 from urllib.parse import parse_qsl, quote
 
 from starlette.applications import Starlette
@@ -24,10 +25,12 @@ from biselect.app.pages import page
 from biselect.app.tables_in_folder import DEMO, bring_demo, named_table, tables_in, take_in
 from biselect.app.worker import BusyError, Job, Worker
 from biselect.errors import BiselectError, InputError
+from biselect.report.review_rounds import learnt
 from biselect.report.words import words_of
 from biselect.reviews.inspection import ROLES
+from biselect.reviews.new_export import USUAL
 from biselect.reviews.rounds import rounds_summary
-from biselect.reviews.session_file import FILE, GivenAnswer, SessionFile
+from biselect.reviews.session_file import NOT_FINE, GivenAnswer, SessionFile, is_begun
 
 ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30
@@ -41,6 +44,13 @@ MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the nam
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
 
 
+class Signed(TypedDict):
+    """Who answers, and when, as they were typed."""
+
+    who: str
+    when: str
+
+
 class Bench:
     """A folder, the process that does its jobs, and what was recognised in its tables."""
 
@@ -49,13 +59,11 @@ class Bench:
         self.worker = Worker(self.folder)
         self._inspected: dict[str, tuple[int, Any]] = {}
         self._drift: dict[str, tuple[int, Any]] = {}
+        self._lock = threading.Lock()
 
     def file(self) -> SessionFile | None:
         """The session, where one was begun."""
-        if not (self.folder / FILE).exists():
-            return None
-        found = SessionFile(self.folder)
-        return found if found.choices() else None
+        return SessionFile(self.folder) if is_begun(self.folder) else None
 
     def session(self) -> SessionFile:
         """The session, or an error."""
@@ -67,11 +75,12 @@ class Bench:
         """What a job found out about a table as it is now; None where that is not known."""
         changed = (self.folder / table).stat().st_mtime_ns
         done = self.worker.job
-        if done is not None and done.name == job and done.result is not None and done.given.get("table") == table:
-            kept[table] = (done.changed, done.result)
-            while len(kept) > KEPT:
-                del kept[next(iter(kept))]
-        when, found = kept.get(table, (None, None))
+        with self._lock:
+            if done is not None and done.name == job and done.result is not None and done.given.get("table") == table:
+                kept[table] = (done.changed, done.result)
+                while len(kept) > KEPT:
+                    del kept[next(iter(kept))]
+            when, found = kept.get(table, (None, None))
         return found if when == changed else None
 
     def find_out(self, job: str, table: str, then: str) -> Response:
@@ -80,15 +89,16 @@ class Bench:
         self.worker.start(job, {"table": table}, then=then, back="/", changed=changed)
         return RedirectResponse("/working", status_code=303)
 
-    async def start(self, request: Request) -> Response:
+    def start(self, request: Request) -> Response:
         """What is in the folder."""
-        file = self.file()
+        file, job = self.file(), self.worker.job
         return HTMLResponse(
             page(
                 "start",
                 "bench.title",
+                at_work=job is not None and not (job.finished or job.short),
                 folder=self.folder.name,
-                tables=tables_in(self.folder),
+                tables=[name for name in tables_in(self.folder) if not name.startswith(USUAL)],
                 begun=file is not None,
                 summary=None if file is None else _brief(file),
             )
@@ -99,12 +109,12 @@ class Bench:
         name = await take_in(self.folder, request.query_params.get("name", ""), request.stream())
         return JSONResponse({"name": name})
 
-    async def demo(self, request: Request) -> Response:
+    def demo(self, form: dict[str, str]) -> Response:
         """Take the demo's tables in."""
         bring_demo(self.folder)
         return RedirectResponse(f"/table?name={quote(next(iter(DEMO)))}", status_code=303)
 
-    async def table(self, request: Request) -> Response:
+    def table(self, request: Request) -> Response:
         """What was recognised in a table, and what it is to be compared with."""
         name = named_table(self.folder, request.query_params.get("name", ""))
         found = self.known(self._inspected, name, "inspect")
@@ -120,7 +130,6 @@ class Bench:
                 "bench.table",
                 name=name,
                 found=found,
-                roles=ROLES,
                 small=SMALL,
                 others=others,
                 reference=likely or ("" if times else next(iter(others), "")),
@@ -133,20 +142,13 @@ class Bench:
             )
         )
 
-    async def preview(self, request: Request) -> Response:
+    def preview(self, form: dict[str, str]) -> Response:
         """What one more row or column would add."""
-        form = await _form(request)
         given = {"setup": self.setup(form), "k": _number(form, "k", MOST_ROWS), "m": _number(form, "m", 100_000)}
-        try:
-            return JSONResponse(await run_in_threadpool(self.worker.result, "preview", given, PATIENCE))
-        except BusyError as error:
-            return JSONResponse({"error": str(error)}, status_code=409)
-        except BiselectError as error:
-            return JSONResponse({"error": str(error)}, status_code=400)
+        return JSONResponse(self.worker.result("preview", given, PATIENCE))
 
-    async def choose(self, request: Request) -> Response:
+    def choose(self, form: dict[str, str]) -> Response:
         """Begin with a table."""
-        form = await _form(request)
         m = _number(form, "m", 100_000)
         given = {
             "setup": self.setup(form),
@@ -165,51 +167,54 @@ class Bench:
         found = self.known(self._inspected, name, "inspect")
         if found is None:
             raise InputError("the table has changed; open it again")
-        roles = {}
+        roles, parts = {}, {}
         for at, column in enumerate(found["columns"]):
             role = form.get(f"role-{at}", column["given"])
             if role not in ROLES:
                 raise InputError(f"a column is one of {', '.join(ROLES)}")
             if role != column["given"]:
                 roles[column["name"]] = role
-        against = form.get("against", "")
-        until = form.get("until", "60%")[:100] if against == "earlier" else ""
-        reference = "" if until else self.reference(against)
-        return {"table": name, "reference": reference, "until": until, "roles": roles}
+            if wanted := [part for part in column["parts"] if f"part-{at}-{part}" in form]:
+                parts[column["name"]] = wanted
+        until = form.get("until", "60%")[:100] if form.get("against") == "earlier" else ""
+        reference = "" if until else self.reference(form)
+        kept = form.get("duplicates", "")
+        if kept not in ("", "first", "last"):
+            raise InputError("of rows that repeat an id the first or the last is kept, or all")
+        return {**{"table": name, "reference": reference, "until": until}, "roles": roles, "parts": parts, "kept": kept}
 
-    def reference(self, against: str) -> str:
-        """A reference as a job takes it: `file:NAME`, or the last export."""
-        if against == "last":
+    def reference(self, form: dict[str, str]) -> str:
+        """A reference as a job takes it: the name of a file, or the last export."""
+        if form.get("against") == "last":
             return LAST
-        kind, _, name = against.partition(":")
-        if kind != "file":
+        if form.get("against") != "file":
             raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
-        return named_table(self.folder, name)
+        return named_table(self.folder, form.get("which", ""))
 
-    async def working(self, request: Request) -> Response:
+    def working(self, request: Request) -> Response:
         """What the worker is at."""
         job = self.worker.job
         if job is None or (job.finished and job.error is None):
             return RedirectResponse("/" if job is None else job.then, status_code=303)
         return HTMLResponse(page("working", "bench.working", job=_told(job)))
 
-    async def job(self, request: Request) -> Response:
+    def job(self, request: Request) -> Response:
         """The same for a script."""
         job = self.worker.job
         return JSONResponse({"finished": True, "then": "/", "error": None} if job is None else _told(job))
 
-    async def stop(self, request: Request) -> Response:
+    def stop(self, form: dict[str, str]) -> Response:
         """End what is under way."""
-        await run_in_threadpool(self.worker.stop)
+        self.worker.stop()
         job = self.worker.job
         return RedirectResponse("/" if job is None else job.back, status_code=303)
 
-    async def review(self, request: Request) -> Response:
+    def review(self, request: Request) -> Response:
         """The present round."""
         file = self.file()
         if file is None:
             return RedirectResponse("/", status_code=303)
-        summary = await run_in_threadpool(partial(rounds_summary, file, whole=False))
+        summary = rounds_summary(file, whole=False)
         choice = summary["present"]
         table = summary["tables"][choice]
         rounds = table["rounds"]
@@ -221,6 +226,7 @@ class Bench:
                 round=rounds[-1] if rounds else None,
                 seen=rounds[-1]["stored_as"] if rounds else 0,
                 choice=choice,
+                learnt=learnt(table["record"].get("taught", {})),
                 earlier=[
                     {name: other[name] for name in ("pool", "found")}
                     for at, other in enumerate(summary["tables"])
@@ -230,9 +236,9 @@ class Bench:
             )
         )
 
-    async def standing(self, request: Request) -> Response:
+    def standing(self, request: Request) -> Response:
         """Ticks of the present round, for windows that were opened before they were made."""
-        return JSONResponse(await run_in_threadpool(self._ticks, self.session()))
+        return JSONResponse(self._ticks(self.session()))
 
     def _ticks(self, file: SessionFile) -> dict[str, Any]:
         choice = file.present()
@@ -247,43 +253,51 @@ class Bench:
             "round": standing.rounds[-1].number if standing.rounds else 0,
             "answers": given,
             "of": len(rows),
-            "hits": sum(verdict == "not fine" for verdict, _ in given.values()),
+            "hits": sum(verdict == NOT_FINE for verdict, _ in given.values()),
             "line": self._line(latest),
         }
 
     @staticmethod
+    def _named(file: SessionFile, choice: int, answer: GivenAnswer) -> dict[str, str]:
+        """A row of whatever round, and what holds for it."""
+        names = {asked.row: asked.name for round_ in file.standing(choice).rounds for asked in round_.rows}
+        return {"name": names[answer.row], "verdict": answer.verdict}
+
+    @staticmethod
     def _line(latest: Mapping[int, GivenAnswer]) -> str:
-        hits = sum(answer.verdict == "not fine" for answer in latest.values())
+        hits = sum(answer.verdict == NOT_FINE for answer in latest.values())
         return str(words_of().say("found.line", n=len(latest), hits=hits).striptags())
 
-    async def answer(self, request: Request) -> Response:
+    def answer(self, form: dict[str, str]) -> Response:
         """Take one answer."""
-        form, file = await _form(request), self.session()
+        file = self.session()
         row, choice = _number(form, "row", 1 << 40, least=0), _number(form, "choice", 1 << 40, least=0)
-        verdicts = {row: form.get("verdict", "")}
-        note = form.get("note")
-        signed = _signed(form)
-        keep = partial(file.add_answers, choice, verdicts, note=note, who=signed["who"], when=signed["when"])
-        await run_in_threadpool(keep)
-        return JSONResponse(await run_in_threadpool(self._ticks, file))
+        file.add_answers(choice, {row: (form.get("verdict", ""), form.get("note"))}, **_signed(form))
+        return JSONResponse(self._ticks(file))
 
-    async def undo(self, request: Request) -> Response:
+    def undo(self, form: dict[str, str]) -> Response:
         """Take the last answer back."""
-        form, file = await _form(request), self.session()
+        file = self.session()
         choice = _number(form, "choice", 1 << 40, least=0)
-        await run_in_threadpool(partial(file.undo, choice, **_signed(form)))
-        return JSONResponse(await run_in_threadpool(self._ticks, file))
+        back = file.undo(choice, **_signed(form))
+        return JSONResponse({**self._ticks(file), "back": None if back is None else self._named(file, choice, back)})
 
-    async def next(self, request: Request) -> Response:
+    def next(self, form: dict[str, str]) -> Response:
         """Ask for the next round."""
-        form = await _form(request)
         self.session()
         given = {name: _number(form, name, 1 << 40, least=0) for name in ("choice", "seen")}
         count = _number(form, "count", MOST_ROWS)
         self.worker.start("next", {**given, "count": count}, then="/review", back="/review")
         return RedirectResponse("/working", status_code=303)
 
-    async def new(self, request: Request) -> Response:
+    def back(self, form: dict[str, str]) -> Response:
+        """Turn to tables that were reviewed before."""
+        file = self.session()
+        file.take_up(_number(form, "choice", len(file.choices()) - 1, least=0))
+        self._drift.clear()
+        return RedirectResponse("/review", status_code=303)
+
+    def new(self, request: Request) -> Response:
         """How far a new export has moved, and what it is to be compared with."""
         name = named_table(self.folder, request.query_params.get("name", ""))
         file = self.session()
@@ -298,30 +312,29 @@ class Bench:
         told = {"drift": drift, "others": others, "k": count, "split": record["reference_until"]}
         return HTMLResponse(page("new", "bench.new", name=name, in_use=record["reference"] or "", **told))
 
-    async def turn(self, request: Request) -> Response:
+    def turn(self, form: dict[str, str]) -> Response:
         """Go on with a new export."""
-        form = await _form(request)
         self.session()
         name = named_table(self.folder, form.get("table", ""))
-        reference = "" if form.get("against") == "same" else self.reference(form.get("against", ""))
+        reference = "" if form.get("against") == "same" else self.reference(form)
         given = {"table": name, "reference": reference, "k": _number(form, "k", MOST_ROWS), **_signed(form)}
         self._drift.clear()
         self.worker.start("turn", given, then="/review", back=f"/new?name={quote(name)}")
         return RedirectResponse("/working", status_code=303)
 
-    async def export(self, request: Request) -> Response:
+    def export(self, form: dict[str, str]) -> Response:
         """Write everything."""
         self.session()
         self.worker.start("export", {}, then="/exported", back="/review")
         return RedirectResponse("/working", status_code=303)
 
-    async def exported(self, request: Request) -> Response:
+    def exported(self, request: Request) -> Response:
         """What was written."""
         return HTMLResponse(
             page("exported", "bench.exported", files=self._exported(), folder=f"{self.folder.name}/{EXPORT}")
         )
 
-    async def written(self, request: Request) -> Response:
+    def written(self, request: Request) -> Response:
         """One of the exported files."""
         name = request.path_params["name"]
         if name not in self._exported():
@@ -343,6 +356,7 @@ def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_B
     routes = [
         *(_get(path, handler) for path, handler in _pages(bench).items()),
         *(_post(path, handler) for path, handler in _deeds(bench).items()),
+        Route("/files", bench.bring, methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {
         HTTPException: _http_problem,
@@ -373,7 +387,6 @@ def _pages(bench: Bench) -> dict[str, Callable[..., Any]]:
 
 def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
     return {
-        "/files": bench.bring,
         "/demo": bench.demo,
         "/preview": bench.preview,
         "/choose": bench.choose,
@@ -381,6 +394,7 @@ def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
         "/answer": bench.answer,
         "/undo": bench.undo,
         "/next": bench.next,
+        "/back": bench.back,
         "/turn": bench.turn,
         "/export": bench.export,
     }
@@ -390,18 +404,24 @@ def _get(path: str, handler: Callable[..., Any]) -> Route:
     return Route(path, handler, methods=["GET"])
 
 
-def _post(path: str, handler: Callable[..., Any]) -> Route:
-    return Route(path, handler, methods=["POST"])
+def _post(path: str, handler: Callable[[dict[str, str]], Response]) -> Route:
+    """What a form asks for, done beside the loop that serves: a wait for the session's file holds nobody else up."""
+
+    async def deed(request: Request) -> Response:
+        return await run_in_threadpool(handler, await _form(request))
+
+    return Route(path, deed, methods=["POST"])
 
 
 async def _http_problem(request: Request, error: HTTPException) -> Response:
-    return HTMLResponse(page("problem", "bench.problem", why=error.detail), status_code=error.status_code)
+    return HTMLResponse(page("problem", "bench.problem", why=error.detail, busy=False), status_code=error.status_code)
 
 
 async def _problem(code: int, request: Request, error: Exception) -> Response:
     why = str(error) if isinstance(error, BiselectError) else "the file could not be read or written"
     if "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(page("problem", "bench.problem", why=why), status_code=code)
+        busy = isinstance(error, BusyError)
+        return HTMLResponse(page("problem", "bench.problem", why=why, busy=busy), status_code=code)
     return JSONResponse({"error": why}, status_code=code)
 
 
@@ -427,7 +447,7 @@ def _number(form: dict[str, str], name: str, most: int, *, least: int = 1) -> in
     return int(text)
 
 
-def _signed(form: dict[str, str]) -> dict[str, str]:
+def _signed(form: dict[str, str]) -> Signed:
     return {"who": form.get("who", "")[:200], "when": form.get("when", "")[:200]}
 
 
@@ -437,15 +457,16 @@ def _told(job: Job) -> dict[str, Any]:
 
 
 def _brief(file: SessionFile) -> dict[str, Any]:
+    """What was found in each table, the present one first, and which files these are."""
     summary = rounds_summary(file, whole=False)
-    table = summary["tables"][summary["present"]]
-    last = table["found"][-1] if table["found"] else None
-    return {
-        "pool": table["pool"],
-        "reference": table["reference"],
-        "answered": last["all_answered"] if last else 0,
-        "hits": last["all_hits"] if last else 0,
-    }
+    tables = []
+    for choice, table in enumerate(summary["tables"]):
+        last = table["found"][-1] if table["found"] else {"all_answered": 0, "all_hits": 0}
+        told = {"answered": last["all_answered"], "hits": last["all_hits"]}
+        tables.append({"choice": choice, "pool": table["pool"], **told})
+    used = [table[name] for table in summary["tables"] for name in ("pool", "reference")]
+    present = tables.pop(summary["present"])
+    return {**present, "used": used, "earlier": tables[::-1]}
 
 
 def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: Callable[[str], None]) -> None:

@@ -72,6 +72,8 @@ async def take_in(folder: Path, given: str, content: AsyncIterator[bytes]) -> st
         ending = next(ending for ending in ENDINGS if name.endswith(ending))
         for number in count(1):
             free = name if number == 1 else f"{name.removesuffix(ending)} ({number}){ending}"
+            if free == NEXT:  # is written anew with every round
+                continue
             try:
                 keep_staged(staged, folder / free)
             except FileExistsError:

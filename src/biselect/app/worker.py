@@ -126,7 +126,8 @@ class Worker:
         with process.stdout:
             for line in process.stdout:
                 if process is self._process:
-                    self._hear(json.loads(line))
+                    with suppress(ValueError):  # half a line is the last of a process that was killed
+                        self._hear(json.loads(line))
         with self._lock:
             if process is self._process and self.job is not None and not self.job.finished:
                 self._finish(self.job, error="the process that did it has ended; the terminal may say why")

@@ -28,16 +28,19 @@ def compile_(
     ] = None,
     target: Annotated[str, options.a_device(help=options.TARGETS)] = "boston",
     path: Annotated[str, options.a_path(help=options.PATHS)] = "y-frame",
-    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 2.")] = None,
+    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 3.")] = None,
     schedule: Annotated[
-        str | None, options.a_schedule(help="Schedule of the angles; known for those from a file, else bilinear.")
+        str | None,
+        options.a_schedule(help="Of the angles: known for those of a file; else fully-grouped, bilinear for a list."),
     ] = None,
     registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
     start: Annotated[
-        str, options.a_start(help="random, canonical, dicke, or a selection.json to start from.")
-    ] = "random",
+        str, options.a_start(help="reach (the farthest), random, canonical, dicke, or a selection.json to start from.")
+    ] = "reach",
     surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
-    keep: Annotated[str, options.a_keep(help=options.KEEP)] = "edges",
+    keep: Annotated[
+        str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")
+    ] = "edges",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
@@ -104,17 +107,16 @@ def _show(made: Bundle) -> None:
     ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
+    kept = f"{100 * made.retained_share:.2f} %"
     columns = ("depth", "pulse depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
     table = figures(title, "path", *columns)
-    kept = f"{100 * made.retained_share:.2f} %"
+    if made.on_edges is not None:
+        table.add_row("hardware edges alone", *_cells(made.on_edges[0]), f"{100 * made.on_edges[1]:.2f} %")
     for name, other in made.references.items():
         table.add_row(name, *_cells(other), kept)
     table.add_row(made.compiled.path.name, *_cells(ours), kept, style="bold")
     more = added_layer(made.compiled, made.target)
     table.add_row("a layer more", *(f"+{cell}" for cell in _cells(more)), "")
-    if made.on_edges is not None:
-        resources, share = made.on_edges
-        table.add_row("hardware edges alone", *_cells(resources), f"{100 * share:.2f} %")
     show_table(table)
     for name, other in made.references.items():
         show_line(

@@ -54,7 +54,7 @@ GROUPS = {
     "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
     "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate", "keep"),
     "Training": ("objective", "strategy", "share", "start_from", "evaluations", "seconds", "workers", "dtype", "fresh"),
-    "Shots": ("shots", "repeats", "wait", "resubmit", "dry_run"),
+    "Shots": ("shots", "repeats", "mitigate", "wait", "resubmit", "dry_run"),
     "Solving": ("solver", "time_limit", "threshold", "seed"),
     "Output": ("proof", "neighbours", "as_json", "quiet", "help"),
 }

@@ -177,7 +177,10 @@ PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors
 REGISTER_NAMES = ("auto", "trees", "paths", "rings", "complete")
 REGISTERS = "trees (more couplings), paths (shorter circuits), or on ion traps rings or complete."
 SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
-KEEP = "edges (couplings on hardware edges), or the share of their mass to keep at least, by a SWAP network: 0.5, 1."
+KEEP = (
+    "edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP network, such as 0.5 or 1"
+)
+STARTS = ("reach", "random", "canonical", "dicke")
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
 STRATEGIES = ("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold")
 OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
@@ -185,8 +188,8 @@ OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
 a_device = partial(typer.Option, metavar="DEVICE", autocompletion=completion.among(*DEVICES))
 a_path = partial(typer.Option, metavar="NAME", autocompletion=completion.among(*PATH_NAMES))
 a_schedule = partial(may_be, metavar="NAME", autocompletion=completion.among(*SCHEDULES))
-a_keep = partial(typer.Option, metavar="SHARE", autocompletion=completion.among("edges", "0.5", "1"))
-a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.among("dicke", "canonical", "random"))
+a_keep = partial(typer.Option, metavar="SHARE", autocompletion=completion.among("edges", "0.5", "1", "auto"))
+a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.among(*STARTS))
 
 
 def read_angles(text: str | None) -> Training | list[float] | None:
@@ -215,7 +218,7 @@ def read_start(text: str) -> Any:
     """A start by its name, or the choice that a selection.json holds."""
     from biselect.core.json_files import read_json, refused_as
 
-    if text in ("random", "canonical", "dicke"):
+    if text in STARTS:
         return text
     content = read_json(text)
     with refused_as(f"{text}: holds no selection to start from"):

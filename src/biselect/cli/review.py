@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -55,8 +56,11 @@ def review(
     numbers: options.Numbers = None,
     dates: options.Dates = None,
     kinds: options.Kinds = None,
-    missing: options.Missing = "weigh",
-    seed: options.Seed = 0,
+    missing: Annotated[
+        str | None,
+        options.one_of("weigh", "median", "error", help="What to do with missing values; weigh if left out."),
+    ] = None,
+    seed: Annotated[int | None, options.may_be(min=0, help="Fixes every random draw; 0 if left out.")] = None,
     answers: Annotated[
         Path | None,
         options.a_table(help="Take the answers of this table: ids, a column 'answer' and, if there are any, 'note'."),
@@ -87,9 +91,13 @@ def review(
         _replay(session, steps)
     rows = _present(session, k, more, steps)
     if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-        while rows and _by_hand(session, rows, who, when):
-            rows = _present(session, k, more, steps)
-    steps.say(f"wrote {offer_rows(session)}: fill in its column 'answer' and give it to --answers")
+        while rows and _by_hand(session, who, when):
+            rows = _present(session, k, False, steps)
+    place = offer_rows(session)
+    if session.open_rows:
+        steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
+    else:
+        steps.say("All rows of the table were asked for.")
     if out is not None:
         for place in export(session, out, k=k, progress=steps.step):
             steps.say(f"wrote {place}")
@@ -101,43 +109,33 @@ def review(
 
 
 def _opened(given: dict[str, Any], steps: Steps) -> ReviewSession:
-    from biselect.reviews import ReviewSession
-    from biselect.reviews.new_export import drift_from_reference, turn_to, usual_rows
-    from biselect.reviews.session_file import is_begun
+    from biselect.report.review_rounds import learnt
+    from biselect.reviews.new_export import go_on
 
-    folder, pool = given["folder"], given["pool"]
-    roles = (
+    columns = (
         *("time_column", "date_format", "id_column", "label_column", "features", "exclude", "show", "encoding"),
         *("delimiter", "decimal", "thousands", "na_values", "categories", "numbers", "dates"),
     )
-    asked = {name: given[name] for name in roles if given[name]}
+    roles = {name: given[name] for name in columns if given[name]}
     if given["duplicates"] != "error":
-        asked["duplicates"] = given["duplicates"]
-    told = {"who": given["who"], "when": given["when"], "progress": steps.step}
-    if pool is None:
-        if asked or given["reference"] is not None or given["from_last"]:
-            raise InputError("options about tables go with the table to review; give it after the folder")
-        return ReviewSession.open(folder, progress=steps.step)
-    if is_begun(folder) and not asked and given["reference_until"] is None:
-        last = ReviewSession.open(folder, progress=steps.step)
-        drift = drift_from_reference(last, pool, progress=steps.step)
-        steps.say(f"Against the reference in use. {drift['verdict']}", style="yellow" if drift["crossed"] else "dim")
-        reference = usual_rows(last) if given["from_last"] else given["reference"]
-        return turn_to(last, pool, reference, **told)
-    if given["from_last"]:
-        raise InputError("--from-last goes on with the roles of the last export; leave out options about columns")
-    more = {name: given[name] for name in ("m", "kinds") if given[name] is not None}
-    return ReviewSession(
-        pool,
-        given["reference"],
-        folder=folder,
-        reference_until=given["reference_until"],
-        missing=given["missing"],
-        seed=given["seed"],
-        **more,
-        **told,
-        **asked,
+        roles["duplicates"] = given["duplicates"]
+
+    def tell_drift(drift: Mapping[str, Any]) -> None:
+        style = "yellow" if drift["crossed"] else "dim"
+        steps.say(f"Against the reference in use. {drift['verdict']}", style=style)
+
+    session = go_on(
+        given["folder"],
+        given["pool"],
+        options={"m": given["m"], "kinds": given["kinds"], "missing": given["missing"], "seed": given["seed"]},
+        tell_drift=tell_drift,
+        progress=steps.step,
+        **{name: given[name] for name in ("reference", "from_last", "reference_until", "who", "when")},
+        **roles,
     )
+    if told := learnt(session.record.get("taught", {})):
+        steps.say(told)
+    return session
 
 
 def _replay(session: ReviewSession, steps: Steps) -> None:
@@ -158,32 +156,32 @@ def _present(session: ReviewSession, k: int, more: bool, steps: Steps) -> list[A
     return rows
 
 
-def _by_hand(session: ReviewSession, rows: list[Any], who: str, when: str) -> bool:
-    """Ask for one answer after the other; False where the person stops."""
+def _by_hand(session: ReviewSession, who: str, when: str) -> bool:
+    """Ask for one answer after the other, about what is open at that moment; False where the person stops."""
     show_line(HINT)
-    for asked in rows:
+    skipped: set[int] = set()
+    while rows := [row for row in session.open_rows if row.row not in skipped]:
+        asked = rows[0]
         show_line(f"{asked.name}  ({_list_name(asked.source)})")
         for name, text in asked.told["shown"].items():
             show_line(f"    {name}: {text}")
         for one in asked.told["reasons"]:
             show_line(f"    {one['column']} {one['value']}: {one['words']}")
-        while True:
-            try:
-                key, _, note = input("> ").strip().partition(" ")
-            except EOFError:
-                return False
-            if key in KEYS:
-                session.answer({asked.row: KEYS[key]}, note=note or None, who=who, when=when)
-                break
-            if key == "q":
-                return False
-            if key == "s":
-                break
-            if key == "u" and (back := session.undo(who=who, when=when)) is not None:
-                show_line(f"{session.sample_names[back.row]}: {back.verdict or 'open again'}")
-            else:
-                show_line(HINT)
-    return all(row.row in session.standing.latest() for row in rows)
+        try:
+            key, _, note = input("> ").strip().partition(" ")
+        except EOFError:
+            return False
+        if key in KEYS:
+            session.answer({asked.row: KEYS[key]}, note=note or None, who=who, when=when)
+        elif key == "q":
+            return False
+        elif key == "s":
+            skipped.add(asked.row)
+        elif key == "u" and (back := session.undo(who=who, when=when)) is not None:
+            show_line(f"{session.sample_names[back.row]}: {back.verdict or 'open again'}")
+        else:
+            show_line(HINT)
+    return not skipped
 
 
 def _list_name(source: str) -> str:

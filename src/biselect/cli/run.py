@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
-PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:", "ionq:", "braket:")
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
         may_be(
             metavar="PLACE",
             autocompletion=options.completion.among(*PLACES),
-            help="sector, wide, aer, noisy:FakeBoston, local:FakeBoston, ibm:DEVICE or iqm:ADDRESS.",
+            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE, iqm:ADDRESS, ionq:DEVICE or braket:ARN.",
         ),
     ] = None,
     shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
@@ -43,6 +43,14 @@ def run(
         may_be(
             metavar="ENERGY|FILE",
             help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
+        ),
+    ] = None,
+    mitigate: Annotated[
+        str | None,
+        may_be(
+            metavar="NAMES",
+            help="What to do about errors: readout, twirl, decouple, repair, joined by commas; readout:SHOTS, "
+            "twirl:CIRCUITS and decouple:xy4 say more.  [default: nothing]",
         ),
     ] = None,
     wait: options.Wait = None,
@@ -65,10 +73,12 @@ def run(
     from biselect.core.json_files import read_json
     from biselect.hardware.execute.circuit_files import circuit_of
     from biselect.hardware.execute.manifest import freeze, is_fixed, is_run, load_run, plan
+    from biselect.hardware.execute.measurements import circuit_for, measurements
     from biselect.hardware.execute.outcomes import conclude, forecast
     from biselect.hardware.execute.remote import DoubtfulJobError
     from biselect.hardware.execute.runner import execute
     from biselect.hardware.execute.samplers import FORMS, foreign_device, kind_of, sampler_for
+    from biselect.hardware.mitigation.choice import Mitigation
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -77,7 +87,8 @@ def run(
     fixed_run = sampler = None
     if is_run(content):
         given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
-        if fixed := [name for name, value in {**given, "--out": output}.items() if value is not None]:
+        more = {"--mitigate": mitigate, "--out": output}
+        if fixed := [name for name, value in {**given, **more}.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
         circuit, asked = fixed_run.circuit, fixed_run.content
@@ -87,7 +98,8 @@ def run(
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
         goal = options.read_threshold(threshold, circuit.problem)
-        asked = plan(circuit, on, shots=shots or SHOTS, repeats=repeats or REPEATS, seed=seed or 0, threshold=goal)
+        numbers = {"shots": shots or SHOTS, "repeats": repeats or REPEATS, "seed": seed or 0}
+        asked = plan(circuit, on, **numbers, threshold=goal, mitigation=mitigate)
     if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
         steps.say(f"warning: {said}", style="bold yellow")
     if dry_run:
@@ -96,7 +108,8 @@ def run(
         folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in asked['on'])}"
         if not is_fixed(folder):  # refuse what cannot be measured there before anything is written
             sampler = sampler_for(asked["on"])
-            sampler.check(circuit.compiled)
+            for each in {each.repeat is None: each for each in measurements(asked)}.values():  # one of each kind
+                sampler.check(circuit_for(each, circuit, Mitigation.from_dict(asked["mitigation"])))
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
@@ -115,6 +128,7 @@ def run(
 
 def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
     from biselect.hardware.execute.outcomes import REP_DELAY
+    from biselect.hardware.mitigation.choice import Mitigation
 
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1) + "\n")
@@ -125,6 +139,8 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
         f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
         f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
+        f"Mitigation: {Mitigation.from_dict(facts['mitigation']) or 'none'}; {facts['circuits']} circuits, "
+        f"{facts['shots_taken']} shots in all",
         f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
     ):
         show_line(line)
@@ -160,6 +176,24 @@ def _show(found: Outcome) -> None:
     for row in rows:
         table.add_row(*map(printable, row))
     show_table(table)
+    if run.mitigation:
+        show_line(f"Mitigation {run.mitigation}: {found.shots_taken} shots taken in all")
+    if corrected := found.corrected:
+        hit = corrected.hit_rate
+        rate = "of too many choices" if hit is None else f"{_percent(hit.value)} {_between(hit, '95 %')}"
+        show_line(
+            f"Readout corrected, an estimate: exact-budget mass {_percent(corrected.feasible_rate.value)} "
+            f"{_between(corrected.feasible_rate, '95 %')}, BK hit rate {rate}; a bit is "
+            f"misread in {_percent(corrected.misread)} of {corrected.calibration_shots} calibration shots"
+        )
+    if mended := found.mended:
+        show_line(
+            f"Repair, apart: {_percent(mended.accepted_rate)} accepted; hits for each shot taken "
+            f"{_percent(mended.hit_rate.value)} {_between(mended.hit_rate, '95 %')}, without repair "
+            f"{_percent(mended.strict_hit_rate.value)}; the same repair of random strings "
+            f"{_percent(mended.uniform_hit_rate.value)}, of ones with the same counts "
+            f"{_percent(mended.shuffled_hit_rate.value)}"
+        )
     show_line(
         f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
         f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"

@@ -44,7 +44,8 @@ def train(
     start: Annotated[
         str | None,
         options.a_start(
-            show_default=False, help="dicke, canonical, random or a selection.json; dicke, or random on a device."
+            show_default=False,
+            help="dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
         ),
     ] = None,
     target: Annotated[
@@ -62,7 +63,7 @@ def train(
         str | None,
         options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
     ] = None,
-    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}")] = None,
+    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}.")] = None,
     objective: Annotated[
         str | None,
         may_be(

@@ -8,8 +8,11 @@ from .circuits import qasm3_text as qasm3_text
 from .circuits import qpy_bytes as qpy_bytes
 from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
+from .compile import compile_open as compile_open
 from .compiled_circuit import Compiled as Compiled
 from .decode import decode_counts as decode_counts
+from .operators import PauliOperators as PauliOperators
+from .operators import pauli_operators as pauli_operators
 from .patches import Patch as Patch
 from .patches import choose_patch as choose_patch
 from .patches import make_patch as make_patch
@@ -24,3 +27,4 @@ from .surrogates import hardware_mask as hardware_mask
 from .surrogates import masked as masked
 from .surrogates import retained_mass as retained_mass
 from .targets import load_target as load_target
+from .trade import trade as trade

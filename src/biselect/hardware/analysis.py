@@ -94,7 +94,7 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
     """
     if not repeats:
         raise InputError("there are no repeats to analyse")
-    goal = threshold + rounding_slack(energy_scale(problem), np.float64)  # a shot whose energy is E_BK counts
+    goal = goal_of(problem, threshold)
     found = [shots.samples(problem) for shots in repeats]
     shots = np.array([each.shots for each in repeats])
     feasible = np.array([each.shots for each in found])
@@ -124,6 +124,11 @@ def analyse(problem: SelectionProblem, repeats: Sequence[Shots], *, threshold: f
         dense_gap=min(bests) - reference if bests else None,
         best_energy_by_repeat=_spanned(bests) if bests else None,
     )
+
+
+def goal_of(problem: SelectionProblem, threshold: float) -> float:
+    """The energy at or below which a choice hits: a shot whose energy is E_BK, but for rounding, counts."""
+    return threshold + rounding_slack(energy_scale(problem), np.float64)
 
 
 def analyse_repaired(sparse: SelectionProblem, repeats: Sequence[Shots], *, reference: float) -> Repaired:

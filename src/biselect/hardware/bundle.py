@@ -25,6 +25,7 @@ from biselect.hardware.ordering import choose_start
 from biselect.hardware.patches import Patch, choose_patch
 from biselect.hardware.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
 from biselect.hardware.placement import Placement, place
+from biselect.hardware.reach import far_reaching
 from biselect.hardware.surrogates import (
     Mask,
     choose_surrogate,
@@ -50,6 +51,10 @@ EVALUATIONS = 300  # of a training
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
+DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
+SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
+REACH = "reach"  # start where the most choices can be reached from
+AUTO = "auto"  # keep what hits the optimum most often under the device's recorded errors
 EDGES = "edges"  # keep what hardware edges carry without routing
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -177,7 +182,7 @@ class PlacedCircuit:
     on_edges: PlacedCircuit | None = None
 
     def train(self) -> Training:
-        """Angles for this very circuit, by the CVaR of the dense objective; for another way, train on `spec`."""
+        """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
         size = self.problem.sector.size
         if size > TRAINABLE:
             raise InputError(
@@ -186,7 +191,7 @@ class PlacedCircuit:
             )
         backend = backend_for(self.problem, self.spec.depth, EVALUATIONS)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)
-        return ansatz.train(objective="cvar", evaluations=EVALUATIONS, seed=self.seed)
+        return ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=self.seed)
 
     def differences(self, trained: Training) -> list[str]:
         """In what this circuit differs from the one that some angles were trained for; for people."""
@@ -248,11 +253,11 @@ def place_circuit(
     problem: SelectionProblem,
     target: Any,
     *,
-    depth: int = 2,
-    schedule: str = "bilinear",
+    depth: int = DEPTH,
+    schedule: str = SCHEDULE,
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = "random",
+    start: Any = REACH,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     seed: int = 0,
@@ -260,6 +265,7 @@ def place_circuit(
 ) -> PlacedCircuit:
     """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
     from biselect.hardware.compile import basis_start, fit_for
+    from biselect.hardware.frames import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -268,24 +274,26 @@ def place_circuit(
     wanted = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
-    dense = AnsatzSpec(problem, depth, schedule, "path", start, seed=seed)  # refuses bad options before the work
-    if isinstance(way, YFramePath):
+    # refuses bad options before the work
+    dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
+    if isinstance(way, YFramePath) and not pair_rotation(device):
         basis_start(dense.program())
 
     def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
         placed = placement.placed(problem)
         chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
         sparse = masked(placed, mask) if chosen is None else chosen.problem
+        spec, settled = _spec(dense, patch, placement, sparse, start, way, device, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
-            path=replace(way, coloured=False) if isinstance(way, YFramePath) else way,  # its order is in the spec
+            path=settled,
             patch=patch,
             placement=placement,
             mask=mask,
             surrogate=sparse,
             temperature=None if chosen is None else chosen.temperature,
-            spec=_spec(dense, patch, placement, sparse, start, way, device, seed),
+            spec=spec,
             seed=seed,
             **more,
         )
@@ -301,6 +309,11 @@ def place_circuit(
     if isinstance(way, YFramePath):
         way = NetworkPath(coloured=way.coloured, quiet=way.quiet)
     return circuit(line, *keep_couplings(problem, line, wanted, seed=seed), way, on_edges=on_edges)
+
+
+def _known(start: Any) -> Any:
+    """A start as an ansatz without a mixer of its own knows it."""
+    return "random" if isinstance(start, str) and start == REACH else start
 
 
 def _share(keep: float | str) -> float | None:
@@ -321,25 +334,36 @@ def _spec(
     way: CompilationPath,
     device: Target,
     seed: int,
-) -> AnsatzSpec:
-    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn."""
+    progress: Callable[[str], None],
+) -> tuple[AnsatzSpec, CompilationPath]:
+    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn.
+
+    Its order is settled here, so the path that comes with it keeps the order.
+    """
+    from biselect.hardware.frames import pair_rotation
+
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
-    drawn = isinstance(start, str) and start == "random"
+    drawn = isinstance(start, str) and start in ("random", REACH)
     if choice is not None and not drawn:
         sides = zip((placement.samples, placement.features), choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
         mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
-    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, start, groups=components(sparse), seed=seed)
-    if not way.coloured:
-        return spec
-    if not isinstance(way, YFramePath):
-        return spec.changed(mixer=recoloured(spec.program()).mixer)
-    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS * drawn)]
+    begin = "random" if drawn else start
+    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
+    if way.coloured:
+        spec = spec.changed(mixer=recoloured(spec.program()).mixer)
+    if drawn and start == REACH:
+        spec = spec.changed(start=far_reaching(spec, seed))
+    if not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
+        return spec, way
+    progress("Choosing an order")
+    more = STARTS if drawn and start != REACH else 1
+    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
     best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
-    return spec.changed(mixer=best.mixer, start=best.choice)
+    return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
 
 
 def _placed_on_a_patch(
@@ -370,7 +394,7 @@ def compile_problem(
     schedule: str | None = None,
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = "random",
+    start: Any = REACH,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     compare: bool = True,
@@ -384,15 +408,17 @@ def compile_problem(
         target: as `load_target` takes it.
         angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
             where its sector is small.
-        depth: p, how many layers; that of the training, else 2.
-        schedule: name of the angle schedule; that of the training, else `bilinear`.
+        depth: p, how many layers; that of the training, else 3.
+        schedule: name of the angle schedule; that of the training, else `fully-grouped`, or `bilinear` for a list.
         path: name of the compilation path, one of `PATHS`.
         registers: as `choose_patch` takes them.
-        start: `random`, `canonical`, `dicke`, a Selection, or a choice (samples, features); of the original variables.
-            For the Y-frame, `random` draws 8 and takes the one with the cheapest circuit (`choose_start`).
+        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
+            Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
+            choice (samples, features); of the original variables.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
-            least, 0 to 1; beyond the edges a SWAP network carries it, on a line.
+            least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
+            optimum most often under the device's recorded errors (`trade`), for problems that are small enough.
         compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
         seed: fixes patch, start and transpiler.
         progress: told the name of each step as it begins.
@@ -404,12 +430,24 @@ def compile_problem(
         schedule, depth = angles.schedule, angles.depth
     elif angles is not None and depth is None:
         raise InputError("give depth: a list of angles does not say how many layers it is for")
-    wanted = {"depth": 2 if depth is None else depth, "schedule": schedule or "bilinear", "start": start, "seed": seed}
+    wanted: dict[str, Any] = {
+        "depth": DEPTH if depth is None else depth,
+        "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
+        "start": start,
+        "seed": seed,
+    }
     if angles is not None:  # refuses what does not fit before the work
-        AnsatzSpec(problem, mixer="path", **wanted).program(angles.angles if isinstance(angles, Training) else angles)
-    placed = place_circuit(
-        problem, target, path=path, registers=registers, surrogate=surrogate, keep=keep, progress=progress, **wanted
-    )
+        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
+        dense.program(angles.angles if isinstance(angles, Training) else angles)
+    wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
+    if keep == AUTO:
+        if angles is not None:
+            raise InputError(f"keep={AUTO!r} trains each of the circuits that it compares; leave the angles out")
+        from biselect.hardware.trade import best_of, trade
+
+        best = best_of(trade(problem, target, **wanted))
+        keep, angles = best.keep, best.bundle.training
+    placed = place_circuit(problem, target, keep=keep, **wanted)
     if angles is None:
         progress("Training angles")
         angles = placed.train()

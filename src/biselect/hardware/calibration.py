@@ -8,7 +8,7 @@ with an error of 1), or lacks a gate or a readout, is left out.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import dist
+from math import cos, dist, pi, sin
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -156,10 +156,17 @@ def _is_known(figure: float | None) -> bool:
 
 
 def positions_of(target: Target) -> list[Place]:
-    """Row and column of each qubit: of a lattice we know, if its edges agree, else by springs along the edges."""
+    """Row and column of each qubit: of a lattice we know, if its edges agree, else by springs along the edges.
+
+    Where every pair is joined, a ring.
+    """
     from rustworkx import spring_layout  # comes with Qiskit
 
     device, qubits = calibration(target), target.num_qubits
+    if device.joins_all_pairs:
+        radius = qubits / (2 * pi)
+        turns = [2 * pi * qubit / qubits for qubit in range(qubits)]
+        return [(radius * (1 - cos(turn)), radius * (1 + sin(turn))) for turn in turns]
     for places in (heron_positions(), [(float(row), float(column)) for row, column in square_positions()]):
         if len(places) == qubits and all(dist(places[a], places[b]) == 1 for a, b in device.edge_costs):
             return places

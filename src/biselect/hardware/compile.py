@@ -14,7 +14,7 @@ from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
 from biselect.hardware.frames import pair_rotation, to_rotations
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
-from biselect.hardware.paths import Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
+from biselect.hardware.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
 from biselect.hardware.yframe import drop_unseen, in_range, propagate, split_sides, weave
@@ -91,11 +91,14 @@ def added_layer(compiled: Compiled, target: Target) -> Resources:
 
 
 def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
-    bits = basis_start(program)
     if layout is None:
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
+    if program.bits is None and pair_rotation(target):
+        seen = drop_unseen(ops) if path.propagate else ops
+        return to_rotations(seen, program.factors, layout, target, unitary=not path.propagate), layout, layout, 0
+    bits = basis_start(program)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
     if pair_rotation(target):
@@ -122,9 +125,45 @@ def _by_network(program: Program, target: Target, layout: Layout | None, path: N
     return to_native(gates, layout, target, routed.sites), layout, final, routed.exchanges
 
 
+def compile_open(
+    program: Program,
+    target: Target | str,
+    layout: Sequence[int] | None = None,
+    path: QiskitPath = COMPLETE_CZ,
+    *,
+    seed: int = 0,
+) -> QuantumCircuit:
+    """A program for a device with its angles left free, as parameters; arguments as in `compile_circuit`.
+
+    Classical bit q holds logical qubit q. The path must bind late, and be one for CZ where the device's RZZ takes some
+    angles only: which way a rotation is folded depends on its angle.
+    """
+    if not isinstance(path, QiskitPath) or not path.late:
+        raise InputError(f"path {path.name} takes bound angles; free ones need a path that binds late, as complete-cz")
+    device = fit_for(path, target)
+    if path.fractional and device.gate_has_angle_bounds("rzz"):
+        raise InputError(f"RZZ of {device.description!r} takes some angles only; take complete-cz for free angles")
+    wanted = recoloured(program) if path.coloured else program
+    return _transpiled(wanted, device, _checked_layout(layout, program, device), path, seed)[0]
+
+
 def _by_qiskit(
     program: Program, target: Target, layout: Layout | None, path: QiskitPath, angles: Any, seed: int
 ) -> Made:
+    circuit, initial, final, swaps = _transpiled(program, target, layout, path, seed)
+    if program.angle_names:
+        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
+    if path.fractional:
+        circuit = fold_rzz(circuit)
+    if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
+        circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
+    return circuit, initial, final, swaps
+
+
+def _transpiled(program: Program, target: Target, layout: Layout | None, path: QiskitPath, seed: int) -> Made:
+    """Qiskit's level 3; angles stay as they are, free or bound."""
     if target.has_angle_bounds():
         # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
         import qiskit_ibm_runtime.utils.backend_converter  # noqa: F401
@@ -138,14 +177,6 @@ def _by_qiskit(
     )
     initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
     final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
-    if program.angle_names:
-        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
-        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
-        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
-    if path.fractional:
-        circuit = fold_rzz(circuit)
-    if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
-        circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
     return circuit, initial, final, max(swaps, default=0)
 
 

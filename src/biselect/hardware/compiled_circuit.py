@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.paths import CompilationPath
 from biselect.hardware.published import published
-from biselect.hardware.timing import start_times
+from biselect.hardware.timing import seconds_in_turn
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
@@ -113,8 +113,7 @@ def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
     from qiskit.exceptions import QiskitError
 
     if trap := published(target):
-        found = start_times(circuit, target, trap.gates_at_once)
-        return None if found is None else found[1]
+        return seconds_in_turn(circuit, target, trap.gates_at_once)
     try:
         return float(circuit.estimate_duration(target))
     except QiskitError:

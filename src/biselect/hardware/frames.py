@@ -2,7 +2,8 @@
 
 A mixer edge exp(-iβ(XX + YY)/2) is RXX(β) · RYY(β), and each of them is one native gate by the same angle on turned
 qubits. CZ · RX ⊗ RX · CZ would take two gates as well, but by π/2 each, the angle at which they err most. A pair of
-different known bits needs RXX(2β) alone.
+different known bits needs RXX(2β) alone. The Dicke start is written in the same way: a qubit of the circuit of Bärtschi
+and Eidenbenz hands its one on by exp(iφ(XY - YX)/2), two gates by φ, or six under a control.
 
 Every qubit has a turn V: the logical state is V times the physical one, so a logical rotation about A is a physical
 one about V†AV, a point of the Bloch sphere. RZZ wants that point at a pole, RXX on the equator, whence a virtual RZ
@@ -11,7 +12,7 @@ brings it to X. One pulse for each qubit does it, or none; whatever it leaves be
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from math import atan2, cos, hypot, pi, sin
+from math import acos, atan2, cos, hypot, pi, sin, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,7 @@ from qiskit.transpiler.passes import Optimize1qGatesDecomposition
 from biselect.hardware.targets import takes_rzz
 from biselect.hardware.yframe import PAIR, QUARTER
 from biselect.qaoa.mixers import colour_edges
-from biselect.simulate.program import RZ, RZZ, Op, wrapped
+from biselect.simulate.program import RZ, RZZ, Block, Op, wrapped
 
 Matrix = NDArray[np.complex128]
 
@@ -45,13 +46,19 @@ def pair_rotation(target: Target) -> str | None:
 
 
 def to_rotations(
-    ops: Sequence[Op], bits: Sequence[int], layout: Sequence[int], target: Target, unitary: bool
+    ops: Sequence[Op], start: Sequence[int] | Sequence[Block], layout: Sequence[int], target: Target, unitary: bool
 ) -> QuantumCircuit:
     """A measured circuit of single pulses and the device's two-qubit rotation; classical bit q is logical qubit q.
 
-    It keeps the program's unitary, or else only what the start and the measurement see.
+    The start is a bit a qubit, or blocks of qubits, each in the Dicke state of so many ones. The circuit keeps the
+    program's unitary, or else only what the start and the measurement see.
     """
-    frames = _Frames(bits, layout, target, unitary)
+    frames = _Frames(layout, target, unitary)
+    for qubit, given in enumerate(start):
+        if isinstance(given, tuple):
+            frames.spread(*given)
+        elif given:
+            frames.flip(qubit)
     for op in in_classes(ops):
         frames.act(op)
     return frames.finished()
@@ -77,20 +84,65 @@ def in_classes(ops: Iterable[Op]) -> list[Op]:
 class _Frames:
     """The circuit so far, and the turn of each qubit."""
 
-    def __init__(self, bits: Sequence[int], layout: Sequence[int], target: Target, unitary: bool) -> None:
+    def __init__(self, layout: Sequence[int], target: Target, unitary: bool) -> None:
         self.circuit = QuantumCircuit(QuantumRegister(target.num_qubits, "q"), ClassicalRegister(len(layout), "c"))
         self.layout = layout
         self.target = target
         self.unitary = unitary
         self.native = pair_rotation(target)
         self.phased = "r" in target.operation_names  # a pulse of any angle and phase; else RX between virtual RZ
-        self.turn = [np.eye(2, dtype=np.complex128) for _ in bits]
-        for qubit, bit in enumerate(bits):
-            if bit and unitary:
-                self._pulse(qubit, pi, 0.0)
-                self.turn[qubit] = np.eye(2, dtype=np.complex128)
-            elif bit:
-                self.turn[qubit] = AXES["x"]
+        self.turn = [np.eye(2, dtype=np.complex128) for _ in layout]
+
+    def flip(self, qubit: int) -> None:
+        """X; on the device itself only where its unitary is asked for."""
+        self.turn[qubit] = AXES["x"] @ self.turn[qubit]
+        if self.unitary:
+            self._pulse(qubit, pi, 0.0)
+
+    def spread(self, qubits: Sequence[int], ones: int) -> None:
+        """|0…0⟩ to the Dicke state, by `prepare_dicke`'s blocks; what the known bits settle is left out."""
+        n = len(qubits)
+        few = min(ones, n - ones)  # more than half ones: the zeros are spread, then all flipped
+        known = {qubit: int(place >= n - few) for place, qubit in enumerate(qubits)}
+        for place in range(n - few, n):
+            self.flip(qubits[place])
+        for size in range(n, 1, -1):
+            last = qubits[size - 1]
+            for run in range(1, min(few, size - 1) + 1):
+                angle = acos(sqrt(run / size))
+                self._hand_on(qubits[size - 1 - run], last, angle, None if run == 1 else qubits[size - run], known)
+        if few < ones:
+            for qubit in qubits:
+                self.flip(qubit)
+
+    def _hand_on(self, here: int, last: int, angle: float, control: int | None, known: dict[int, int]) -> None:
+        """|01⟩ → cos φ |01⟩ + sin φ |10⟩ on two qubits, where the control is 1."""
+        bits = known.get(here), known.get(last)
+        allowed = 1 if control is None else known.get(control)
+        if allowed == 0 or (None not in bits and bits[0] == bits[1]):
+            return
+        if allowed is None:
+            self._exchange(here, last, angle / 2)
+            self._cz(control, here)  # type: ignore[arg-type]
+            self._exchange(here, last, -angle / 2)
+            self._cz(control, here)  # type: ignore[arg-type]
+        elif None in bits:
+            self._exchange(here, last, angle)
+        else:
+            self._rotate((here, last), "xy", -2 * angle)
+        known.pop(here, None)
+        known.pop(last, None)
+
+    def _exchange(self, a: int, b: int, angle: float) -> None:
+        """exp(iφ(XY - YX)/2)."""
+        first = self._nearer((a, b), ("xy", "yx"))
+        for axes in (first, first[::-1]):
+            self._rotate((a, b), axes, -angle if axes == "xy" else angle)
+
+    def _cz(self, a: int, b: int) -> None:
+        for qubit in (a, b):
+            self.turn[qubit] = _turned("z", -QUARTER) @ self.turn[qubit]
+        self._rotate((a, b), "zz", QUARTER)
 
     def act(self, op: Op) -> None:
         """One logical operation."""
@@ -98,13 +150,13 @@ class _Frames:
             (qubit,) = op.qubits
             self.turn[qubit] = _turned("z", op.angle) @ self.turn[qubit]
         elif op.kind == RZZ:
-            self._rotate(op.qubits, "z", op.angle)
+            self._rotate(op.qubits, "zz", op.angle)
         elif op.kind == PAIR:
-            self._rotate(op.qubits, self._nearer(op.qubits), 2 * op.angle)
+            self._rotate(op.qubits, self._nearer(op.qubits, ("xx", "yy")), 2 * op.angle)
         else:
-            first = self._nearer(op.qubits)
-            self._rotate(op.qubits, first, op.angle)
-            self._rotate(op.qubits, "y" if first == "x" else "x", op.angle)
+            first = self._nearer(op.qubits, ("xx", "yy"))
+            for axes in (first, "yy" if first == "xx" else "xx"):
+                self._rotate(op.qubits, axes, op.angle)
 
     def finished(self) -> QuantumCircuit:
         """The circuit with every qubit back where its logical Z is the physical one, and measured."""
@@ -121,30 +173,30 @@ class _Frames:
             made.measure(place, qubit)
         return made
 
-    def _rotate(self, qubits: tuple[int, ...], axis: str, angle: float) -> None:
-        """exp(-iθ/2 A ⊗ A); half turns are Paulis, which go into the turns."""
+    def _rotate(self, qubits: tuple[int, ...], axes: str, angle: float) -> None:
+        """exp(-iθ/2 A ⊗ B); half turns are Paulis, which go into the turns."""
         within = wrapped(angle)
         half_turns = round(within / pi)
         if half_turns:
             within -= half_turns * pi
-            for qubit in qubits:
+            for qubit, axis in zip(qubits, axes, strict=True):
                 self.turn[qubit] = AXES[axis] @ self.turn[qubit]
         if abs(within) < SMALL:
             return
         sign = 1
-        for qubit in qubits:
+        for qubit, axis in zip(qubits, axes, strict=True):
             sign *= self._bring(qubit, axis)
         a, b = (self.layout[qubit] for qubit in qubits)
         getattr(self.circuit, str(self.native))(sign * within, a, b)
 
-    def _nearer(self, qubits: tuple[int, ...]) -> str:
-        """Which of XX and YY takes fewer pulses now; they commute."""
-        return min("xy", key=lambda axis: sum(self._height(qubit, axis) > SMALL for qubit in qubits))
+    def _nearer(self, qubits: tuple[int, ...], either: tuple[str, str]) -> str:
+        """Which of two rotations that commute takes fewer pulses now."""
+        return min(either, key=lambda axes: sum(map(self._misses, qubits, axes)))
 
-    def _height(self, qubit: int, axis: str) -> float:
-        """By how much the axis misses where the native gate acts: a pole for RZZ, the equator for RXX."""
+    def _misses(self, qubit: int, axis: str) -> bool:
+        """Whether the axis is not where the native gate acts: at a pole for RZZ, on the equator for RXX."""
         x, y, z = self._point(qubit, axis)
-        return hypot(x, y) if self.native == "rzz" else abs(z)
+        return (hypot(x, y) if self.native == "rzz" else abs(z)) > SMALL
 
     def _bring(self, qubit: int, axis: str) -> int:
         """Turn the qubit so that the axis is the native gate's own, or opposite to it; gives the sign."""

@@ -7,15 +7,16 @@ flow and a vendor's own instructions have no place in these circuits and are lef
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from math import isfinite, pi
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.json_files import check_seal, content_hash, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.published import named_devices, published
+from biselect.hardware.published import Published, named_devices, published
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -25,6 +26,8 @@ FRACTIONAL = ("rx", "rzz")
 PULSES = {"sx", "r", "ry", "h", "u", "u2", "u3"}  # with any of these a device does without RX
 HERON_R3 = ("boston", "pittsburgh", "aachen")
 TIMING = ("granularity", "min_length", "pulse_alignment", "acquire_alignment")
+FILE = re.compile(r"(.+\.json)(?:@([0-9a-f]+))?", re.IGNORECASE)  # a snapshot, and the first digits of its hash
+HASH_DIGITS = 12
 IQM_54 = "iqm-54"
 IQM_ROWS = ((4, 2), (2, 5), (1, 7), (0, 8), (0, 9), (1, 8), (1, 7), (2, 5), (3, 3))  # first column, length of each row
 PRX_SECONDS, CZ_SECONDS = 40e-9, 120e-9
@@ -36,7 +39,8 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     Args:
         source: `boston`, `pittsburgh` or `aachen` (Heron r3), any other fake device of qiskit-ibm-runtime by its name,
             `iqm-54`, an ion trap (`quantinuum-h1`, `quantinuum-h2`, `quantinuum-helios`, `ionq-aria`, `ionq-forte`),
-            the path of a snapshot (.json), a backend, or a Target.
+            the path of a snapshot file, a backend, or a Target. A name means a file if and only if it ends in .json, or
+            in .json@ and the first digits of the file's hash, which must then agree.
         fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target. A device
             without CZ keeps them.
 
@@ -47,12 +51,34 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     name = str(source)
     if hasattr(source, "target") or hasattr(source, "operation_names"):
         content = snapshot(source)
-    elif name.lower().endswith(".json"):
-        content = read_json(Path(name))
+    elif file := FILE.fullmatch(name):
+        content = _from_file(*file.groups())
     else:
-        trap = published(name)
-        content = _named(trap.content()) if trap else _iqm_54() if name == IQM_54 else _recorded(name)
+        if trap := published(name):
+            return from_published(trap)
+        content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
+
+
+def name_with_hash(device: str) -> str:
+    """A device by its name; a snapshot file also by its hash, so that no other file is ever taken for it.
+
+    >>> name_with_hash("boston")
+    'boston'
+    """
+    file = FILE.fullmatch(device)
+    return f"{file[1]}@{content_hash(_from_file(*file.groups()))[:HASH_DIGITS]}" if file else device
+
+
+def _from_file(path: str, digits: str | None) -> dict[str, Any]:
+    content = read_json(Path(path))
+    with refused_as(f"{path}: the target snapshot cannot be read"):
+        _check(content)
+    if digits and not content_hash(content).startswith(digits):
+        raise InputError(
+            f"{path}: its hash begins with {content_hash(content)[:HASH_DIGITS]}, not with {digits}: another file"
+        )
+    return dict(content)
 
 
 def has_rzz(target: Target) -> bool:
@@ -96,6 +122,11 @@ def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target
     with refused_as("the target snapshot cannot be read"):
         _check(content)
         return _built(content if fractional else _without_fractional(content))
+
+
+def from_published(trap: Published) -> Target:
+    """An ion trap as its figures are; it has no CZ to do with instead of RZZ or RXX."""
+    return from_snapshot(_named(trap.content()))
 
 
 def _built(content: Mapping[str, Any]) -> Target:

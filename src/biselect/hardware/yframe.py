@@ -320,8 +320,8 @@ class _Loom:
     # Operations
 
     def flip(self, qubit: int) -> None:
-        """Another known bit: RX(π) turns Z over in either frame and between them."""
-        self.due[qubit] = 0.0  # its phases are global
+        """Another known bit: RX(π) turns Z over in either frame and between them, and a phase that is due with it."""
+        self.due[qubit] = -self.due[qubit]
         if self.started[qubit]:
             self.emit("rx", qubit, angle=pi)
         else:
@@ -368,17 +368,11 @@ class _Loom:
         if odd:
             self.change_side(b)
 
-    def join(self, a: int, b: int) -> None:
-        if self.cluster[a] is not self.cluster[b]:
-            self.cluster[a] |= self.cluster[b]
-            for qubit in self.cluster[b]:
-                self.cluster[qubit] = self.cluster[a]
-
     def exchange(self, a: int, b: int, angle: float) -> None:
         """SWAP and RZZ as CX · RZ · CX · CX, out of the Y-frame and back; single-qubit gates are to be merged."""
         self.join(a, b)
-        self.due[a], self.due[b] = self.due[b], self.due[a]
         for qubit in (a, b):
+            self.turn_now(qubit)
             self.upright(qubit)
             self.leave_frame(qubit)
         for control, flipped, turn in ((a, b, 0.0), (b, a, angle), (a, b, 0.0)):
@@ -389,6 +383,12 @@ class _Loom:
                 self.emit("rz", control, angle=turn)
         for qubit in (a, b):
             self.enter_frame(qubit)
+
+    def join(self, a: int, b: int) -> None:
+        if self.cluster[a] is not self.cluster[b]:
+            self.cluster[a] |= self.cluster[b]
+            for qubit in self.cluster[b]:
+                self.cluster[qubit] = self.cluster[a]
 
     def pair(self, a: int, b: int, angle: float) -> None:
         """XY on two different known bits, whose RX start angles are then equal."""

@@ -6,8 +6,8 @@ Each function draws on `ax`, or on a new figure where none is given, and gives t
 
 from biselect.plot.angles import landscape, schedule
 from biselect.plot.change import drift
-from biselect.plot.circuit_figures import depths, energies
+from biselect.plot.circuit_figures import depths, energies, trade
 from biselect.plot.heat import block
 from biselect.plot.scores import budgets, reasons
 
-__all__ = ["block", "budgets", "depths", "drift", "energies", "landscape", "reasons", "schedule"]
+__all__ = ["block", "budgets", "depths", "drift", "energies", "landscape", "reasons", "schedule", "trade"]

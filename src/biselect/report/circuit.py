@@ -55,13 +55,14 @@ def draw_patch(patch: Patch, target: Any, program: Program) -> Figure:
         ends = [places[here], places[there]]
         panel.plot([column for _, column in ends], [-row for row, _ in ends], **look)
 
-    for here, there in calibration(target).edge_costs:
+    device = calibration(target)
+    for here, there in [] if device.joins_all_pairs else device.edge_costs:
         line(here, there, color=QUIET, linewidth=0.8, zorder=1)
     for (i, j), colour in classes.items():
         label = f"mixer, colour {colour + 1}"
         line(patch.layout[i], patch.layout[j], color=COLOURS[2 + colour % 5], linewidth=2.6, zorder=2, label=label)
     dashed = {"color": "black", "linewidth": 1.6, "linestyle": (0, (2, 1.2)), "zorder": 3, "label": "cross edge"}
-    for u, v in patch.cross_edges:
+    for u, v in [] if device.joins_all_pairs else patch.cross_edges:
         line(patch.samples[u], patch.features[v], **dashed)
     rest = [place for qubit, place in enumerate(places) if qubit not in used]
     panel.scatter([column for _, column in rest], [-row for row, _ in rest], s=14, c=QUIET, zorder=4)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from biselect._version import __version__
+from biselect.calibrate.dates import DATE_PARTS
 from biselect.data.column_roles import Column, Columns, roles_in
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
@@ -247,6 +248,14 @@ def _together(names: Sequence[str]) -> list[str]:
 
 
 ROLES = ("number", "category", "id", "time", "label", "show", "leave out")  # that a person can give a column
+DATE_ROLES = ("time", "show", "leave out")  # and a column of dates, whose parts may take part beside it
+
+
+def parts_of(column: Column) -> tuple[str, ...]:
+    """Which parts of a column of dates can take part; none of others."""
+    if not column.type.startswith(("timestamp", "date")):
+        return ()
+    return DATE_PARTS if any(":" in one for one in column.examples) else ("weekday", "gap")
 
 
 def role_of(column: Column, options: Mapping[str, Any]) -> str:
@@ -273,12 +282,15 @@ def _is_written_number(text: str) -> bool:
         return False
 
 
-def options_with(found: Inspection, roles: Mapping[str, str]) -> dict[str, Any]:
+def options_with(
+    found: Inspection, roles: Mapping[str, str], parts: Mapping[str, Sequence[str]] | None = None
+) -> dict[str, Any]:
     """The options of an inspection, with other roles for some columns.
 
     Args:
         found: what was taken for what.
         roles: one of ROLES by the name of a column.
+        parts: of dates that take part, by the name of a column; see `parts_of`.
 
     >>> import pyarrow as pa
     >>> found = inspect(pa.table({"id": ["a", "b", "c"], "amount": [1.0, 2.5, 9.0], "shop": [7, 8, 7]}))
@@ -304,9 +316,14 @@ def options_with(found: Inspection, roles: Mapping[str, str]) -> dict[str, Any]:
         given["date_format"] = guessed["date_format"]
     if "id_column" not in given:
         given.pop("duplicates", None)
-    lists = {"show": "show", "leave out": "exclude"}
-    for role, option in lists.items():
-        given[option] = [name for name, one in all_roles.items() if one == role and columns[name].role != "date"]
+    used = {name: wanted for name, wanted in (parts or {}).items() if wanted}
+    for name, wanted in used.items():
+        if name not in columns or not {*wanted} <= {*parts_of(columns[name])}:
+            raise InputError(f"column {name!r} has no {' and '.join(wanted)} that could take part")
+    for role, option in (("show", "show"), ("leave out", "exclude")):
+        given[option] = [name for name, one in all_roles.items() if one == role and name not in used]
+    given["exclude"] = [name for name in given["exclude"] if columns[name].role != "date"]  # no part was asked for
+    given["dates"] = [f"{name}:{','.join(wanted)}" for name, wanted in used.items()]
     plain = ("category", "flag", "constant", "free text")
     given["categories"] = [
         name

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.reviews.kinds import Kinds
-from biselect.reviews.policy import OVERALL, Reviewed
+from biselect.reviews.policy import OVERALL
 
 NEIGHBOUR = 5  # the distance to this neighbour in the reference says how far a row stands apart
 MOST_NEIGHBOURS = 4_000  # reference rows that distances are taken to
@@ -85,7 +85,8 @@ def overall_scores(
 
 
 def learned_scores(
-    history: Sequence[Reviewed],
+    answered: NDArray[np.float64],
+    hits: NDArray[np.bool_],
     reference: NDArray[np.float64],
     pool: NDArray[np.float64],
     lists: Sequence[NDArray[np.float64]],
@@ -98,9 +99,10 @@ def learned_scores(
     show what is usual.
 
     Args:
-        history: answers, of both sorts.
-        reference: rows × columns.
-        pool: the same columns.
+        answered: rows × columns.
+        hits: which of these were not fine.
+        reference: the same columns.
+        pool: likewise.
         lists: scores of the pool's rows, of which the first SHORT_LIST rows each are ranked.
         overall: the overall ranking's scores, which break ties.
         seed: fixes every draw.
@@ -109,15 +111,13 @@ def learned_scores(
 
     rng = np.random.default_rng(seed)
     usual = reference[rng.choice(len(reference), min(len(reference), WEAK_ROWS), replace=False)]
-    rows = np.array([answer.row for answer in history])
-    hits = np.array([answer.hit for answer in history])
     size = min(SHORT_LIST, len(pool))
     candidates = np.unique(np.concatenate([np.argpartition(-scores, size - 1)[:size] for scores in lists]))
     trees = ExtraTreesClassifier(TREES, class_weight="balanced", random_state=seed, n_jobs=1)
     trees.fit(
-        np.vstack([pool[rows], usual]),
+        np.vstack([answered, usual]),
         np.concatenate([hits, np.zeros(len(usual), dtype=bool)]),
-        sample_weight=np.concatenate([np.ones(len(rows)), np.full(len(usual), WEAK_WEIGHT)]),
+        sample_weight=np.concatenate([np.ones(len(answered)), np.full(len(usual), WEAK_WEIGHT)]),
     )
     scores = np.full(len(pool), -1.0)
     spread = np.ptp(overall) or 1.0

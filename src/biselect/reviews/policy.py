@@ -6,11 +6,11 @@ The policy in words:
    the next kind, one more of the overall ranking, and so on. Kinds are cheap to try, one row tells; the overall ranking
    is the better guess on tables whose anomalies have no common direction.
 2. A list whose last row was a hit gives the next row too.
-3. Once both answers were given, the learner follows a miss. After PATIENCE misses in a row it lets the next list in
-   turn try one row.
+3. Once both answers were given, be it about earlier tables, the learner follows a miss. After PATIENCE misses in a row
+   it lets the next list in turn try one row.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 OVERALL, LEARNER = "overall", "learner"
@@ -43,12 +43,18 @@ def turn(number: int, kinds: Sequence[str]) -> str:
     return kinds[1 + kind] if not overall and 1 + kind < len(kinds) else OVERALL
 
 
-def next_source(history: Sequence[Reviewed], kinds: Sequence[str]) -> str:
-    """The list that the next row comes from."""
+def next_source(history: Sequence[Reviewed], kinds: Sequence[str], taught: Collection[bool] = ()) -> str:
+    """The list that the next row comes from.
+
+    Args:
+        history: answers about these tables.
+        kinds: names of the lists of kinds.
+        taught: answers about earlier tables.
+    """
     if history and history[-1].hit:
         return history[-1].source
     turns = sum(not answer.hit and answer.source != LEARNER for answer in history)
-    if len({answer.hit for answer in history}) < 2:
+    if len({answer.hit for answer in history} | {*taught}) < 2:
         return turn(turns, kinds)
     learned = [answer for answer in history[-PATIENCE:] if answer.source == LEARNER and not answer.hit]
     return turn(turns, kinds) if len(learned) == PATIENCE else LEARNER

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -122,6 +122,33 @@ class ReviewTables:
             ]
             for i in range(len(samples))
         ]
+
+    def cells(self, rows: Sequence[int]) -> list[dict[str, float | str | None]]:
+        """Rows of the pool as they are weighed, to be stored: numbers, labels of categories, None for missing cells."""
+        labels = self.weighed.labels
+        return [
+            {
+                name: None if np.isnan(value) else labels[j][int(value)] if j in labels else float(value)
+                for j, (name, value) in enumerate(zip(self.weighed.names, self.weighed.values[row], strict=True))
+            }
+            for row in rows
+        ]
+
+    def values_of(self, cells: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
+        """The opposite: stored rows, perhaps of another table with these columns, as numbers without gaps."""
+        values = np.full((len(cells), len(self.weighed.names)), np.nan)
+        labels: dict[int, list[str]] = {}
+        for j, name in enumerate(self.weighed.names):
+            column = [row[name] for row in cells]
+            if j in self.weighed.labels:
+                labels[j] = sorted({str(cell) for cell in column if cell is not None})
+                place = {label: at for at, label in enumerate(labels[j])}
+                values[:, j] = [np.nan if cell is None else place[str(cell)] for cell in column]
+            else:
+                values[:, j] = [cell if isinstance(cell, float) else np.nan for cell in column]
+        if not len(cells):
+            return values
+        return self.calibrator.values(replace(self.weighed, values=values, labels=labels))
 
     def labels_down(self, scores: NDArray[np.float64]) -> dict[str, Any] | None:
         """How many known positives the pool holds, and how many the first n rows of a list do; None without labels."""

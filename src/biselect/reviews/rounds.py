@@ -22,15 +22,25 @@ from biselect.reviews.session_file import FINE, NOT_FINE, VERDICTS, SessionFile
 
 ANSWER, SAMPLE = "answer", "sample"
 NEXT = "next.csv"
-COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "reasons")
+TO_FILL_IN = (SAMPLE, "list", ANSWER, "note", "shown", "reasons")
+COLUMNS = ("table", "round", SAMPLE, "list", ANSWER, "note", "who", "when", "shown", "reasons")
 
 
 def next_csv(rows: Iterable[dict[str, Any]]) -> str:
     """Rows of a round as a table to fill in."""
-    return csv_text(
-        ({SAMPLE: row["name"], "list": row["source"], ANSWER: row["verdict"], "note": row["note"]} for row in rows),
-        [SAMPLE, "list", ANSWER, "note"],
-    )
+    return csv_text(map(_line, rows), TO_FILL_IN)
+
+
+def _line(row: dict[str, Any]) -> dict[str, str]:
+    """A row of a round with its answer and what is known of it, as text."""
+    return {
+        SAMPLE: row["name"],
+        "list": row["source"],
+        ANSWER: row["verdict"],
+        **{name: row[name] for name in ("note", "who", "when")},
+        "shown": "; ".join(f"{name}: {entry}" for name, entry in row["shown"].items()),
+        "reasons": "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"]),
+    }
 
 
 def offer_rows(session: ReviewSession) -> Path:
@@ -61,22 +71,18 @@ def take_answers(session: ReviewSession, path: str | Path, *, who: str = "", whe
     names = [str(name) for name in table[named].to_pylist()]
     notes = table["note"].to_pylist() if "note" in table.column_names else [None] * len(names)
     given = read_answers(names, table[ANSWER].to_pylist())
-    known, taken = set(session.sample_names), 0
-    holds = session.standing.latest()
+    known, holds = set(session.sample_names), session.standing.latest()
+    answers: dict[int, str] = {}
+    said: dict[int, str | None] = {}
     for name, note in zip(names, notes, strict=True):
         if name not in given:
             continue
-        row = session.sample_names.index(name if name in known else unguarded(name)) if _in(name, known) else name
-        text = None if note is None else unguarded(str(note))
-        before = holds.get(row) if isinstance(row, int) else None
+        row = session.row_of(name if name in known else unguarded(name))
+        text, before = None if note is None else unguarded(str(note)), holds.get(row)
         if before is None or before.verdict != given[name] or text not in (None, before.note):
-            session.answer({row: given[name]}, note=text, who=who, when=when)
-            taken += 1
-    return taken
-
-
-def _in(name: str, known: set[str]) -> bool:
-    return name in known or unguarded(name) in known
+            answers[row], said[row] = given[name], text
+    session.answer(answers, note=said, who=who, when=when)
+    return len(answers)
 
 
 def read_answers(names: Sequence[str], answers: Iterable[Any]) -> dict[str, str]:
@@ -153,10 +159,7 @@ def answers_csv(summary: dict[str, Any]) -> str:
         for round_ in table["rounds"]:
             for row in round_["rows"]:
                 if row["verdict"] and last[row["row"]] == round_["number"]:
-                    why = "; ".join(f"{one['column']} {one['value']}: {one['words']}" for one in row["reasons"])
-                    told = {SAMPLE: row["name"], "list": row["source"], ANSWER: row["verdict"], "reasons": why}
-                    given = {name: row[name] for name in ("note", "who", "when")}
-                    lines.append({"table": table["pool"], "round": round_["number"], **told, **given})
+                    lines.append({"table": table["pool"], "round": round_["number"], **_line(row)})
     return csv_text(lines, COLUMNS)
 
 
@@ -183,12 +186,12 @@ def export(
     Args:
         session: of which tables.
         folder: where to.
-        k: rows of that block; as many as the last round had unless given.
+        k: rows of that block; as many as the last round that had any unless given.
         progress: as for `biselect.review`.
     """
     step = steps_of(progress)
-    standing = session.standing
-    wanted = k or (len(standing.rounds[-1].rows) if standing.rounds else session.record["options"]["k"])
+    sizes = [len(round_.rows) for round_ in session.standing.rounds if round_.rows]
+    wanted = k or (sizes[-1] if sizes else session.record["options"]["k"])
     found = review_of(session, min(wanted, len(session.sample_names)), progress=step)
     summary = rounds_summary(session.file)
     contents = {

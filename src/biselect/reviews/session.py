@@ -34,6 +34,7 @@ from biselect.reviews.session_file import (
     SessionFile,
     Standing,
 )
+from biselect.reviews.taught import Taught, taught_before
 
 ROWS, COLUMNS = 12, 4  # of a kind, where the table is large enough
 LIST_SECONDS = 5.0  # for each kind: a list to go down needs no proof
@@ -68,7 +69,9 @@ class ReviewSession:
 
     With a `folder` the session is the file review.sqlite in it: whatever ends the process, `ReviewSession.open` goes
     on after the last answer, and two processes on one folder agree. The same tables and options go on where that file
-    ends; others, such as the next day's export, begin a further choice in it.
+    ends; others, such as the next day's export, begin a further choice in it. What was answered before about tables
+    with the same columns counts there from the first round on, and a record that was answered and has not changed
+    does not come again.
 
     Args:
         pool: rows to review: a frame, an array or a path, as `biselect.review` takes it.
@@ -138,12 +141,17 @@ class ReviewSession:
         for number, record in reversed(list(enumerate(file.choices()))):
             if all(record.get(name) == value for name, value in identity.items()):
                 file.take_up(number)
-                self._set(file, number, record, tables, file.lists(number), (pool, reference))
+                taught = taught_before(file, number, record, tables)
+                self._set(file, number, record, tables, file.lists(number), taught, (pool, reference))
                 return
         lists = _make_lists(tables, **budgets, seed=seed, time_limit=time_limit, step=step)
+        begun = {**identity, "after": file.last_answer()}
+        taught = taught_before(file, len(file.choices()), begun, tables)
         record = {
-            **identity,
+            **begun,
             **{name: _kept_path(source, file.folder) for name, source in (("pool", pool), ("reference", reference))},
+            "wanted": {"k": k, "m": m},
+            "taught": {"rows": len(taught.hits), "again": len(taught.again)},
             "inputs": provenance("", seed, [one for one in (pool, reference) if one is not None])["inputs"],
             "sizes": {"pool": rows, "reference": len(tables.before), "columns": columns},
             "labels": tables.labels_down(lists[-1].scores),
@@ -155,7 +163,7 @@ class ReviewSession:
             "who": who,
             "when": when,
         }
-        self._set(file, file.add_choice(record, lists), record, tables, lists, (pool, reference))
+        self._set(file, file.add_choice(record, lists), record, tables, lists, taught, (pool, reference))
 
     @classmethod
     def open(
@@ -178,9 +186,11 @@ class ReviewSession:
                 tables = ReviewTables.read(pool, reference, **weighing, **given)
                 if tables.fingerprint != record["fingerprint"]:
                     raise InputError(
-                        f"{file.path}: its tables are not as they were; bring them back, or begin with what is there"
+                        f"{file.path}: {_named(record)} not as when rows were chosen; bring back the files of then, "
+                        "or set up what is there as a new export"
                     )
-            session._set(file, number, record, tables, file.lists(number), (pool, reference))
+            taught = taught_before(file, number, record, tables)
+            session._set(file, number, record, tables, file.lists(number), taught, (pool, reference))
         return session
 
     def _set(
@@ -190,6 +200,7 @@ class ReviewSession:
         record: Mapping[str, Any],
         tables: ReviewTables,
         lists: tuple[RowList, ...],
+        taught: Taught,
         sources: tuple[Any, Any],
     ) -> None:
         if not lists or lists[-1].name != OVERALL or any(one.scores.shape != (len(tables.names),) for one in lists):
@@ -197,6 +208,7 @@ class ReviewSession:
         self.file, self.choice, self.record, self.tables, self.lists = file, choice, record, tables, lists
         self.sources, self.sample_names = sources, tables.names
         self._position = {name: row for row, name in enumerate(tables.names)}
+        self.taught = taught
         self._fitted: tuple[tuple[Reviewed, ...], NDArray[np.float64]] | None = None
 
     @property
@@ -245,7 +257,12 @@ class ReviewSession:
                 return asked
 
     def answer(
-        self, answers: Mapping[Any, bool | str | None], *, note: str | None = None, who: str = "", when: str = ""
+        self,
+        answers: Mapping[Any, bool | str | None],
+        *,
+        note: str | Mapping[Any, str | None] | None = None,
+        who: str = "",
+        when: str = "",
     ) -> None:
         """Take answers, by position or by name: `fine`, `not fine` or `unsure`; or False, True or None for the same.
 
@@ -254,16 +271,15 @@ class ReviewSession:
 
         Args:
             answers: for each row what was found.
-            note: kept with each of them; None to keep what an earlier answer said.
+            note: kept with each of them, or one by row; None to keep what an earlier answer said.
             who: as they want to be called.
             when: in whatever words.
         """
-        verdicts = {self._row(key): _verdict(key, answer) for key, answer in answers.items()}
+        notes = note if isinstance(note, Mapping) else dict.fromkeys(answers, note)
+        given = {self.row_of(key): (_verdict(key, answer), notes.get(key)) for key, answer in answers.items()}
         asked = {row.row for round_ in self.standing.rounds for row in round_.rows}
-        brought = self._told([(row, self._stands_highest(row)) for row in verdicts if row not in asked], brought=True)
-        self.file.add_answers(
-            self.choice, verdicts, note=note, who=who, when=when, brought={row.row: row for row in brought}
-        )
+        brought = self._told([(row, self._stands_highest(row)) for row in given if row not in asked], brought=True)
+        self.file.add_answers(self.choice, given, who=who, when=when, brought={row.row: row for row in brought})
 
     def undo(self, *, who: str = "", when: str = "") -> GivenAnswer | None:
         """Take the last answer back; gives what holds for its row now, None where there is nothing to take back."""
@@ -299,13 +315,13 @@ class ReviewSession:
     ) -> list[tuple[int, str]]:
         """Rows and the lists they come from: a pure function of tables, lists and what was reviewed."""
         left = np.ones(len(self.sample_names), dtype=bool)
-        left[[*seen]] = False
+        left[[*seen, *self.taught.again]] = False
         supposed, found = list(history), []
         scores = {one.name: one.scores for one in lists}
         kinds = [one.name for one in lists[:-1]]
         as_before = history[-1].hit if history else False
         for _ in range(min(count, int(left.sum()))):
-            source = next_source(supposed, kinds)
+            source = next_source(supposed, kinds, self.taught.hits.tolist())
             if source == LEARNER and LEARNER not in scores:
                 scores[LEARNER] = self._learned(history, lists)
             row = int(np.argmax(np.where(left, scores[source], -np.inf)))
@@ -317,8 +333,10 @@ class ReviewSession:
     def _learned(self, history: tuple[Reviewed, ...], lists: Sequence[RowList]) -> NDArray[np.float64]:
         """The learner's scores, fitted once for these answers."""
         if self._fitted is None or self._fitted[0] != history or lists is not self.lists:
+            rows = [answer.row for answer in history]
             scores = learned_scores(
-                history,
+                np.vstack([self.tables.pool_values[rows], self.taught.values]),
+                np.concatenate([np.array([answer.hit for answer in history], dtype=bool), self.taught.hits]),
                 self.tables.reference_values,
                 self.tables.pool_values,
                 [one.scores for one in lists],
@@ -337,7 +355,7 @@ class ReviewSession:
         rows = [row for row, _ in chosen]
         columns = {one.name: one.columns for one in self.lists}
         reasons = self.tables.reasons(rows, [columns.get(source, ()) for _, source in chosen])
-        overall = self.lists[-1].scores
+        cells, overall = self.tables.cells(rows), self.lists[-1].scores
         return [
             AskedRow(
                 row=row,
@@ -348,12 +366,14 @@ class ReviewSession:
                 told={
                     "reasons": why,
                     "shown": {name: entries[row] for name, entries in self.tables.pool.shown.items()},
+                    "cells": own,
                 },
             )
-            for (row, source), why in zip(chosen, reasons, strict=True)
+            for (row, source), why, own in zip(chosen, reasons, cells, strict=True)
         ]
 
-    def _row(self, key: Any) -> int:
+    def row_of(self, key: Any) -> int:
+        """The position of a row in the pool, by position or by name."""
         if isinstance(key, int | np.integer) and not isinstance(key, bool) and 0 <= key < len(self.sample_names):
             return int(key)
         if key in self._position:
@@ -437,6 +457,12 @@ def _kept_path(source: Any, folder: Path | None) -> str | None:
     if folder is not None and place.is_relative_to(folder.resolve()):
         place = place.relative_to(folder.resolve())
     return str(place) if found.part is None else f"{place}{PART}{found.part}"
+
+
+def _named(record: Mapping[str, Any]) -> str:
+    """The tables of a choice, as the subject of a sentence."""
+    names = [str(record[name]) for name in ("pool", "reference") if record[name] is not None]
+    return f"{' or '.join(names)} is" if names else "its tables are"
 
 
 def _found_again(what: str, given: Any, record: Mapping[str, Any], file: SessionFile) -> Any:

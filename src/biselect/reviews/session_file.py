@@ -57,7 +57,8 @@ class AskedRow:
         source: the list that it comes from.
         brought: whether the reviewer came with it, unasked.
         plain_rank: its place in the overall ranking, from 1.
-        told: what is shown of it, `reasons` and `shown`; of earlier rounds only where these are asked for.
+        told: what is shown of it, `reasons` and `shown`, and its `cells` as they were weighed; of earlier rounds only
+            where these are asked for.
     """
 
     row: int
@@ -157,15 +158,23 @@ class SessionFile:
                 raise InputError(f"{self.folder}: holds no review session ({FILE}); begin one with tables")
             check_folder(self.folder, [FILE])
             self.folder.mkdir(parents=True, exist_ok=True)
-        with self._changing() as database:
-            if not database.execute("SELECT 1 FROM sqlite_master").fetchone():
-                for statement in SCHEMA.split(";"):
-                    database.execute(statement)
-                facts = {"format": FORMAT, "version": __version__}
-                database.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
+        with self._reading() as database:  # which waits for no process that writes
+            empty = not database.execute("SELECT 1 FROM sqlite_master").fetchone()
+        if empty:
+            self._make_tables()
+        with self._reading() as database:
             [(found,)] = database.execute("SELECT value FROM facts WHERE name = 'format'").fetchall() or [("",)]
             if found != FORMAT:
                 raise InputError(f"{self.path}: not a review session of this version ({FORMAT})")
+
+    def _make_tables(self) -> None:
+        with self._changing() as database:
+            if database.execute("SELECT 1 FROM sqlite_master").fetchone():
+                return  # another process was first
+            for statement in SCHEMA.split(";"):
+                database.execute(statement)
+            facts = {"format": FORMAT, "version": __version__}
+            database.executemany("INSERT INTO facts VALUES (?, ?)", facts.items())
 
     def choices(self) -> list[dict[str, Any]]:
         """What rows were chosen from, oldest first: each record as `add_choice` took it."""
@@ -183,6 +192,11 @@ class SessionFile:
             if not 0 <= int(number) < most:
                 raise InputError(f"{self.path}: holds no tables yet; begin with some")
             return int(number)
+
+    def last_answer(self) -> int:
+        """The number of the session's last answer, about whatever tables; 0 where there is none."""
+        with self._reading() as database:
+            return _last_answer(database)
 
     def take_up(self, choice: int) -> None:
         """Turn to a choice that was made before."""
@@ -239,28 +253,26 @@ class SessionFile:
     def add_answers(
         self,
         choice: int,
-        verdicts: Mapping[int, str],
+        answers: Mapping[int, tuple[str, str | None]],
         *,
-        note: str | None = None,
         who: str = "",
         when: str = "",
         brought: Mapping[int, AskedRow] | None = None,
     ) -> None:
-        """Keep answers about rows, by position.
+        """Keep answers about rows: all of them, or none where one is refused.
 
         Args:
             choice: the tables that they are about.
-            verdicts: by position in the pool.
-            note: free text; None to leave that of an earlier answer as it is.
+            answers: by position in the pool, verdict and note; None to leave the note of an earlier answer as it is.
             who: as it was typed, and so `when`.
             when: see `who`.
             brought: rows that nobody asked for: they join the last round.
         """
-        for text in (note or "", who, when):
+        for text in (who, when, *(note or "" for _, note in answers.values())):
             if len(text) > MOST_TEXT:
                 raise InputError(f"a note may have {MOST_TEXT:,} characters, this one has {len(text):,}")
         with self._changing() as database:
-            for row, verdict in verdicts.items():
+            for row, (verdict, note) in answers.items():
                 if verdict not in VERDICTS:
                     raise InputError(f"an answer is one of {', '.join(VERDICTS)}, got {verdict!r}")
                 if not _was_asked(database, choice, row):
@@ -368,8 +380,12 @@ def _standing(database: sqlite3.Connection, choice: int, *, whole: bool = False)
     )
     if unknown := {answer.verdict for answer in answers} - {*VERDICTS, OPEN}:
         raise ValueError(f"an answer is {min(unknown)[:40]!r}")
+    return Standing(rounds=rounds, answers=answers, last=_last_answer(database))
+
+
+def _last_answer(database: sqlite3.Connection) -> int:
     [(last,)] = database.execute("SELECT coalesce(max(number), 0) FROM answers")
-    return Standing(rounds=rounds, answers=answers, last=int(last))
+    return int(last)
 
 
 def _insert_asked(database: sqlite3.Connection, round_: int, place: int, asked: AskedRow) -> None:

@@ -109,7 +109,7 @@ class OnDevice:
                     "repeats_done": done,
                     "repeats_handed_in": handed_in,
                     "repeats_left": left,
-                    "estimated_device_seconds": device_seconds(compiled.resources, shots, left),
+                    "estimated_device_seconds": device_seconds(compiled.resources, shots * left),
                 }
             )
         return found

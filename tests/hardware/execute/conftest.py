@@ -67,7 +67,7 @@ def whole(stored, circuit_folder, tmp_path_factory):
 def records():
     """Read a run's records with plain SQLite."""
 
-    def read(folder, table="repeats"):
+    def read(folder, table="measurements"):
         with closing(sqlite3.connect(folder / RESULTS)) as database:
             return [json.loads(text) for (text,) in database.execute(f"SELECT record FROM {table} ORDER BY number")]
 

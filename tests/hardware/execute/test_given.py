@@ -132,5 +132,8 @@ def test_bits_come_from_every_classical_register():
 
 
 def test_what_takes_no_shots_is_refused(stored):
-    with pytest.raises(InputError, match="a int takes no shots"):
-        take_shots(stored, 3)
+    from qiskit_ibm_runtime.executor_estimator import EstimatorV2
+
+    for other in (3, EstimatorV2(mode=AerSimulator())):
+        with pytest.raises(InputError, match=f"a {type(other).__name__} takes no shots"):
+            take_shots(stored, other)

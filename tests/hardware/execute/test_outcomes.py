@@ -22,7 +22,7 @@ def test_an_analysis_can_be_had_again_from_the_files(whole):
 
 def test_the_estimate_is_shots_times_circuit_and_pause():
     known = Resources(depth=1, two_qubit_depth=1, two_qubit_gates=1, swaps=0, duration=50e-6, gate_duration=40e-6)
-    assert device_seconds(known, 1000, 3) == pytest.approx(0.9)
+    assert device_seconds(known, 3000) == pytest.approx(0.9)
 
 
 def test_no_service_is_asked_and_a_device_without_the_gates_is_refused(stored, monkeypatch):

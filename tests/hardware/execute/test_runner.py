@@ -28,7 +28,7 @@ ON = "ibm:answering"
 
 @pytest.fixture
 def events(records):
-    return lambda folder: [(record["repeat"], record["event"]) for record in records(folder, "jobs")]
+    return lambda folder: [(record["measurement"], record["event"]) for record in records(folder, "jobs")]
 
 
 @pytest.fixture(scope="module")
@@ -217,7 +217,7 @@ def test_two_processes_at_once_hand_no_job_in_twice(fixed, records, tmp_path):
     codes = sorted(rival.returncode for rival in rivals)
     assert codes == [0, 1] if any("BusyError: " in error for error in errors) else codes == [0, 0], errors
     assert len(list((tmp_path / "jobs").iterdir())) == 3
-    assert [record["repeat"] for record in records(tmp_path / "run")] == [0, 1, 2]
+    assert [record["measurement"] for record in records(tmp_path / "run")] == [0, 1, 2]
 
 
 SLOW_RUN = """

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from biselect.core.json_files import seal
 from biselect.errors import InputError
+from biselect.hardware.execute.circuit_files import NEEDED
 from biselect.hardware.execute.exact_shots import SectorSampling
 from biselect.hardware.execute.manifest import NAME, load_run
 from biselect.hardware.execute.runner import execute
@@ -20,7 +21,7 @@ from biselect.hardware.execute.samplers import Readout
 from biselect.hardware.execute.store import RESULTS, BusyError, RunStore, locked
 
 
-def write(folder, texts, table="repeats"):
+def write(folder, texts, table="measurements"):
     """Records as given, whatever they are."""
     with locked(folder) as database:
         database.executemany(f"INSERT INTO {table} (record) VALUES (?)", [(text,) for text in texts])
@@ -33,7 +34,7 @@ def test_a_damaged_file_gives_the_same_records_or_one_clear_error(whole, records
     """Cut off or overwritten anywhere."""
     full = (whole.folder / RESULTS).read_bytes()
     folder = tmp_path_factory.mktemp("damaged")
-    for name in (NAME, "circuit.qpy", "problem.npz"):
+    for name in (NAME, *NEEDED):
         shutil.copy(whole.folder / name, folder)
     place %= len(full) + 1
     (folder / RESULTS).write_bytes(full[:place] + noise + (b"" if cut else full[place + len(noise) :]))
@@ -52,7 +53,7 @@ def test_what_was_not_committed_is_rolled_back(whole, fixed, records, tmp_path):
     with closing(sqlite3.connect(tmp_path / RESULTS, isolation_level=None)) as database:
         database.execute("PRAGMA cache_size = 1")  # spills into the file before the commit
         database.execute("BEGIN IMMEDIATE")
-        database.executemany("INSERT INTO repeats (record) VALUES (?)", [("x" * 5000,)] * 50)
+        database.executemany("INSERT INTO measurements (record) VALUES (?)", [("x" * 5000,)] * 50)
         for name in (RESULTS, f"{RESULTS}-journal"):
             shutil.copy(tmp_path / name, tmp_path / f"{name}.died")
         database.execute("ROLLBACK")
@@ -65,7 +66,7 @@ def test_what_was_not_committed_is_rolled_back(whole, fixed, records, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{}", "[]", "x", "[" * 200_000, None, json.dumps({"hash": 1}), '{"a": NaN}'])
-@pytest.mark.parametrize("table", ["repeats", "jobs"])
+@pytest.mark.parametrize("table", ["measurements", "jobs"])
 def test_a_record_that_is_none_is_refused(fixed, tmp_path, text, table):
     run = fixed(tmp_path)
     write(tmp_path, [text], table)
@@ -77,14 +78,14 @@ def test_a_changed_record_is_refused(whole, fixed, records, tmp_path):
     run = fixed(tmp_path)
     first, *others = map(json.dumps, records(whole.folder))
     write(tmp_path, [first.replace('"counts": [', '"counts": [1'), *others])
-    with pytest.raises(InputError, match="record 1 of repeats: was changed"):
+    with pytest.raises(InputError, match="record 1 of measurements: was changed"):
         execute(run, SectorSampling())
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda record: record.update(repeat=1),
+        lambda record: record.update(measurement=1),
         lambda record: record.update(seed=0),
         lambda record: record.update(asked=41),
         lambda record: record.update(counts=[count + 1 for count in record["counts"]]),
@@ -106,10 +107,10 @@ def test_a_record_that_the_manifest_did_not_ask_for_is_refused(whole, fixed, rec
 def test_a_missing_repeat_and_one_too_many_are_refused(whole, fixed, records, tmp_path):
     found = records(whole.folder)
     write((run := fixed(tmp_path / "a")).folder, map(json.dumps, found[1:]))
-    with pytest.raises(InputError, match="differs from the manifest in repeat"):
+    with pytest.raises(InputError, match="differs from the manifest in measurement"):
         execute(run, SectorSampling())
-    write((run := fixed(tmp_path / "b")).folder, map(json.dumps, [*found, seal({**found[-1], "repeat": 3})]))
-    with pytest.raises(InputError, match="3 repeats only"):
+    write((run := fixed(tmp_path / "b")).folder, map(json.dumps, [*found, seal({**found[-1], "measurement": 3})]))
+    with pytest.raises(InputError, match="3 measurements only"):
         execute(run, SectorSampling())
 
 

@@ -29,13 +29,13 @@ if (at("drop")) {
 }
 
 /* what to compare with: one list of files behind one choice */
-if (at("which")) at("which").addEventListener("change", () => { at("against-file").value = "file:" + at("which").value; at("against-file").click(); });
+if (at("which")) at("which").addEventListener("change", () => at("against-file").click());
 
 /* budgets: what one more would add, asked for when the hand rests */
 if (at("setup")) {
-  const form = at("setup"), number = new Intl.NumberFormat("en", {maximumSignificantDigits: 4});
+  const form = at("setup"), number = new Intl.NumberFormat("en", {maximumSignificantDigits: 2});
   let waiting = 0, asked = 0;
-  const gain = (told, key) => !told ? "" : (key === "row" ? words.gain_row : words.gain_column).replace("{kind}", told.kind === "exactly" ? "" : told.kind + " ").replace("{adds}", number.format(told.adds));
+  const gain = (one, key, score) => !one || !(score > 0) ? "" : (key === "row" ? words.gain_row : words.gain_column).replace("{kind}", one.kind === "exactly" ? "" : one.kind + " ").replace("{share}", number.format(100 * one.adds / score));
   const ask = async () => {
     const mine = ++asked;
     at("gain-k").textContent = at("gain-m").textContent = words.trying;
@@ -45,16 +45,23 @@ if (at("setup")) {
       if (answer.status === 409) { await new Promise((done) => setTimeout(done, 400)); continue; }
       const told = await answer.json().catch(() => ({}));
       if (mine !== asked) return;
-      at("gain-k").textContent = told.error ?? gain(told.row, "row");
-      at("gain-m").textContent = told.error ? "" : gain(told.column, "column");
+      at("gain-k").textContent = told.error ?? gain(told.row, "row", told.score);
+      at("gain-m").textContent = told.error ? "" : gain(told.column, "column", told.score);
       return;
     }
   };
   const soon = () => { clearTimeout(waiting); waiting = setTimeout(ask, 400); };
   for (const slider of [at("k"), at("m")]) slider.addEventListener("input", () => { form.querySelector(`output[for=${slider.id}]`).value = slider.value; soon(); });
   form.addEventListener("change", soon);
+  /* whoever comes back after a stop or a refusal finds what they chose */
+  const key = "setup " + form.elements.table.value, ticked = (field) => ["radio", "checkbox"].includes(field.type);
+  const fields = [...form.elements].filter((field) => field.name && !field.dataset.kept);
+  const chosen = JSON.parse(sessionStorage.getItem(key) ?? "[]");
+  if (chosen.length === fields.length) fields.forEach((field, place) => { if (ticked(field)) field.checked = chosen[place]; else field.value = chosen[place]; });
+  for (const slider of [at("k"), at("m")]) form.querySelector(`output[for=${slider.id}]`).value = slider.value;
   if (form.dataset.small) ask();
   form.addEventListener("submit", () => { clearTimeout(waiting); asked++; });
+  form.addEventListener("change", () => sessionStorage.setItem(key, JSON.stringify(fields.map((field) => ticked(field) ? field.checked : field.value))));
 }
 
 /* a job: where it is, then on to its page */
@@ -76,7 +83,7 @@ if (at("job")) {
 /* ticks */
 if (at("round")) {
   const home = at("round"), rows = [...home.querySelectorAll("li[data-row]")];
-  let under_way = 0;
+  let under_way = 0, all_kept = true, line = Promise.resolve();
   const signed = () => ({who: at("who").value, when: at("when").value, choice: home.dataset.choice});
   const show = (told) => {
     if (String(told.round) !== home.dataset.round || String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
@@ -87,30 +94,53 @@ if (at("round")) {
       const field = row.querySelector(".note input");
       if (field !== document.activeElement && (verdict || !field.dataset.typed)) field.value = note;
     }
-    const line = document.querySelector("#found ~ .line");
-    if (line && told.line) line.textContent = told.line;
-    at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits});
+    const found = document.querySelector("#found ~ .line");
+    if (found && told.line) found.textContent = told.line;
   };
-  const send = async (address, values) => {
+  const count = (told) => { at("counts").textContent = say("counts", {n: Object.keys(told.answers).length, of: told.of, hits: told.hits}); };
+  const send = (address, values) => {
+    const body = new URLSearchParams({...signed(), ...values});
     under_way++;
-    const answer = await post(address, new URLSearchParams({...signed(), ...values})).catch(() => null);
-    const told = answer ? await answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
-    under_way--;
-    at("lost").hidden = Boolean(answer && answer.ok);
-    if (answer && answer.ok) { if (!under_way) show(told); } else at("lost").textContent = say("lost", {why: told.error});
+    return line = line.then(async () => {  /* one after the other: the last tick of a row is the one that counts */
+      const answer = await post(address, body).catch(() => null);
+      const told = answer ? await answer.json().catch(() => ({error: answer.statusText})) : {error: words.failed};
+      under_way--;
+      all_kept = Boolean(answer && answer.ok);
+      at("lost").hidden = all_kept;
+      if (!all_kept) at("lost").textContent = say("lost", {why: told.error});
+      else { count(told); if (!under_way) show(told); }
+      return told;
+    });
+  };
+  const undo = async () => {
+    const told = await send("/undo", {});
+    if (told.back !== undefined) at("said").textContent = !told.back ? words.no_undo : say(told.back.verdict ? "undone_as" : "undone", told.back);
   };
   const verdict = (row) => row.querySelector("input[type=radio]:checked")?.value ?? "";
   const tick = (row, value) => {
     row.className = value.replace(" ", "-");
-    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value});
+    at("said").textContent = "";
+    return send("/answer", {row: row.dataset.row, verdict: value, note: row.querySelector(".note input").value}).then((told) => {
+      if (!told.error) return;
+      row.className = "";  /* what was not kept does not look as if it were */
+      for (const choice of row.querySelectorAll("input[type=radio]")) choice.checked = false;
+    });
   };
   for (const row of rows) {
     for (const choice of row.querySelectorAll("input[type=radio]")) choice.addEventListener("change", () => tick(row, choice.value));
     const field = row.querySelector(".note input");
     field.addEventListener("input", () => { field.dataset.typed = "1"; });
-    field.addEventListener("change", () => { if (verdict(row)) tick(row, verdict(row)); });
+    field.addEventListener("change", () => { if (verdict(row)) tick(row, verdict(row)); else if (field.value) at("said").textContent = words.note_alone; });
   }
-  at("undo").addEventListener("click", () => send("/undo", {}));
+  /* nobody leaves for the next round while a tick is on its way, or with a note that belongs to no answer */
+  for (const form of document.querySelectorAll("form")) form.addEventListener("submit", (event) => {
+    const alone = rows.find((row) => !verdict(row) && row.querySelector(".note input").value);
+    if (!alone && !under_way) return;
+    event.preventDefault();
+    if (alone) { go(rows.indexOf(alone)); at("said").textContent = words.note_alone; }
+    else line.then(() => { if (all_kept) form.requestSubmit(event.submitter); });
+  });
+  at("undo").addEventListener("click", undo);
   const current = () => rows.indexOf(document.activeElement?.closest("li[data-row]"));
   const go = (place) => { const row = rows[Math.max(0, Math.min(rows.length - 1, place))]; if (row) { row.focus(); row.scrollIntoView({block: "nearest"}); } };
   document.addEventListener("keydown", (event) => {
@@ -119,7 +149,7 @@ if (at("round")) {
     const place = current(), key = event.key;
     if (key === "j") go(place + 1);
     else if (key === "k") go(place < 0 ? 0 : place - 1);
-    else if (key === "u") send("/undo", {});
+    else if (key === "u") undo();
     else if (key === "n" && place >= 0) rows[place].querySelector(".note input").focus();
     else if ("123".includes(key) && place >= 0) {
       const choice = rows[place].querySelectorAll("input[type=radio]")[Number(key) - 1];
@@ -132,7 +162,7 @@ if (at("round")) {
   const look = async () => {
     if (!document.hidden && !under_way) {
       const told = await fetch("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
-      if (told && !under_way) show(told);
+      if (told && !under_way) { count(told); show(told); }
     }
     setTimeout(look, 3000);
   };

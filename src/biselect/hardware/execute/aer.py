@@ -1,10 +1,17 @@
 """The compiled circuit itself, gate by gate: on Aer without errors, under a noise model, or in Runtime's local mode."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 from biselect.errors import MissingDependencyError
 from biselect.hardware.circuits import check_gates, cut
 from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler
+from biselect.hardware.execute.samplers import EXACT, NOISE_MODEL, Readout, Sampler, fixed_name
 from biselect.hardware.targets import load_target, recorded_backend
+
+if TYPE_CHECKING:
+    from biselect.hardware.noise.model import NoisyCircuit
 
 try:
     from qiskit_aer import AerSimulator
@@ -39,20 +46,33 @@ class NoisySampling(Sampler):
     kind = NOISE_MODEL
 
     def __init__(self, device: str) -> None:
-        self._target = load_target(device)
-        self.name = f"noisy:{device}"
+        self.name = fixed_name(f"noisy:{device}")
+        self._target = load_target(self.name.partition(":")[2])
+        self._made: tuple[Compiled, NoisyCircuit] | None = None
+
+    def _noisy(self, compiled: Compiled) -> NoisyCircuit:
+        """The circuit with its errors, made once for all repeats."""
+        from biselect.hardware.noise.model import cut_noise
+
+        if self._made is None or self._made[0] is not compiled:
+            self._made = compiled, cut_noise(compiled, self._target)
+        return self._made[1]
 
     def check(self, compiled: Compiled) -> None:
-        """The device must have every gate where it is used; a noise model would take another for one without errors."""
+        """The device must have every gate where it is used, and must have recorded its errors."""
         check_gates(compiled.circuit, self._target, repr(self._target.description), compiled.target)
+        self._noisy(compiled)
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; every shot in which something goes wrong takes a simulation of its own."""
-        from biselect.hardware.noise.model import cut_noise
         from biselect.hardware.noise.trajectories import noisy_table
 
-        table, flawless = noisy_table(cut_noise(compiled, self._target), shots, seed)
-        self.remark = f"errors twirled to Paulis; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
+        noisy = self._noisy(compiled)
+        table, flawless = noisy_table(noisy, shots, seed)
+        _, _, device = self.name.partition(":")
+        source = f"errors from the snapshot file {device}; " if ".json" in device else ""
+        said = source + noisy.twirled_label.removeprefix(f"{NOISE_MODEL}; ")
+        self.remark = f"{said}; no gate erred in {100 * flawless:.0f} % of the last repeat's shots"
         return Readout.of(table)
 
 
@@ -64,6 +84,7 @@ class LocalSampling(NoisySampling):
         self._backend.properties()  # local mode leaves errors out unless they have been read
         self._backend._target = self._target = load_target(device)
         self.name = f"local:{device}"
+        self._made = None
 
     def sample(self, compiled: Compiled, shots: int, seed: int) -> Readout:
         """Measure; Aer runs all shots as state vectors, which takes long beyond a dozen qubits."""

@@ -6,7 +6,8 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,22 +15,24 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
+from biselect.hardware.execute.circuit_checks import check_meaning
 from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
-from biselect.hardware.targets import snapshot
+from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa.spec import AnsatzSpec
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
     from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
 
 MOST_LAYERS = 1000
-NEEDED = ("circuit.qpy", "problem.npz")
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -42,6 +45,7 @@ class StoredCircuit:
         surrogate: what the phases are made of, in placed order.
         placement: who sits where.
         compiled: the circuit.
+        snapshot: the file of the device that it was compiled for.
     """
 
     manifest: dict[str, Any]
@@ -49,6 +53,13 @@ class StoredCircuit:
     surrogate: SelectionProblem
     placement: Placement
     compiled: Compiled
+    snapshot: bytes = field(repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device that it was compiled for."""
+        with refused_as("the target of the circuit cannot be read, compile again"):
+            return from_snapshot(json_of(self.snapshot.decode()))
 
 
 def circuit_contents(
@@ -76,7 +87,7 @@ def circuit_contents(
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
-    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then."""
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
     return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
 
 
@@ -103,8 +114,14 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
+        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
-        manifest=dict(manifest), problem=problem, surrogate=surrogate, placement=placement, compiled=compiled
+        manifest=dict(manifest),
+        problem=problem,
+        surrogate=surrogate,
+        placement=placement,
+        compiled=compiled,
+        snapshot=contents["target.json"],
     )
 
 
@@ -137,13 +154,21 @@ def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Progra
     return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
 
 
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
 def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
     try:
         from qiskit import qpy
     except ImportError as error:
         raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
     try:
-        return qpy.load(io.BytesIO(content))[0]
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
     except Exception as error:  # Qiskit raises whatever a broken file runs into
         raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
 

@@ -6,7 +6,8 @@ shots, repeats and seeds, the threshold and references with the evidence they ca
 """
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,9 @@ from biselect.core.json_files import check_seal, read_json, refused_as, seal
 from biselect.errors import InputError
 from biselect.hardware.bundle import installed
 from biselect.hardware.execute.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
-from biselect.hardware.execute.samplers import GIVEN, KINDS, Sampler, kind_of, sampler_for
+from biselect.hardware.execute.measurements import Measurement, measurements
+from biselect.hardware.execute.samplers import GIVEN, KINDS, Sampler, fixed_name, kind_of, sampler_for
+from biselect.hardware.mitigation.choice import Mitigation
 from biselect.qaoa.best_known import Threshold
 from biselect.solvers import solve
 
@@ -26,6 +29,7 @@ FORMAT = "biselect-run-3"
 NAME = "manifest.json"
 REFERENCE_SECONDS = 60.0  # for each classical reference
 EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
+PROGRAMS = ("sector", "wide")  # places that measure a program, not its gates
 PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
 
 
@@ -69,6 +73,16 @@ class StoredRun:
         return str(self.content["hash"])
 
     @property
+    def mitigation(self) -> Mitigation:
+        """What is done about errors."""
+        return Mitigation.from_dict(self.content["mitigation"])
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """All that is measured, in order: each is a record of the store, and a job on a service."""
+        return measurements(self.content)
+
+    @property
     def threshold(self) -> Threshold:
         """E_BK, with its evidence."""
         return Threshold(**self.content["threshold"])
@@ -79,7 +93,14 @@ class StoredRun:
 
 
 def plan(
-    circuit: StoredCircuit, on: Any, *, shots: int, repeats: int, seed: int, threshold: Threshold | None = None
+    circuit: StoredCircuit,
+    on: Any,
+    *,
+    shots: int,
+    repeats: int,
+    seed: int,
+    threshold: Threshold | None = None,
+    mitigation: Mitigation | str | None = None,
 ) -> dict[str, Any]:
     """What is asked for: the part of a manifest that must agree when a run is taken up again.
 
@@ -90,11 +111,15 @@ def plan(
         repeats: how many.
         seed: fixes the seeds of all repeats.
         threshold: E_BK; the dense classical reference by default.
+        mitigation: what is done about errors, such as "readout,twirl:8,decouple,repair"; nothing by default.
     """
-    name, kind = (on, kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
+    name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
     shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
     if threshold is not None:
         threshold.of(circuit.problem)
+    wanted = Mitigation.of(mitigation, shots)
+    if name in PROGRAMS and replace(wanted, repair=False):
+        raise InputError(f"{name} measures the program, not gates and readout that err; mitigate by repair alone there")
     asked = {
         "format": FORMAT,
         "circuit": circuit.manifest,
@@ -104,8 +129,10 @@ def plan(
         "repeats": repeats,
         "seed": seed,
         "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
+        "mitigation": wanted.to_dict(),
         "given_threshold": None if threshold is None else asdict(threshold),
     }
+    measurements(asked)  # refuses shots that cannot be divided
     return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
 
 
@@ -173,6 +200,8 @@ def load_run(folder: str | Path) -> StoredRun:
         seeds = [whole("a seed", seed, least=0) for seed in run.seeds]
         if len(seeds) != whole("repeats", content["repeats"]) or not whole("shots", content["shots"]):
             raise ValueError("it has another number of seeds than of repeats")
+        whole("the seed", content["seed"], least=0)
+        _ = run.measurements
         run.threshold.of(run.circuit.problem)
         for objective in ("dense", "sparse"):
             number("the energy of a reference", run.reference(objective))

@@ -6,11 +6,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from biselect.core.files import write_file
-from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repaired
+from biselect.hardware.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of
 from biselect.hardware.compiled_circuit import Resources
 from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import StoredRun
+from biselect.hardware.execute.measurements import by_repeat, calibration_of, measurements
 from biselect.hardware.execute.samplers import Readout, place_of, sampler_for
+from biselect.hardware.mitigation.readout import Corrected, correct
+from biselect.hardware.mitigation.repair import Mended, mend, pooled
 
 ANALYSIS = "analysis.json"
 REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
@@ -21,7 +24,7 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
 
     No service is asked.
     """
-    place, compiled = place_of(asked["on"]), circuit.compiled
+    place, compiled, taken = place_of(asked["on"]), circuit.compiled, measurements(asked)
     if not place.service:
         sampler_for(asked["on"]).check(compiled)
     return {
@@ -36,13 +39,16 @@ def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]
         "two_qubit_gates": compiled.resources.two_qubit_gates,
         **{name: asked[name] for name in ("shots", "repeats", "seeds")},
         "circuit_seconds": compiled.resources.duration,
-        "estimated_device_seconds": device_seconds(compiled.resources, asked["shots"], asked["repeats"]),
+        "mitigation": asked["mitigation"],
+        "circuits": len(taken),
+        "shots_taken": sum(measurement.shots for measurement in taken),
+        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in taken)),
     }
 
 
-def device_seconds(resources: Resources, shots: int, repeats: int) -> float | None:
+def device_seconds(resources: Resources, shots: int) -> float | None:
     """Estimated time on a device: circuit and pause for each shot, without queue and start-up."""
-    return None if resources.duration is None else repeats * shots * (resources.duration + REP_DELAY)
+    return None if resources.duration is None else shots * (resources.duration + REP_DELAY)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -54,12 +60,18 @@ class Outcome:
         kind: what its shots are: an exact simulation, a noise model, hardware, or not known.
         strict: figures of the shots as measured.
         repaired: figures after band-1 repair.
+        shots_taken: all of them, calibration included.
+        corrected: estimates after readout correction, if it was asked for.
+        mended: figures after repair by the energy of the problem, if it was asked for.
     """
 
     run: StoredRun
     kind: str
     strict: Strict
     repaired: Repaired
+    shots_taken: int
+    corrected: Corrected | None
+    mended: Mended | None
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form; the same for the same shots."""
@@ -68,23 +80,45 @@ class Outcome:
             "kind": self.kind,
             "manifest_hash": self.run.hash,
             "threshold_pool": self.run.threshold.pool,
+            "mitigation": self.run.mitigation.to_dict(),
+            "shots_taken": self.shots_taken,
             "strict": asdict(self.strict),
+            "readout_corrected": None if self.corrected is None else asdict(self.corrected),
             "band_1_repair": asdict(self.repaired),
+            "repair": None if self.mended is None else asdict(self.mended),
         }
 
 
 def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
-    """Decode and analyse the repeats of a run."""
+    """Decode and analyse what `execute` gave."""
     problem, sparse = run.circuit.problem, run.circuit.surrogate
     layout, placement = run.circuit.compiled.clbits, run.circuit.placement
-    dense_shots = [readout.decoded(problem, layout, placement) for readout in readouts]
-    sparse_shots = [readout.decoded(sparse, layout) for readout in readouts]
+    repeats = by_repeat(run.measurements, readouts)
+    dense_shots = [readout.decoded(problem, layout, placement) for readout in repeats]
+    sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
     threshold = run.threshold.of(problem)
+    taken, seed = sum(readout.shots for readout in readouts), int(run.content["seed"])
+    corrected = mended = None
+    if calibration := calibration_of(run.circuit, run.measurements, readouts):
+        corrected = correct(
+            pooled(dense_shots),
+            calibration,
+            problem,
+            goal=goal_of(problem, threshold),
+            layout=layout,
+            placement=placement,
+            seed=seed,
+        )
+    if run.mitigation.repair:
+        mended = mend(problem, dense_shots, goal=goal_of(problem, threshold), taken=taken, seed=seed)
     return Outcome(
         run=run,
         kind=run.kind,
         strict=analyse(problem, dense_shots, threshold=threshold, reference=run.reference("dense")),
         repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
+        shots_taken=taken,
+        corrected=corrected,
+        mended=mended,
     )
 
 

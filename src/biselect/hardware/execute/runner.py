@@ -1,4 +1,4 @@
-"""Executing a run: repeat after repeat, each kept before the next begins."""
+"""Executing a run: measurement after measurement, each kept before the next begins."""
 
 import json
 from collections.abc import Callable
@@ -13,6 +13,7 @@ from biselect.hardware.decode import Shots
 from biselect.hardware.execute import remote
 from biselect.hardware.execute.circuit_files import StoredCircuit
 from biselect.hardware.execute.manifest import PARTS, StoredRun
+from biselect.hardware.execute.measurements import circuit_for
 from biselect.hardware.execute.samplers import Readout, Sampler, sampler_for
 from biselect.hardware.execute.store import RunStore
 
@@ -27,7 +28,9 @@ def execute(
     resubmit: bool = False,
     say: Say = lambda text: None,
 ) -> list[Readout]:
-    """Do what is left of a run; gives all its repeats.
+    """Do what is left of a run; gives what all its measurements read, as `outcome` takes it.
+
+    Without mitigation each repeat is one measurement.
 
     Args:
         run: fixed by `freeze`.
@@ -47,25 +50,27 @@ def execute(
     with RunStore.open(run) as store:
         readouts = store.readouts()
         if readouts:
-            say(f"{len(readouts)} of {len(run.seeds)} repeats are there already")
-        left = range(len(readouts), len(run.seeds))
+            say(f"{len(readouts)} of {len(run.measurements)} {_what(run)} are there already")
+        left = range(len(readouts), len(run.measurements))
         if not left:
             return readouts
         if installed(PARTS) != run.content["versions"]:
             say("the versions installed are not those that the run was fixed with; simulated shots may differ")
         taking: Sampler = asked or sampler_for(run.on)
-        taking.check(run.circuit.compiled)
+        for kind in {run.measurements[number].repeat is None: number for number in left}.values():
+            taking.check(circuit_for(run.measurements[kind], run.circuit, run.mitigation))
         if isinstance(taking, remote.Service):
             _submit(run, taking, store, left, resubmit, say)
-        for repeat in left:
+        for number in left:
+            wanted = run.measurements[number]
             if isinstance(taking, remote.Service):
-                readout = _collect(taking, store, repeat, wait)
+                readout = _collect(run, taking, store, number, wait)
             else:
-                readout = taking.sample(run.circuit.compiled, run.shots, run.seeds[repeat])
-            store.add(repeat, readout)
+                readout = taking.sample(circuit_for(wanted, run.circuit, run.mitigation), wanted.shots, wanted.seed)
+            store.add(number, readout)
             readouts.append(readout)
-            short = "" if readout.shots == run.shots else f" of {run.shots} asked for"
-            say(f"repeat {repeat + 1} of {len(run.seeds)}: {readout.shots} shots{short}")
+            short = "" if readout.shots == wanted.shots else f" of {wanted.shots} asked for"
+            say(f"{wanted.name}: {readout.shots} shots{short}")
         if taking.remark:
             say(taking.remark)
         return readouts
@@ -87,63 +92,66 @@ def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, s
 
 
 def progress(run: StoredRun) -> tuple[int, int]:
-    """How many repeats of a run are done, and how many more are with a service; no service is asked."""
+    """How many measurements of a run are done, and how many more are with a service; no service is asked."""
     with RunStore.open(run) as store:
         done, jobs = len(store.readouts()), store.jobs()
-    return done, sum(jobs.get(repeat, {}).get("event") == "submitted" for repeat in range(done, len(run.seeds)))
+    left = range(done, len(run.measurements))
+    return done, sum(jobs.get(number, {}).get("event") == "submitted" for number in left)
 
 
-def _submit(run: StoredRun, service: remote.Service, store: RunStore, repeats: range, resubmit: bool, say: Say) -> None:
-    """Hand in a job for every repeat that has none, after looking for one that may be in the queue already."""
+def _what(run: StoredRun) -> str:
+    return "measurements" if run.mitigation else "repeats"
+
+
+def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: range, resubmit: bool, say: Say) -> None:
+    """Hand in a job for every measurement that has none, after looking for one that may be in the queue already."""
     jobs = store.jobs()
     calibration = None
-    for repeat in repeats:
-        last = jobs.get(repeat, {"event": None})
+    for number in left:
+        asked, last = run.measurements[number], jobs.get(number, {"event": None})
         if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
             continue
         found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
         if found is not None:
-            store.note(repeat, "submitted", job=found)
-            say(f"repeat {repeat + 1}: found again as job {found}")
+            store.note(number, "submitted", job=found)
+            say(f"{asked.name}: found again as job {found}")
             continue
         if last["event"] == "submitting" and not service.finds and not resubmit:
             raise remote.DoubtfulJobError(
-                f"repeat {repeat + 1}: the connection was lost while it was handed in, and {service.name} cannot say "
+                f"{asked.name}: the connection was lost while it was handed in, and {service.name} cannot say "
                 "whether it arrived; resubmit=True hands it in once more, at the price of a job if it did"
             )
         if calibration is None:
             calibration = _keep_calibration(run, service)
             if calibration != run.circuit.manifest["target"]["hash"]:
                 say("the device's calibration is not the one the circuit was compiled for; it is kept with the run")
-        tag = f"biselect-{run.hash[:12]}-{repeat}-{token_hex(4)}"  # an equal run in another folder has other tags
-        store.note(repeat, "submitting", tag=tag)
+        tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
+        store.note(number, "submitting", tag=tag)
         try:
-            job = service.submit(run.circuit.compiled, run.shots, tag)
+            job = service.submit(circuit_for(asked, run.circuit, run.mitigation), asked.shots, tag)
         except remote.ConnectionLostError:
             raise  # it may have arrived: the next attempt looks for it
         except remote.ServiceError as error:
-            store.note(repeat, "refused", tag=tag, why=str(error))
+            store.note(number, "refused", tag=tag, why=str(error))
             raise
-        store.note(repeat, "submitted", job=job, calibration=calibration)
-        say(f"repeat {repeat + 1}: job {job}")
+        store.note(number, "submitted", job=job, calibration=calibration)
+        say(f"{asked.name}: job {job}")
 
 
-def _collect(service: remote.Service, store: RunStore, repeat: int, wait: float | None) -> Readout:
-    job = store.jobs()[repeat]["job"]
+def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> Readout:
+    job, name = store.jobs()[number]["job"], run.measurements[number].name
     try:
         readout = service.collect(job, wait)
-        store.check(readout)
+        store.check(number, readout)
     except remote.JobFailedError as error:
-        store.note(repeat, "failed", job=job, why=str(error))
-        raise remote.JobFailedError(
-            f"repeat {repeat + 1}: {error}. All other jobs are kept; run again to submit it anew"
-        ) from None
+        store.note(number, "failed", job=job, why=str(error))
+        raise remote.JobFailedError(f"{name}: {error}. All other jobs are kept; run again to submit it anew") from None
     except (remote.StillWaitingError, remote.ConnectionLostError):
         raise
     except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
-        store.note(repeat, "uncollected", job=job, why=str(error))
+        store.note(number, "uncollected", job=job, why=str(error))
         raise remote.DoubtfulJobError(
-            f"repeat {repeat + 1}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
+            f"{name}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
             "more, or with resubmit=True to hand it in anew, at the price of a job"
         ) from None
     return readout

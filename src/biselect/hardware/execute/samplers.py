@@ -15,6 +15,7 @@ from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.execute.scrub import plain_address
 from biselect.hardware.placement import Placement
+from biselect.hardware.targets import name_with_hash
 
 EXACT = "exact simulation, not hardware"
 NOISE_MODEL = "noise model, not hardware"
@@ -30,7 +31,7 @@ class Place:
     Attributes:
         kind: what its shots are.
         made_by: what makes its sampler, as `file:name` of this package; it is given what stands after the colon.
-        takes: what stands after the colon of its name: DEVICE, ADDRESS or nothing.
+        takes: what stands after the colon of its name: DEVICE, ADDRESS, ARN or nothing.
         service: whether it must be connected to, so that nobody asks it before shots are wanted.
     """
 
@@ -48,12 +49,15 @@ PLACES = {
     "local": Place(kind=NOISE_MODEL, made_by="aer:LocalSampling", takes="DEVICE"),
     "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
     "iqm": Place(kind=HARDWARE, made_by="iqm:IqmSampling.connect", takes="ADDRESS", service=True),
+    "ionq": Place(kind=HARDWARE, made_by="ionq:IonqSampling.connect", takes="DEVICE", service=True),
+    "braket": Place(kind=HARDWARE, made_by="braket:BraketSampling.connect", takes="ARN", service=True),
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
-DEVICE = re.compile(r"[A-Za-z0-9_.-]+")
+DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
+ARN = re.compile(r"arn:aws[a-z-]*:braket:[a-z0-9-]*::device(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_. -]+")
 
 
 class Readout(CountedBits):
@@ -123,7 +127,9 @@ def place_of(on: str) -> Place:
         raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
     if place.takes == "ADDRESS":
         plain_address(where)
-    elif place.takes and not DEVICE.fullmatch(where):  # not repeated either
+    elif place.takes == "ARN" and not ARN.fullmatch(where):
+        raise InputError(f"{name} takes a device by its ARN, arn:aws:braket:REGION::device/…, or by its name")
+    elif place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place
 
@@ -133,12 +139,19 @@ def kind_of(on: str) -> str:
     return place_of(on).kind
 
 
+def fixed_name(on: str) -> str:
+    """The name of a place as a manifest keeps it: a snapshot file with its hash, `noisy:boston.json@0123456789ab`."""
+    kind, colon, where = on.partition(":")
+    return f"{kind}{colon}{name_with_hash(where)}" if kind == "noisy" else on
+
+
 def foreign_device(on: str, compiled_for: str) -> str | None:
     """A warning where the names say that a circuit was compiled for another device than it is to run on."""
     kind, _, where = on.partition(":")
 
     def bare(device: str) -> str:
-        return device.lower().removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
+        name = device.lower().partition(".json")[0]
+        return name.removeprefix("fake").strip("_-").removeprefix("ibm").strip("_-").removesuffix("v2")
 
     if kind not in ("noisy", "local", "ibm") or bare(where) == bare(compiled_for):
         return None

@@ -15,7 +15,11 @@ from urllib.parse import quote, quote_plus, urlsplit
 from biselect.errors import InputError
 
 MASK = "***"
-VARIABLES = ("QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE", "IQM_TOKEN")  # where services look for an account
+VARIABLES = (  # where services look for an account
+    *("QISKIT_IBM_TOKEN", "QISKIT_IBM_INSTANCE", "IQM_TOKEN"),
+    *("IONQ_API_KEY", "IONQ_API_TOKEN", "QISKIT_IONQ_API_TOKEN"),
+    *("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"),
+)
 TOKENS_FILE = "IQM_TOKENS_FILE"
 PUBLIC = {"channel", "region", "plans_preference", "tags", "url", "auth_server_url", "timestamp"}  # no secrets
 _SECRET_NAMES = re.compile(r"TOKEN|SECRET|PASSWORD|PASSWD|API_?KEY|CREDENTIAL", re.IGNORECASE)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from biselect.hardware.execute.manifest import StoredRun
 
 RESULTS = "results.sqlite"
-TABLES = ("repeats", "jobs")  # one record for each finished repeat; one for each event of a job
+TABLES = ("measurements", "jobs")  # one record for each that is finished; one for each event of a job
 Record = dict[str, Any]
 
 
@@ -45,47 +45,49 @@ class RunStore:
             yield cls(run, database)
 
     def readouts(self) -> list[Readout]:
-        """The finished repeats, in order."""
-        return [self._readout(number, record) for number, record in enumerate(self._records("repeats"))]
+        """What the finished measurements read, in order."""
+        return [self._readout(number, record) for number, record in enumerate(self._records("measurements"))]
 
     def _readout(self, number: int, record: Record) -> Readout:
         try:
-            if number >= len(self._run.seeds):
-                raise InputError(f"the run has {len(self._run.seeds)} repeats only")
+            if number >= len(self._run.measurements):
+                raise InputError(f"the run has {len(self._run.measurements)} measurements only")
             expected = self._facts(number)
             if other := [name for name in expected if record[name] != expected[name]]:
                 raise InputError(f"it differs from the manifest in {', '.join(other)}")
             readout = Readout.from_dict(record)
-            self.check(readout)
+            self.check(number, readout)
         except (KeyError, TypeError, ValueError) as error:
             where = f"{self._run.folder / RESULTS}: record {number + 1}"
             raise InputError(f"{where} does not belong to the run: {error}; the file was changed") from None
         return readout
 
-    def check(self, readout: Readout) -> None:
-        """Refuse what the run's circuit cannot have given."""
+    def check(self, number: int, readout: Readout) -> None:
+        """Refuse what a measurement of the run cannot have given."""
         width, wanted = readout.bits.shape[1], self._run.circuit.compiled.circuit.num_clbits
         if width != wanted:
             raise InputError(f"the shots have {width} classical bits, the circuit has {wanted}")
-        if readout.counts.min() < 0 or not 0 < readout.shots <= self._run.shots:
-            raise InputError(f"there are {readout.shots} shots, {self._run.shots} were asked for")
+        asked = self._run.measurements[number].shots
+        if readout.counts.min() < 0 or not 0 < readout.shots <= asked:
+            raise InputError(f"there are {readout.shots} shots, {asked} were asked for")
 
-    def add(self, repeat: int, readout: Readout) -> None:
-        """Keep a finished repeat, with its seed and how many shots were asked for."""
-        self.check(readout)
-        self._append("repeats", {**self._facts(repeat), **readout.to_dict()})
+    def add(self, number: int, readout: Readout) -> None:
+        """Keep a finished measurement, with its seed and how many shots were asked for."""
+        self.check(number, readout)
+        self._append("measurements", {**self._facts(number), **readout.to_dict()})
 
     def jobs(self) -> dict[int, Record]:
-        """The last event of each repeat's jobs."""
-        return {record["repeat"]: record for record in self._records("jobs")}
+        """The last event of each measurement's jobs."""
+        return {record["measurement"]: record for record in self._records("jobs")}
 
-    def note(self, repeat: int, event: str, **facts: Any) -> None:
+    def note(self, number: int, event: str, **facts: Any) -> None:
         """Keep what happened to a job: submitting, submitted, refused, failed or uncollected."""
-        self._append("jobs", {"repeat": repeat, "event": event, **facts})
+        self._append("jobs", {"measurement": number, "event": event, **facts})
 
-    def _facts(self, repeat: int) -> Record:
-        """What the manifest says about a repeat."""
-        return {"repeat": repeat, "seed": self._run.seeds[repeat], "asked": self._run.shots}
+    def _facts(self, number: int) -> Record:
+        """What the manifest says about a measurement."""
+        asked = self._run.measurements[number]
+        return {"measurement": number, "seed": asked.seed, "asked": asked.shots}
 
     def _append(self, table: str, content: Record) -> None:
         record = json.dumps(seal({**content, "manifest": self._run.hash}), allow_nan=False)

@@ -85,7 +85,7 @@ def noisy_chances(
         readout: whether the readout errs too.
         threads: courses that are run at once.
     """
-    from biselect.hardware.noise.model import cut_noise, twirled_label
+    from biselect.hardware.noise.model import cut_noise
 
     begin = perf_counter()
     whole("trajectories", trajectories, least=2)
@@ -112,7 +112,7 @@ def noisy_chances(
         flawless=circuit.flawless,
         courses=trajectories,
         seconds=perf_counter() - begin,
-        label=twirled_label(idle),
+        label=noisy.twirled_label,
     )
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Errors = tuple[tuple[int, int], ...]
 """(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
 
+ROUNDING = 1e-9
 WAIT = "id"  # the name of a step in which a qubit only waits
 
 
@@ -51,22 +52,26 @@ class PlainCircuit:
     reads: tuple[int, ...]
     confusion: NDArray[np.float64]
 
+    def __post_init__(self) -> None:
+        for number, step in enumerate(self.steps):
+            if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
+                raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
+
     @classmethod
     def of(cls, noisy: NoisyCircuit) -> PlainCircuit:
         """A compiled circuit under a noise model, waiting included; bits are its classical ones."""
-        twirls: dict[Any, tuple[float, ...]] = {}
+        twirls: dict[int, tuple[float, ...]] = {}
         steps = []
         for step in noisy.circuit.data:
             operation, qubits = step.operation, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
-            key: Any = (operation.name, qubits)
-            channel = noisy.errors.get(key)
             waits = is_wait(operation)
-            if waits:
-                key, channel = id(operation), operation
-            if channel is not None and key not in twirls:
-                twirls[key] = tuple(twirled(channel).tolist())
+            channel = operation if waits else noisy.errors.get((operation.name, qubits))
+            if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
+                twirls[id(channel)] = tuple(twirled(channel).tolist())
             angles = () if waits else tuple(float(angle) for angle in operation.params)
-            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(key, ())))
+            share = 1.0 if waits else noisy.share(operation)
+            chances = tuple(share * chance for chance in twirls.get(id(channel), ()))
+            steps.append(Step(WAIT if waits else operation.name, qubits, angles, chances))
         bits = range(noisy.circuit.num_clbits)
         if unread := [bit for bit in bits if bit not in noisy.reads]:
             raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")

@@ -1,13 +1,13 @@
 """The recorded errors of a device, cut to the qubits that a circuit uses.
 
 Gates err as in Aer's model of a device: relaxation by T1 and T2 for as long as the gate takes, and depolarisation for
-the rest of its recorded error; readout flips each bit by itself. A snapshot knows nothing of crosstalk, drift, leakage
-or correlated readout: real devices do worse.
+the rest of its recorded error; readout flips each bit by itself. What was not recorded is refused (`figures`). A
+snapshot knows nothing of crosstalk, drift, leakage or correlated readout: real devices do worse.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ from numpy.typing import NDArray
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.noise.courses import PlainCircuit
+from biselect.hardware.noise.figures import Use, check_figures, filling
+from biselect.hardware.published import Published, published
+from biselect.hardware.timing import in_turn
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
@@ -29,11 +32,6 @@ except ImportError as error:
 LABEL = "noise model, not hardware"
 
 
-def twirled_label(idle: bool) -> str:
-    """What results of twirled errors say of themselves."""
-    return f"{LABEL}; errors twirled to Paulis" + ("; waiting qubits relax" if idle else "")
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class NoisyCircuit:
     """A compiled circuit on its own qubits alone, and their errors.
@@ -45,6 +43,7 @@ class NoisyCircuit:
         physical: the device's qubit behind each new number.
         confusion: of each classical bit, (bits, is, read): the probability to read what from what is.
         label: what this is.
+        trap: the ion trap that it is for, whose two-qubit gate errs by its angle; None for any other device.
     """
 
     circuit: QuantumCircuit
@@ -53,6 +52,18 @@ class NoisyCircuit:
     physical: tuple[int, ...]
     confusion: NDArray[np.float64]
     label: str = LABEL
+    trap: Published | None = None
+
+    @property
+    def twirled_label(self) -> str:
+        """What results of it say of themselves when its errors are twirled to Paulis."""
+        return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
+
+    def share(self, operation: Any) -> float:
+        """How much a gate errs by its angle, in units of what was recorded for it."""
+        if self.trap is None or operation.name != self.trap.pair:
+            return 1.0
+        return self.trap.pair_error(float(operation.params[0])) / self.trap.pair_error()
 
     @cached_property
     def plain(self) -> PlainCircuit:
@@ -87,49 +98,76 @@ def cut_noise(
     touched = [tuple(place[qubit] for qubit in step.qubits) for step in steps]
     physical = _line(touched)
     number = {qubit: position for position, qubit in enumerate(physical)}
+    used = [(step.operation.name, place) for step, place in zip(steps, touched, strict=True)]
+    check_has(target, {name for name, _ in used})
+    check_figures(target, used, physical if idle else ())
     waits = _waits(steps, touched, target) if idle else [()] * len(steps)
+    relaxation = cache(lambda qubit, seconds: _relaxation(target, qubit, seconds).to_instruction())
     circuit = QuantumCircuit(len(physical), compiled.circuit.num_clbits, name="noise-model")
     reads: dict[int, int] = {}
     for step, qubits, gaps in zip(steps, touched, waits, strict=True):
         for qubit, seconds in gaps:
-            circuit.append(_relaxation(target, qubit, seconds).to_instruction(), [number[qubit]])
+            circuit.append(relaxation(qubit, seconds), [number[qubit]])
         read = [compiled.circuit.find_bit(bit).index for bit in step.clbits]
         circuit.append(step.operation, [number[qubit] for qubit in qubits], read)
         reads |= dict.fromkeys(read, number[qubits[0]])
-    cut = cut_target(target, physical, {step.operation.name for step in steps})
-    misread = {qubit: error.probabilities for (qubit,), error in basic_device_readout_errors(target=cut)}
-    confusion = np.array([misread.get(reads.get(bit), np.eye(2)) for bit in range(circuit.num_clbits)])
-    recorded = basic_device_gate_errors(target=cut)
-    errors = {(name, tuple(qubits)): error for name, qubits, error in recorded if not error.ideal()}
-    return NoisyCircuit(circuit=circuit, reads=reads, errors=errors, physical=physical, confusion=confusion)
+    errors, misread = _device_errors(target, physical, used)
+    confusion = np.array([misread.get(reads.get(bit, -1), np.eye(2)) for bit in range(circuit.num_clbits)])
+    return NoisyCircuit(
+        circuit=circuit,
+        reads=reads,
+        errors=errors,
+        physical=physical,
+        confusion=confusion,
+        label=LABEL + ("; waiting qubits relax" if idle else "") + filling(target),
+        trap=published(target),
+    )
 
 
-def cut_target(target: Target, qubits: Sequence[int], names: Iterable[str]) -> Target:
-    """The part of a device on the given qubits, renumbered in their order, with the named operations only."""
+def _device_errors(
+    target: Target, qubits: Sequence[int], used: Iterable[Use]
+) -> tuple[dict[Use, Any], dict[int, NDArray[np.float64]]]:
+    """Aer's channel of each gate that is used and errs, and how each qubit is misread, qubits renumbered in this order.
+
+    Aer takes milliseconds for each. It is asked once for all that have the same figures, as the pairs of an ion trap.
+    """
     number = {qubit: position for position, qubit in enumerate(qubits)}
-    known = target.qubit_properties
-    properties = [known[qubit] for qubit in qubits] if known else None
-    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=properties)
+    known = target.qubit_properties or [None] * target.num_qubits
+    times = [(known[qubit] and known[qubit].t1, known[qubit] and known[qubit].t2) for qubit in qubits]
+    part = Target(num_qubits=len(qubits), dt=target.dt, qubit_properties=[known[qubit] for qubit in qubits])
+    first: dict[Any, Use] = {}
+    like: dict[Use, Use] = {}
+    asked: dict[str, dict[tuple[int, ...], InstructionProperties]] = {}
+    recorded: dict[str, Any] = {name: target[name] for name, _ in used}
+    for name, place in sorted(set(used)):
+        entry, here = recorded[name].get(place), tuple(number[qubit] for qubit in place)
+        error, seconds = (entry and entry.error) or 0.0, (entry and entry.duration) or 0.0
+        like[name, here] = first.setdefault((name, error, seconds, *(times[qubit] for qubit in here)), (name, here))
+        if like[name, here] == (name, here):
+            asked.setdefault(name, {})[here] = InstructionProperties(duration=seconds, error=error)
+    for name, places in asked.items():
+        part.add_instruction(target.operation_from_name(name), places, name=name)
+    gates = {(name, tuple(place)): error for name, place, error in basic_device_gate_errors(target=part)}
+    misread = {
+        ("measure", tuple(place)): error.probabilities for place, error in basic_device_readout_errors(target=part)
+    }
+    errors = {use: gates[model] for use, model in like.items() if model in gates and not gates[model].ideal()}
+    return errors, {use[1][0]: misread[model] for use, model in like.items() if model in misread}
+
+
+def check_has(target: Target, names: Iterable[str]) -> None:
+    """Refuse a device that lacks some of the named operations."""
     for name in sorted(names):
         if name not in target.operation_names:
             raise InputError(
                 f"{target.description!r} has no {name}, which the circuit uses; compile it for this device"
             )
-        entries: Any = target[name]
-        kept = {  # what was not recorded counts as none
-            tuple(number[qubit] for qubit in place): InstructionProperties(
-                duration=(entry and entry.duration) or 0.0, error=(entry and entry.error) or 0.0
-            )
-            for place, entry in entries.items()
-            if place is not None and set(place) <= set(number)
-        }
-        part.add_instruction(target.operation_from_name(name), kept or None, name=name)
-    return part
 
 
 def _steps(compiled: Compiled, bits: Sequence[int] | None) -> list[Any]:
     """The steps of a circuit, or of the part that some logical qubits are on."""
-    steps = [step for step in compiled.circuit.data if step.operation.name != "barrier"]
+    # delays are left out: a wait is a wait by the times of the gates, whoever asked for it
+    steps = [step for step in compiled.circuit.data if step.operation.name not in ("barrier", "delay")]
     if bits is None:
         return steps
     wanted = {compiled.clbits[bit] for bit in bits}
@@ -150,9 +188,12 @@ def _line(touched: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target) -> list[list[tuple[int, float]]]:
     """Before each step, how long each of its qubits has waited since its last one; a fresh qubit waits for nothing."""
+    if trap := published(target):
+        return _waits_in_turn(steps, touched, target, trap.gates_at_once)
     left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
     starts = [0.0] * len(steps)
-    recorded = [target[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
+    entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
+    recorded = [entries[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
     lengths = [float((entry and entry.duration) or 0.0) for entry in recorded]
     readout = max((t for step, t in zip(steps, lengths, strict=True) if step.operation.name == "measure"), default=0.0)
     for index in reversed(range(len(steps))):
@@ -168,8 +209,25 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
     return waits
 
 
+def _waits_in_turn(
+    steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target, at_once: int
+) -> list[list[tuple[int, float]]]:
+    """The same where few gates run at once."""
+    entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
+    recorded = [entries[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
+    lengths = [float((entry and entry.duration) or 0.0) for entry in recorded]
+    starts = in_turn([step.operation.name for step in steps], touched, lengths, at_once)
+    ends: dict[int, float] = {}
+    waits = []
+    for place, begin, length in zip(touched, starts, lengths, strict=True):
+        gaps = [(qubit, begin - ends[qubit]) for qubit in place if qubit in ends]
+        waits.append([(qubit, gap) for qubit, gap in gaps if gap > 1e-12])
+        ends |= dict.fromkeys(place, begin + length)
+    return waits
+
+
 def _relaxation(target: Target, qubit: int, seconds: float) -> Any:
-    properties = target.qubit_properties[qubit] if target.qubit_properties else None
-    t1 = getattr(properties, "t1", None) or np.inf
-    t2 = min(getattr(properties, "t2", None) or np.inf, 2 * t1)
+    properties = target.qubit_properties[qubit]
+    t1 = properties.t1
+    t2 = min(properties.t2, 2 * t1)
     return thermal_relaxation_error(t1, t2, seconds)

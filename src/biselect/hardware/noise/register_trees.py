@@ -22,7 +22,7 @@ from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import decode_bits
 from biselect.hardware.noise.courses import Errors, draw_courses, pauli_labels
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
+from biselect.hardware.noise.model import NoisyCircuit, cut_noise
 from biselect.hardware.noise.trajectories import NoisyShots, misread
 from biselect.hardware.placement import Placement
 
@@ -80,7 +80,7 @@ def register_shots(
         confusion=confusion if placement is None else placement.restore(confusion.T).T,
         flawless=courses.get((), 0) / shots,
         seconds=perf_counter() - begin,
-        label=f"{LABEL}; errors twirled to Paulis; cross gates left out, their errors kept",
+        label=f"{noisy.twirled_label}; cross gates left out, their errors kept",
     )
 
 

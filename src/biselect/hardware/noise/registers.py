@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from biselect.errors import InputError
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compile import compile_circuit
+from biselect.hardware.mitigation.readout import pulse_errors
 from biselect.hardware.noise.courses import read_out
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.paths import Y_FRAME, CompilationPath
@@ -41,7 +42,7 @@ class RegisterMass:
     samples: float
     features: float
     readout: bool
-    label: str = f"{LABEL}; cross gates left out"
+    label: str
 
     @property
     def mass(self) -> float:
@@ -60,7 +61,7 @@ def register_mass(
     readout: bool = True,
     idle: bool = False,
 ) -> RegisterMass:
-    """Compile a program without its cross gates, and run each register as a density matrix.
+    """Exact-budget mass of a program without its cross gates, each register a density matrix.
 
     Args:
         program: bound, or with free angles given in `angles`.
@@ -72,6 +73,43 @@ def register_mass(
         readout: whether the readout errs too.
         idle: whether waiting qubits relax, see `cut_noise`.
     """
+    masses, label = [], LABEL
+    for found in register_outputs(program, target, layout, path, angles=angles, seed=seed, idle=idle):
+        label = found.label
+        chances = read_out(found.chances, found.confusion) if readout else found.chances
+        masses.append(float(chances[found.inside].sum()))
+    return RegisterMass(samples=masses[0], features=masses[1], readout=readout, label=f"{label}; cross gates left out")
+
+
+class RegisterOutput(NamedTuple):
+    """One register's output.
+
+    Attributes:
+        chances: of each string before readout errs, bit 0 the lowest.
+        confusion: of each bit, (bits, is, read).
+        inside: the strings that keep its budget, and the rules where there are any.
+        pulse_errors: of each bit: the recorded error of X.
+        label: what this is.
+    """
+
+    chances: NDArray[np.float64]
+    confusion: NDArray[np.float64]
+    inside: NDArray[np.int64]
+    pulse_errors: NDArray[np.float64]
+    label: str
+
+
+def register_outputs(
+    program: Program,
+    target: Target,
+    layout: Sequence[int],
+    path: CompilationPath = Y_FRAME,
+    *,
+    angles: ArrayLike | None = None,
+    seed: int = 0,
+    idle: bool = False,
+) -> tuple[RegisterOutput, RegisterOutput]:
+    """Compile a program without its cross gates, and run each register as a density matrix; see `register_mass`."""
     widest = max(program.n_samples, program.n_features)
     if widest > MOST_QUBITS:
         many = f"a register of {widest} qubits is too wide for a density matrix"
@@ -80,17 +118,16 @@ def register_mass(
     ordered = recoloured(program) if path.coloured else program
     alone = replace(ordered, layers=tuple(tuple(op for op in layer if op.kind != RZZ) for layer in ordered.layers))
     compiled = compile_circuit(alone, target, layout, replace(path, coloured=False), angles=angles, seed=seed)
-    masses = []
+    errors = pulse_errors(compiled, target)
+    found = []
     registers = (range(program.n_samples), range(program.n_samples, program.qubits))
     for bits, side in zip(registers, program.registers(), strict=True):
         noisy = cut_noise(compiled, target, idle=idle, bits=bits)
         read = [compiled.clbits[bit] for bit in bits]
-        found = distribution(noisy, read)
-        if readout:
-            found = read_out(found, noisy.confusion[read])
-        states = (1 << side.subsets).sum(axis=1)
-        masses.append(float(found[states].sum()))
-    return RegisterMass(samples=masses[0], features=masses[1], readout=readout)
+        inside = (1 << side.subsets).sum(axis=1)
+        facts = noisy.confusion[read], inside, errors[read], noisy.label
+        found.append(RegisterOutput(distribution(noisy, read), *facts))
+    return found[0], found[1]
 
 
 def distribution(noisy: NoisyCircuit, bits: Sequence[int]) -> NDArray[np.float64]:

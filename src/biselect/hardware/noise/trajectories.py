@@ -20,7 +20,7 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import Shots, bit_table, decode_bits
 from biselect.hardware.noise.courses import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
-from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise, twirled_label
+from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.noise.vectors import WIDEST, StagedCircuit
 from biselect.hardware.placement import Placement
 
@@ -85,7 +85,7 @@ def noisy_shots(
         confusion=confusion if placement is None else placement.restore(confusion.T).T,
         flawless=flawless,
         seconds=perf_counter() - begin,
-        label=twirled_label(idle),
+        label=noisy.twirled_label,
     )
 
 

@@ -1,0 +1,271 @@
+"""Kill `run` at many moments wherever circuits can be run, and go on: `python scripts/kill_runs.py --moments 20`.
+
+Half of the kills come at an even spread of times, half right before or after an even spread of steps: a record, a
+sample, a job handed in or asked for. Each killed run is taken up once; its folder must then hold the same bytes as that
+of a run that nobody killed, but for SQLite's count of how often its file was opened. Jobs of services carry random
+tags, so of their records the shots are compared, and no job that can be found by its tag may be handed in twice.
+The services' side is a stand-in that keeps its jobs in files.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import pickle
+import signal
+import sqlite3
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any
+
+ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS", "RAYON_NUM_THREADS")
+os.environ.update(dict.fromkeys(ONE_THREAD, "1"))
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
+
+import numpy as np  # noqa: E402 (the threads are counted at import)
+
+from biselect import SelectionProblem  # noqa: E402
+from biselect.hardware import compile_problem  # noqa: E402
+from biselect.hardware.execute import remote  # noqa: E402
+from biselect.hardware.execute.circuit_files import load_circuit  # noqa: E402
+from biselect.hardware.execute.manifest import freeze, plan  # noqa: E402
+from biselect.hardware.execute.outcomes import conclude  # noqa: E402
+from biselect.hardware.execute.runner import execute  # noqa: E402
+from biselect.hardware.execute.samplers import Readout, sampler_for  # noqa: E402
+from biselect.hardware.execute.store import RESULTS, RunStore  # noqa: E402
+from biselect.report.circuit import write_circuit  # noqa: E402
+
+REPEATS, SHOTS = 12, 100
+RECORDED = "FakeManilaV2"
+COUNTERS = (range(24, 28), range(92, 96))  # where SQLite's header says how often the file was opened to be changed
+SAMPLER = "StatevectorSampler"
+IBM = "ibm:answering"  # by IBM's own client
+STAND_INS = {"iqm:https://stand.in/device": False, "ionq:qpu.forte-1": False, "braket:Forte 1": True}  # finds by tag?
+SERVICES = (IBM, *STAND_INS)
+PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", f"local:{RECORDED}", SAMPLER, *SERVICES)
+
+
+class StandIn(remote.Service):
+    """A service whose jobs are files of a folder; its client is left out, what is ours is not."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        self.name, self.finds = name, STAND_INS[name]
+        self._folder = folder
+        folder.mkdir(exist_ok=True)
+
+    def find(self, tag: str) -> str | None:
+        """The job that carries the tag."""
+        found = [path.name for path in self._folder.iterdir() if self.finds and path.name.endswith(tag)]
+        return found[0] if found else None
+
+    def snapshot(self) -> dict[str, Any]:
+        """A calibration that stays as it is."""
+        return {"hash": hashlib.sha256(b"calibration").hexdigest()}
+
+    def _run(self, circuit: Any, shots: int, tag: str) -> Any:
+        number = int(tag.split("-")[2])  # the repeat: what a job measures must not depend on how often it was tried
+        name = f"job-{len(list(self._folder.iterdir()))}-{tag}"
+        bits = np.random.default_rng(number).integers(2, size=(shots, circuit.num_clbits))
+        part = self._folder.with_suffix(".part")
+        part.write_text(json.dumps(bits.tolist()))
+        os.replace(part, self._folder / name)
+        return type("Job", (), {"job_id": lambda job: name})()
+
+    def _measured(self, job: str, wait: float | None) -> Any:
+        return np.array(json.loads((self._folder / job).read_text()))
+
+    def _meaning(self, error: Exception) -> type[remote.ServiceError]:
+        return remote.ServiceError
+
+
+def answering(folder: Path) -> Any:
+    """IBM's own client, and a service that answers it from a file."""
+    import pytest
+    from ibm_quantum_schemas.executor import version_2_0 as executor
+
+    from answering_ibm import AnsweringIbm, grid
+
+    queue = folder / "queue"
+
+    class Kept(AnsweringIbm):
+        def answer(self, request: Any) -> Any:
+            self.queue = pickle.loads(queue.read_bytes()) if queue.exists() else []  # our own, of a moment ago
+            for job in self.queue:
+                job["program"] = executor.QuantumProgramModel.model_validate_json(job["program"])
+            found = super().answer(request)
+            kept = [{**job, "program": job["program"].model_dump_json()} for job in self.queue]
+            queue.with_suffix(".part").write_bytes(pickle.dumps(kept))
+            os.replace(queue.with_suffix(".part"), queue)
+            return found
+
+    folder.mkdir(exist_ok=True)
+    return Kept(pytest.MonkeyPatch(), grid(4, 3)).sampling()
+
+
+def compiled(room: Path, on: str) -> Path:
+    """A circuit that can be measured there."""
+    rng = np.random.default_rng(7)
+    if RECORDED in on:
+        problem = SelectionProblem(coupling=rng.random((3, 2)), k=1, m=1)
+        target: Any = RECORDED
+        options: dict[str, Any] = {"path": "complete-cz"}
+    else:
+        from qiskit_ibm_runtime.models import BackendConfiguration, BackendProperties
+        from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
+
+        from answering_ibm import grid
+
+        problem = SelectionProblem(coupling=rng.random((5, 4)), k=2, m=2)
+        configuration, properties = grid(4, 3)
+        target = convert_to_target(
+            BackendConfiguration.from_dict(configuration), BackendProperties.from_dict(properties)
+        )
+        options = {}
+    made = compile_problem(problem, target, [0.4, 0.3], depth=1, schedule="tied", compare=False, **options)
+    write_circuit(folder := room / "circuit", made)
+    return folder
+
+
+def whole_run(circuit: Path, folder: Path, on: str, again: bool) -> None:
+    """All that `biselect run` does, from the first file to the last."""
+    given: Any = on
+    if on == SAMPLER:
+        from qiskit.primitives import StatevectorSampler
+
+        given = StatevectorSampler()
+    elif on in SERVICES:
+        place = folder.parent / "service"
+        given = answering(place) if on == IBM else StandIn(on, place)
+    stored, sampler = load_circuit(circuit), sampler_for(given)
+    run = freeze(stored, circuit, folder, plan(stored, given, shots=SHOTS, repeats=REPEATS, seed=1))
+    conclude(run, execute(run, sampler, resubmit=again and not STAND_INS.get(on, True)))
+
+
+def watch(step: Callable[[], None]) -> None:
+    """Call `step` before and after everything that a run does."""
+    seen: list[tuple[Any, str]] = [(RunStore, "_append"), (RunStore, "check"), (remote.Service, "submit")]
+    seen += [(remote.Service, "collect"), (Readout, "of_table")]
+    for owner, name in seen:
+        setattr(owner, name, _watched(getattr(owner, name), step, bound=owner is Readout))
+
+
+def _watched(original: Any, step: Callable[[], None], bound: bool) -> Any:
+    def call(*arguments: Any, **options: Any) -> Any:
+        step()
+        found = original(*arguments, **options)
+        step()
+        return found
+
+    return staticmethod(call) if bound else call
+
+
+def in_child(work: Callable[[], Any]) -> tuple[bool, Any]:
+    """Run it in a process of its own; whether it was killed, and what it gave."""
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.write(writing, json.dumps(work()).encode())
+        except BaseException:
+            sys.excepthook(*sys.exc_info())
+            os._exit(1)
+        os._exit(0)
+    os.close(writing)
+    with os.fdopen(reading, "rb") as pipe:
+        text = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status):
+        raise SystemExit("a run failed by itself")
+    return os.WIFSIGNALED(status), json.loads(text) if text else None
+
+
+def kill_at(place: str, moments: int, room: Path) -> Counter[str]:
+    """Kill runs at one place; counts of what was found."""
+    circuit = compiled(room, place)
+
+    def folder(name: str) -> Path:
+        (room / name).mkdir()
+        return room / name / "run"
+
+    def counted(when: int | None, seconds: float | None, path: Path) -> Any:
+        count = 0
+
+        def step() -> None:
+            nonlocal count
+            count += 1
+            if count == when:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        def work() -> Any:
+            watch(step)
+            if seconds is not None:
+                signal.signal(signal.SIGALRM, signal.SIG_DFL)  # ends the process on the spot, as SIGKILL does
+                signal.setitimer(signal.ITIMER_REAL, seconds)
+            begin = time.monotonic()
+            whole_run(circuit, path, place, again=False)
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            return {"steps": count, "seconds": time.monotonic() - begin}
+
+        return work
+
+    whole = folder("whole")
+    _, took = in_child(counted(None, None, whole))
+    wanted, found = contents(whole, place), Counter[str]()
+    for number in range(moments):
+        path, share = folder(str(number)), (number // 2 + 0.5) / max(1, moments // 2)
+        if number % 2:
+            killed, _ = in_child(counted(1 + int(share * took["steps"]), None, path))
+        else:
+            killed, _ = in_child(counted(None, share * took["seconds"], path))
+        found["killed" if killed else "(ended before)"] += 1
+        in_child(lambda: whole_run(circuit, path, place, again=True))  # noqa: B023
+        other = [name for name, data in contents(path, place).items() if data != wanted.get(name)]
+        found[f"OTHER {', '.join(other).upper()}" if other else "same"] += 1
+        if place in SERVICES and STAND_INS.get(place, True) and jobs(path.parent / "service") != REPEATS:
+            found["A JOB TWICE"] += 1
+    return found
+
+
+def jobs(service: Path) -> int:
+    """How many were handed in."""
+    queue = service / "queue"
+    return len(pickle.loads(queue.read_bytes())) if queue.exists() else len(list(service.iterdir()))
+
+
+def contents(folder: Path, place: str) -> dict[str, Any]:
+    """What a run's folder holds, byte for byte; of a service's records what was measured."""
+    files = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith(".")}
+    if place in SERVICES:
+        with closing(sqlite3.connect(folder / RESULTS)) as database:
+            records = [json.loads(text) for (text,) in database.execute("SELECT record FROM repeats ORDER BY number")]
+        return {**{name: data for name, data in files.items() if name != RESULTS}, "records": records}
+    for span in COUNTERS:
+        files[RESULTS] = files[RESULTS][: span.start] + bytes(len(span)) + files[RESULTS][span.stop :]
+    return files
+
+
+def main() -> None:
+    """Every place in turn."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("places", nargs="*", default=PLACES, help=f"of {', '.join(PLACES)}")
+    parser.add_argument("--moments", type=int, default=20)
+    arguments = parser.parse_args()
+    bad = False
+    for place in arguments.places:
+        with tempfile.TemporaryDirectory(prefix="biselect-kills-") as room, suppress(KeyboardInterrupt):
+            found = kill_at(place, arguments.moments, Path(room))
+            bad |= any(name.isupper() for name in found)
+            print(f"{place}: {dict(found)}", flush=True)
+    print("wrong: " + ("see above" if bad else "none"))
+    sys.exit(bad)
+
+
+if __name__ == "__main__":
+    main()
