@@ -91,12 +91,11 @@ def by_pytket(program, target, layout):
     RoutingPass(Architecture([(Node("q", a), Node("q", b)) for a, b in couplings])).apply(circuit)
     SequencePass([AutoRebase({OpType.CZ, OpType.Rz, OpType.SX, OpType.X}), RemoveRedundancies()]).apply(circuit)
     found = tk_to_qiskit(circuit, replace_implicit_swaps=True)
-    place = {i: int(node.index[0]) for i, node in enumerate(circuit.qubits)}
     from qiskit import QuantumCircuit
 
     made = QuantumCircuit(target.num_qubits, found.num_clbits)
     for step in found.data:
-        where = [place[found.find_bit(qubit).index] for qubit in step.qubits]
+        where = [found.find_bit(qubit).registers[0][1] for qubit in step.qubits]  # the node's own number
         made.append(step.operation, where, [found.find_bit(bit).index for bit in step.clbits])
     return count_resources(made, target)
 

@@ -3,7 +3,7 @@
     python benchmarks/bench_noise.py                  # three devices, two patches and instances each, p = 3 and 5
     python benchmarks/bench_noise.py --devices boston --patches 1
     python benchmarks/bench_noise.py --start random   # from a random feasible state instead of the canonical one
-    python benchmarks/bench_noise.py --start chosen   # order and, of eight random ones, start as compile_problem chooses
+    python benchmarks/bench_noise.py --start chosen   # order and start as compile_problem chooses them
     python benchmarks/bench_noise.py --idle           # waiting qubits relax too
     python benchmarks/bench_noise.py --start random --mitigate readout   # and readout corrected
 

@@ -21,7 +21,10 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "data/aml/test_features.py": "data/aml/generator",
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
     "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
-    "hardware/test_noise.py": "hardware/noise/model hardware/noise/registers hardware/noise/trajectories",
+    "hardware/test_noise.py": "hardware/noise/figures hardware/noise/model hardware/noise/registers "
+    "hardware/noise/trajectories",
+    "hardware/test_noise_vectors.py": "hardware/noise/chances hardware/noise/courses hardware/noise/vector_kernel "
+    "hardware/noise/vectors",
     "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",

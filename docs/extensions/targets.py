@@ -1,4 +1,4 @@
-"""The directive `named-targets`: every target that has a name, with its figures and their sources, from the data itself."""
+"""The directive `named-targets`: every target that has a name, with its figures and their sources, from the data."""
 
 from statistics import median
 from typing import Any
@@ -71,12 +71,8 @@ def section(name: str, entry: dict[str, Any], rows: dict[str, Any], trap: Publis
     where = f"`biselect run circuit --on {entry['submit']}`" if "submit" in entry else "not from here"
     lines += [f"Submit: {where}. Noise model: `--on noisy:{name}`.", ""]
     if trap is None:
-        lines += [
-            f"Source: {source(entry['source'])}.",
-            "",
-            "| gate | median time | median error |",
-            "| --- | --- | --- |",
-        ]
+        lines += [f"Source: {source(entry['source'])}.", ""]
+        lines += ["| gate | median time | median error |", "| --- | --- | --- |"]
         lines += [f"| {gate} | {number(time, 's')} | {number(error)} |" for gate, (time, error) in rows.items()]
         return [*lines, ""]
     lines += ["| figure | value | published by |", "| --- | --- | --- |"]

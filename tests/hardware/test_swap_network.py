@@ -7,7 +7,8 @@ import pytest
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect.hardware import PATHS, compile_circuit, compile_problem, load_target
+from biselect.hardware import PATHS, compile_circuit, compile_problem, load_target, place_circuit
+from biselect.hardware.circuits import ideal_probabilities
 from biselect.hardware.lines import choose_line, keep_couplings
 from biselect.hardware.paths import NetworkPath, path_of
 from biselect.hardware.surrogates import retained_mass
@@ -47,6 +48,32 @@ def test_a_network_gives_what_its_program_gives(small, seed):
 def test_hundreds_of_networks_give_what_their_programs_give(small, seed):
     made = random_case(np.random.default_rng(seed), small)
     assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(100))
+def test_kept_couplings_act_on_every_lattice(small, seed):
+    """From a problem to the device's gates: any share, any path that keeps it, any start."""
+    rng = np.random.default_rng(seed)
+    n, d = (int(size) for size in rng.integers(1, 6, size=2))
+    problem = SelectionProblem(
+        coupling=rng.normal(size=(n, d)) ** int(rng.choice([1, 3])),
+        sample_scores=rng.normal(size=n),
+        k=int(rng.integers(1, n + 1)),
+        m=int(rng.integers(1, d + 1)),
+    )
+    options = {"depth": int(rng.integers(1, 5)), "schedule": str(rng.choice(SCHEDULES)), "seed": seed}
+    options |= {
+        "keep": float(rng.choice([0.0, rng.random(), 1.0])),
+        "path": str(rng.choice(["y-frame", "y-frame-quiet"])),
+    }
+    start, device = str(rng.choice(["reach", "random", "canonical"])), str(rng.choice(["boston", "aachen", "iqm-54"]))
+    placed = place_circuit(problem, device, start=start, **options)
+    made = placed.compile(rng.normal(size=placed.spec.size), compare=False)
+    assert small.distance(small.ideal(made.compiled.program), ideal_probabilities(made.compiled.circuit)) < 1e-9
+    assert made.retained_share >= options["keep"] - 1e-9
+    coupled = {pair for pair in made.compiled.program.edges(RZZ)}
+    assert coupled == {(u, n + v) for u, v in np.argwhere(made.mask).tolist()}
 
 
 def test_every_exchange_joins_neighbours_and_registers_change_sides():

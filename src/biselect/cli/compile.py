@@ -107,9 +107,9 @@ def _show(made: Bundle) -> None:
     ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
-    kept = f"{100 * made.retained_share:.2f} %"
     columns = ("depth", "pulse depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
     table = figures(title, "path", *columns)
+    kept = f"{100 * made.retained_share:.2f} %"
     if made.on_edges is not None:
         table.add_row("hardware edges alone", *_cells(made.on_edges[0]), f"{100 * made.on_edges[1]:.2f} %")
     for name, other in made.references.items():

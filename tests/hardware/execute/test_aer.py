@@ -96,3 +96,23 @@ def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem, on):
     mass = readout.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem)
     assert problem.sector.chance < 0.7 < mass < 1
     assert np.array_equal(sampler.sample(made.compiled, 300, 3).counts, readout.counts)
+
+
+def test_local_mode_runs_ibms_client_side_sampler(monkeypatch):
+    """The same client as for a device, whose jobs Qiskit Runtime runs here."""
+    from qiskit_ibm_runtime.executor_sampler import sampler as client
+
+    from biselect import SelectionProblem
+    from biselect.hardware.bundle import compile_problem
+
+    problem = SelectionProblem(coupling=np.random.default_rng(2).random((3, 2)), k=1, m=1)
+    options = {"schedule": "tied", "path": "complete-cz", "compare": False}
+    made = compile_problem(problem, "FakeManilaV2", [0.4, 0.3], depth=1, **options)
+    seen = []
+    monkeypatch.setattr(client, "Executor", lambda run=client.Executor, **how: seen.append(how) or run(**how))
+    sampler = sampler_for("local:FakeManilaV2")
+    sampler.check(made.compiled)
+    first, again, other = (sampler.sample(made.compiled, 200, seed) for seed in (0, 0, 1))
+    assert len(seen) == 3 and first.shots == 200
+    assert np.array_equal(first.counts, again.counts) and not np.array_equal(first.counts, other.counts)
+    assert 0.5 < first.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem) < 1

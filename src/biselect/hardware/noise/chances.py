@@ -71,7 +71,7 @@ def noisy_chances(
 ) -> NoisyChances:
     """How likely a compiled circuit hits given choices, and exact budgets, under the recorded errors of its qubits.
 
-    Each course of errors is a state vector: 20 qubits take some 50 ms, two more four times as long.
+    Each course of errors is a state vector: 20 qubits take some 65 ms, two more five times as long.
 
     Args:
         compiled: what would be submitted.

@@ -94,8 +94,8 @@ def check_figures(target: Target, used: Iterable[Use], waiting: Sequence[int] = 
     if said := [f"{what} ({count}×)" for what, count in sorted(lacks.items()) if count]:
         raise InputError(
             f"{target.description!r} has not recorded what a noise model of this circuit needs: {', '.join(said)}. "
-            "That is not taken for none: fill it in with biselect.hardware.noise.filled_in, by the worst recorded "
-            "figure or by published ones, or take a device that has recorded it"
+            "That is not taken for none: fill in errors, T1 and T2 with biselect.hardware.noise.filled_in, by the "
+            "worst recorded figure or by published ones, or take a device that has recorded it"
         )
 
 
