@@ -86,8 +86,11 @@ def by_pytket(program, target, layout):
 
     circuit = qiskit_to_tk(to_qiskit(program, fused=True).decompose())
     FullPeepholeOptimise(allow_swaps=False).apply(circuit)
+    n = program.n_samples
+    ours = [Qubit("samples", i) for i in range(n)] + [Qubit("features", j) for j in range(program.n_features)]
+    where = {qubit: Node("q", place) for qubit, place in zip(ours, layout, strict=True)}
     couplings = sorted({tuple(sorted(pair)) for pair in target["cz"]})
-    Placement.place_with_map(circuit, {Qubit("q", i): Node("q", place) for i, place in enumerate(layout)})
+    Placement.place_with_map(circuit, where)
     RoutingPass(Architecture([(Node("q", a), Node("q", b)) for a, b in couplings])).apply(circuit)
     SequencePass([AutoRebase({OpType.CZ, OpType.Rz, OpType.SX, OpType.X}), RemoveRedundancies()]).apply(circuit)
     found = tk_to_qiskit(circuit, replace_implicit_swaps=True)
