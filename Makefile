@@ -89,7 +89,7 @@ bench: $(READY) $(BENCH_READY)
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_wide.py
 	$(BENCH)/bin/python benchmarks/bench_calibration.py
 	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_training.py --out benchmarks/results/training.json
-	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_compile.py
+	$(ONE_THREAD) $(BENCH)/bin/python benchmarks/bench_compile.py
 	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py
 	$(ONE_THREAD) $(VENV)/bin/python benchmarks/bench_noise.py --start random
 
@@ -98,7 +98,7 @@ $(BENCH_READY): pyproject.toml constraints.txt
 	grep -o '^[^ ]*==[^ ]*' constraints.txt > $(BENCH)/versions.txt
 	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BENCH)/versions.txt -e . -e studies \
 		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
-		ffsim pennylane pennylane-lightning qiskit-aer quimb
+		ffsim pennylane pennylane-lightning pytket-qiskit qiskit-aer quimb
 	touch $(BENCH_READY)
 
 # The paper's Qiskit beside today's: `biselect reproduce` then compiles with both, and shows a column for each.

@@ -3,6 +3,7 @@
     python benchmarks/bench_noise.py                  # three devices, two patches and instances each, p = 3 and 5
     python benchmarks/bench_noise.py --devices boston --patches 1
     python benchmarks/bench_noise.py --start random   # from a random feasible state instead of the canonical one
+    python benchmarks/bench_noise.py --start chosen   # order and start as compile_problem chooses them
     python benchmarks/bench_noise.py --idle           # waiting qubits relax too
     python benchmarks/bench_noise.py --start random --mitigate readout   # and readout corrected
 
@@ -30,12 +31,14 @@ from numpy.typing import NDArray
 
 from biselect import SelectionProblem
 from biselect.hardware import Patch, choose_patch, hardware_mask, load_target, masked, place
+from biselect.hardware.bundle import STARTS
 from biselect.hardware.decode import CountedBits, Shots
 from biselect.hardware.mitigation.readout import Calibration, correct, prepared
 from biselect.hardware.noise import LABEL, register_mass
 from biselect.hardware.noise.courses import read_out
 from biselect.hardware.noise.registers import register_outputs
 from biselect.hardware.noise.trajectories import misread
+from biselect.hardware.ordering import choose_start
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect.qaoa import AnsatzSpec
 from biselect.qaoa.spec import Program
@@ -64,7 +67,13 @@ def program_on(device: str, seed: int, depth: int, start: str) -> tuple[Selectio
     dense = problem("creditcard", WIDTH, seed)
     sparse = masked(place(dense, patch).placed(dense), hardware_mask(patch))
     mixer = (patch.sample_classes, patch.feature_classes)
-    return sparse, AnsatzSpec(sparse, depth, "bilinear", mixer, start, seed=seed).program(), target, patch
+    begin = "random" if start == "chosen" else start
+    spec = AnsatzSpec(sparse, depth, "bilinear", mixer, begin, seed=seed)
+    if start != "chosen":
+        return sparse, spec.program(), target, patch
+    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS)]
+    programs = [each.program() for each in (spec, *others)]
+    return sparse, choose_start(programs, target, patch.layout, seed=seed), target, patch
 
 
 def masses(device: str, seed: int, depth: int, start: str, idle: bool) -> dict[str, float]:
@@ -134,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--devices", nargs="+", default=DEVICES)
     parser.add_argument("--patches", type=int, default=2)
-    parser.add_argument("--start", choices=["canonical", "random"], default="canonical")
+    parser.add_argument("--start", choices=["canonical", "random", "chosen"], default="canonical")
     parser.add_argument("--idle", action="store_true")
     parser.add_argument("--mitigate", choices=["readout"])
     options = parser.parse_args()

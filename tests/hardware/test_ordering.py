@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from qiskit.primitives.containers.sampler_pub import SamplerPub
+from qiskit_ibm_runtime.utils import validate_rzz_pubs
+from qiskit_ibm_runtime.utils.utils import is_isa_circuit
 
 from biselect import SelectionProblem
 from biselect.errors import InputError
@@ -91,9 +94,10 @@ def test_an_order_mixes_as_well_and_never_costs_more(boston, spot, seed):
 def test_a_placed_circuit_is_in_the_order_found_and_shorter(boston):
     rng = np.random.default_rng(5)
     problem = SelectionProblem(coupling=rng.random((10, 6)), k=3, m=3)
-    placed = place_circuit(problem, boston, depth=2)
+    options = {"depth": 2, "schedule": "bilinear", "start": "random"}
+    placed = place_circuit(problem, boston, **options)
     given = placed.spec.program()
-    assert place_circuit(problem, boston, depth=2).spec.fingerprint == placed.spec.fingerprint
+    assert place_circuit(problem, boston, **options).spec.fingerprint == placed.spec.fingerprint
     angles = [0.9, 2.4, 2.4, 1.15]
     ours = placed.compile(angles, compare=False).compiled
     assert ours.program.mixer == given.mixer and ours.path == YFramePath(coloured=False)
@@ -108,3 +112,19 @@ def test_a_placed_circuit_is_in_the_order_found_and_shorter(boston):
 def test_an_order_needs_a_start_of_known_bits(boston, spot):
     with pytest.raises(InputError, match="basis state"):
         choose_start([replace(program(spot, 0), bits=None)], boston, spot.layout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(200))
+def test_hundreds_of_chosen_orders_give_their_programs_distribution(small, seed):
+    rng = np.random.default_rng([23, seed])
+    drawn = small.case(rng, int(rng.integers(4, 11)), extra=seed % 3, scale=(0.3, 2.0, 100.0)[seed % 3])
+    for kind in ("fractional", "prx"):
+        target = small.device(kind, drawn.edges, drawn.qubits)
+        found = choose_order(drawn.program, target, drawn.layout)
+        for path in (IN_ORDER, replace(IN_ORDER, propagate=False)):
+            made = compile_circuit(found, target, drawn.layout, path, angles=drawn.angles)
+            assert made.program.mixer == found.mixer
+            assert small.distance(small.ideal(made.program), small.measured(made)) < 1e-9
+            assert is_isa_circuit(made.circuit, target) == ""
+            validate_rzz_pubs([SamplerPub.coerce((made.circuit,))])
