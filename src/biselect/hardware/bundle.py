@@ -265,7 +265,7 @@ def place_circuit(
 ) -> PlacedCircuit:
     """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
     from biselect.hardware.compile import basis_start, fit_for
-    from biselect.hardware.frames import pair_rotation
+    from biselect.hardware.pair_rotations import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -340,7 +340,7 @@ def _spec(
 
     Its order is settled here, so the path that comes with it keeps the order.
     """
-    from biselect.hardware.frames import pair_rotation
+    from biselect.hardware.pair_rotations import pair_rotation
 
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)

@@ -12,8 +12,8 @@ from biselect.errors import BiselectError, InputError, MissingDependencyError
 from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
-from biselect.hardware.frames import pair_rotation, to_rotations
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
+from biselect.hardware.pair_rotations import pair_rotation, to_rotations
 from biselect.hardware.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz

@@ -8,7 +8,7 @@ import pytest
 from biselect import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.compile import compile_circuit
-from biselect.hardware.frames import in_classes, pair_rotation
+from biselect.hardware.pair_rotations import in_classes, pair_rotation
 from biselect.hardware.paths import Y_FRAME, YFramePath
 from biselect.hardware.targets import from_snapshot, load_target, snapshot
 from biselect.qaoa import AnsatzSpec
