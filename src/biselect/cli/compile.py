@@ -35,8 +35,11 @@ def compile_(
     ] = None,
     registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
     start: Annotated[
-        str, options.a_start(help="reach (the farthest), random, canonical, dicke, or a selection.json to start from.")
-    ] = "reach",
+        str,
+        options.a_start(
+            help="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json."
+        ),
+    ] = "auto",
     surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
     keep: Annotated[
         str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")

@@ -180,7 +180,7 @@ SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the f
 KEEP = (
     "edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP network, such as 0.5 or 1"
 )
-STARTS = ("reach", "random", "canonical", "dicke")
+STARTS = ("auto", "reach", "random", "canonical", "dicke")
 SCHEDULES = ("tied", "layerwise", "bilinear", "fixed-transport", "fully-grouped")
 STRATEGIES = ("multistart", "ladder", "continuation", "polish", "depth-frontier", "threshold")
 OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")

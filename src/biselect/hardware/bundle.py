@@ -18,6 +18,7 @@ from biselect.core.checks import number, positions
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
 from biselect.hardware.block_positions import UncutTreeError
+from biselect.hardware.calibration import calibration
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.lines import choose_line, keep_couplings
@@ -47,14 +48,15 @@ if TYPE_CHECKING:
 
 FORMAT = "biselect-circuit-1"
 TRAINABLE = 1_000_000  # choices
-EVALUATIONS = 300  # of a training
+EVALUATIONS = 300, 2000  # of a training: at least, and at most
+WORK = 2e8  # evaluations times choices, about: a large sector gets fewer evaluations
 STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
 PATCHES = 8  # tried where rules want groups of connected qubits
 SURROGATES = ("mask", "mean-field")
 DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
 SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
 REACH = "reach"  # start where the most choices can be reached from
-AUTO = "auto"  # keep what hits the optimum most often under the device's recorded errors
+AUTO = "auto"  # what hits the optimum most often under the device's recorded errors: of shares, or of starts
 EDGES = "edges"  # keep what hardware edges carry without routing
 SIDES = ("samples", "features")
 PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
@@ -189,9 +191,10 @@ class PlacedCircuit:
                 f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); "
                 "give angles= of a smaller problem of the same kind"
             )
-        backend = backend_for(self.problem, self.spec.depth, EVALUATIONS)
+        evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
+        backend = backend_for(self.problem, self.spec.depth, evaluations)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)
-        return ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=self.seed)
+        return ansatz.train(objective="optimum", evaluations=evaluations, seed=self.seed)
 
     def differences(self, trained: Training) -> list[str]:
         """In what this circuit differs from the one that some angles were trained for; for people."""
@@ -257,7 +260,7 @@ def place_circuit(
     schedule: str = SCHEDULE,
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = REACH,
+    start: Any = AUTO,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     seed: int = 0,
@@ -313,7 +316,7 @@ def place_circuit(
 
 def _known(start: Any) -> Any:
     """A start as an ansatz without a mixer of its own knows it."""
-    return "random" if isinstance(start, str) and start == REACH else start
+    return "random" if isinstance(start, str) and start in (REACH, AUTO) else start
 
 
 def _share(keep: float | str) -> float | None:
@@ -344,7 +347,7 @@ def _spec(
 
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
-    drawn = isinstance(start, str) and start in ("random", REACH)
+    drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
     if choice is not None and not drawn:
         sides = zip((placement.samples, placement.features), choice, strict=True)
         start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
@@ -355,12 +358,12 @@ def _spec(
     spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
-    if drawn and start == REACH:
+    if drawn and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
     if not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
         return spec, way
     progress("Choosing an order")
-    more = STARTS if drawn and start != REACH else 1
+    more = STARTS if drawn and start == "random" else 1
     others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
     best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
     return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
@@ -394,7 +397,7 @@ def compile_problem(
     schedule: str | None = None,
     path: str = "y-frame",
     registers: str = "auto",
-    start: Any = REACH,
+    start: Any = AUTO,
     surrogate: str = "mask",
     keep: float | str = EDGES,
     compare: bool = True,
@@ -414,7 +417,8 @@ def compile_problem(
         registers: as `choose_patch` takes them.
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
-            choice (samples, features); of the original variables.
+            choice (samples, features); of the original variables. `auto` is `reach`, and where angles are trained for a
+            device that joins every pair, what hits the optimum most often of that and of a Dicke state, with the mixer.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
@@ -447,7 +451,16 @@ def compile_problem(
 
         best = best_of(trade(problem, target, **wanted))
         keep, angles = best.keep, best.bundle.training
-    placed = place_circuit(problem, target, keep=keep, **wanted)
+    placed = None
+    left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
+    if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
+        device = load_target(target)
+        if calibration(device).joins_all_pairs:
+            from biselect.hardware.on_all_pairs import likeliest
+
+            placed, angles = likeliest(problem, device, **wanted)
+    if placed is None:
+        placed = place_circuit(problem, target, keep=keep, **wanted)
     if angles is None:
         progress("Training angles")
         angles = placed.train()

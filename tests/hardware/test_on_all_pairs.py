@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+from biselect import SelectionProblem
+from biselect.hardware import compile_problem, load_target
+from biselect.hardware.on_all_pairs import WAYS
+
+
+@pytest.fixture(scope="module")
+def problem():
+    rng = np.random.default_rng(4)
+    return SelectionProblem(coupling=rng.normal(size=(4, 3)), k=2, m=1)
+
+
+def test_a_quiet_trap_begins_with_all_choices_at_once_and_a_loud_one_does_not(problem):
+    """Which way is taken follows from the errors of the gates."""
+    device = load_target("quantinuum-h2")
+    quiet = compile_problem(problem, device, depth=1, compare=False)
+    loud = load_target("quantinuum-h2")
+    for places in loud["rzz"]:
+        loud.update_instruction_properties("rzz", places, type(loud["rzz"][places])(error=0.2))
+    noisy = compile_problem(problem, loud, depth=1, compare=False)
+    assert quiet.compiled.program.bits is None
+    assert noisy.compiled.program.bits is not None
+    assert noisy.compiled.resources.two_qubit_gates < quiet.compiled.resources.two_qubit_gates
+
+
+def test_the_way_taken_is_expected_to_hit_no_less_than_each_of_the_others(problem):
+    from biselect.hardware.noise.model import cut_noise
+
+    def expected(made):
+        return made.training.hit_rate * cut_noise(made.compiled, made.target).plain.flawless
+
+    taken = compile_problem(problem, "quantinuum-h2", depth=1, compare=False)
+    for start, registers in WAYS:
+        other = compile_problem(problem, "quantinuum-h2", depth=1, start=start, registers=registers, compare=False)
+        assert expected(taken) >= expected(other) - 1e-12
+
+
+def test_what_is_named_is_kept(problem):
+    made = compile_problem(problem, "quantinuum-h2", depth=1, start="canonical", compare=False)
+    assert made.compiled.program.bits is not None
