@@ -45,6 +45,12 @@ nitpick_ignore = [
     ("py:class", "biselect.simulate.other_mixers.Grover"),
     ("py:class", "biselect.simulate.other_mixers.Warm"),
     ("py:class", "biselect.hardware.published.Published"),  # looked up for a noise model
+    ("py:class", "biselect.hardware.noise.courses.PlainCircuit"),  # between a noise model and its simulators
+    ("py:class", "biselect.hardware.trade.TradePoint"),  # this and the next four are what functions give back
+    ("py:class", "biselect.hardware.mitigation.choice.Mitigation"),
+    ("py:class", "biselect.hardware.mitigation.readout.Corrected"),
+    ("py:class", "biselect.hardware.mitigation.repair.Mended"),
+    ("py:class", "biselect.hardware.execute.measurements.Measurement"),
 ]
 nitpick_ignore_regex = [("py:.*", r"(?!biselect\.).*")]  # other packages' names: their sites are not asked
 

@@ -5,7 +5,7 @@ from importlib import import_module
 from pathlib import Path
 
 EXTENSION = runpy.run_path(str(Path(__file__).parents[1] / "docs" / "extensions" / "public_names.py"))
-MOST = 214
+MOST = 215
 NAMES = {
     "biselect": (
         "Calibrator Group Inspection JointSelector Review ReviewSession Rules Selection SelectionProblem "
@@ -44,8 +44,8 @@ NAMES = {
     "biselect.qaoa.penalty": "PenaltyX candidate_search",
     "biselect.simulate.wide": "BondLimitError WideSampler",
     "biselect.hardware": (
-        "Bundle Compiled PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath build_circuit "
-        "choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts hardware_mask "
+        "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
+        "build_circuit choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts hardware_mask "
         "layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit qasm3_text "
         "qpy_bytes retained_mass to_qiskit trade"
     ),

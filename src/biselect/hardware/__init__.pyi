@@ -18,6 +18,7 @@ from .patches import choose_patch as choose_patch
 from .patches import make_patch as make_patch
 from .patches import patch_objections as patch_objections
 from .paths import PATHS as PATHS
+from .paths import NetworkPath as NetworkPath
 from .paths import QiskitPath as QiskitPath
 from .paths import YFramePath as YFramePath
 from .placement import Placement as Placement
