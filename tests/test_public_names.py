@@ -45,9 +45,9 @@ NAMES = {
     "biselect.simulate.wide": "BondLimitError WideSampler",
     "biselect.hardware": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
-        "build_circuit choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts hardware_mask "
-        "layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit qasm3_text "
-        "qpy_bytes retained_mass to_qiskit trade"
+        "build_circuit choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts "
+        "hardware_mask layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit "
+        "qasm3_text qpy_bytes retained_mass to_qiskit trade"
     ),
     "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
     "biselect.hardware.execute": (
