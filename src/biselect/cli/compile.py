@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from biselect.hardware.bundle import Bundle
     from biselect.hardware.compiled_circuit import Resources
 
+ALWAYS = ("depth", "2q depth", "2q gates")  # columns that are shown whatever they hold
+NOTHING_TO_TELL = {"0", "unknown"}
+
 
 def compile_(
     problem: options.Problem,
@@ -110,16 +113,20 @@ def _show(made: Bundle) -> None:
     ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
     n, d = made.patch.n_samples, made.patch.n_features
     title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
-    columns = ("depth", "pulse depth", "2q depth", "2q gates", "SWAPs", "µs", "gates, µs", "mass kept")
-    table = figures(title, "path", *columns)
-    kept = f"{100 * made.retained_share:.2f} %"
-    if made.on_edges is not None:
-        table.add_row("hardware edges alone", *_cells(made.on_edges[0]), f"{100 * made.on_edges[1]:.2f} %")
-    for name, other in made.references.items():
-        table.add_row(name, *_cells(other), kept)
-    table.add_row(made.compiled.path.name, *_cells(ours), kept, style="bold")
-    more = added_layer(made.compiled, made.target)
-    table.add_row("a layer more", *(f"+{cell}" for cell in _cells(more)), "")
+    kept, edges = f"{100 * made.retained_share:.2f} %", made.on_edges
+    rows = [] if edges is None else [("hardware edges alone", edges[0], "", f"{100 * edges[1]:.2f} %")]
+    rows += [(name, other, "", kept) for name, other in made.references.items()]
+    rows += [
+        (made.compiled.path.name, ours, "", kept),
+        ("a layer more", added_layer(made.compiled, made.target), "+", ""),
+    ]
+    everything = {name: [_cells(resources)[name] for _, resources, *_ in rows] for name in _cells(ours)}
+    told = [name for name, cells in everything.items() if name in ALWAYS or {*cells} - NOTHING_TO_TELL]
+    table = figures(title, "path", *told, *(["mass kept"] if edges is not None else []))
+    for number, (name, _, sign, share) in enumerate(rows):
+        cells = [sign + everything[column][number] for column in told]
+        bold = "bold" if name == made.compiled.path.name else None
+        table.add_row(name, *cells, *([share] if edges is not None else []), style=bold)
     show_table(table)
     for name, other in made.references.items():
         show_line(
@@ -133,12 +140,18 @@ def _show(made: Bundle) -> None:
     show_line(line)
 
 
-def _cells(resources: Resources) -> list[str]:
-    counts = (resources.depth, resources.two_qubit_depth, resources.two_qubit_gates, resources.swaps)
-    depth, *others = map(str, counts)
-    pulses = "unknown" if resources.pulse_depth is None else str(resources.pulse_depth)
-    times = (resources.duration, resources.gate_duration)
-    return [depth, pulses, *others, *("unknown" if seconds is None else f"{1e6 * seconds:.2f}" for seconds in times)]
+def _cells(resources: Resources) -> dict[str, str]:
+    counts = {
+        "depth": resources.depth,
+        "pulse depth": resources.pulse_depth,
+        "2q depth": resources.two_qubit_depth,
+        "2q gates": resources.two_qubit_gates,
+        "SWAPs": resources.swaps,
+    }
+    times = {"µs": resources.duration, "gates, µs": resources.gate_duration}
+    return {name: "unknown" if count is None else str(count) for name, count in counts.items()} | {
+        name: "unknown" if seconds is None else f"{1e6 * seconds:.2f}" for name, seconds in times.items()
+    }
 
 
 def _cut(ours: float | None, theirs: float | None) -> str:
