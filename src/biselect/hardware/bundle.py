@@ -18,7 +18,6 @@ from biselect.core.checks import number, positions
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
 from biselect.hardware.block_positions import UncutTreeError
-from biselect.hardware.calibration import calibration
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources
 from biselect.hardware.lines import choose_line, keep_couplings
@@ -263,10 +262,14 @@ def place_circuit(
     start: Any = AUTO,
     surrogate: str = "mask",
     keep: float | str = EDGES,
+    order: str = "chosen",
     seed: int = 0,
     progress: Callable[[str], None] = lambda step: None,
 ) -> PlacedCircuit:
-    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments."""
+    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments.
+
+    With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
+    """
     from biselect.hardware.compile import basis_start, fit_for
     from biselect.hardware.pair_rotations import pair_rotation
 
@@ -274,6 +277,8 @@ def place_circuit(
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
     if surrogate not in SURROGATES:
         raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
+    if order not in ("chosen", "plain"):
+        raise InputError(f"order must be chosen or plain, got {order!r}")
     wanted = _share(keep)
     way = PATHS[path]
     device = fit_for(way, load_target(target))
@@ -286,7 +291,7 @@ def place_circuit(
         placed = placement.placed(problem)
         chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
         sparse = masked(placed, mask) if chosen is None else chosen.problem
-        spec, settled = _spec(dense, patch, placement, sparse, start, way, device, seed, progress)
+        spec, settled = _spec(dense, patch, placement, sparse, start, way, device, order, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
@@ -336,6 +341,7 @@ def _spec(
     start: Any,
     way: CompilationPath,
     device: Target,
+    order: str,
     seed: int,
     progress: Callable[[str], None],
 ) -> tuple[AnsatzSpec, CompilationPath]:
@@ -360,7 +366,7 @@ def _spec(
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
     if drawn and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
-    if not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
+    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
         return spec, way
     progress("Choosing an order")
     more = STARTS if drawn and start == "random" else 1
@@ -417,8 +423,9 @@ def compile_problem(
         registers: as `choose_patch` takes them.
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
-            choice (samples, features); of the original variables. `auto` is `reach`, and where angles are trained for a
-            device that joins every pair, what hits the optimum most often of that and of a Dicke state, with the mixer.
+            choice (samples, features); of the original variables. `auto` is `reach`; where angles are trained and
+            registers are left open too, of a few circuits the one that is expected to hit the optimum most often
+            (`likeliest`): two orders of the mixer on a chip, a Dicke state beside `reach` where all pairs are joined.
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
@@ -454,11 +461,9 @@ def compile_problem(
     placed = None
     left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
     if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
-        device = load_target(target)
-        if calibration(device).joins_all_pairs:
-            from biselect.hardware.on_all_pairs import likeliest
+        from biselect.hardware.likeliest import likeliest
 
-            placed, angles = likeliest(problem, device, **wanted)
+        placed, angles = likeliest(problem, load_target(target), **wanted)
     if placed is None:
         placed = place_circuit(problem, target, keep=keep, **wanted)
     if angles is None:
