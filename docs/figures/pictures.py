@@ -9,6 +9,7 @@ from matplotlib import pyplot
 import biselect as bs
 from biselect.data.demo import ROLES, demo_tables
 from biselect.data.synthetic import planted_problem
+from biselect.hardware import trade
 from biselect.qaoa import Ansatz
 from biselect.reviews import monitor_drift
 
@@ -36,6 +37,12 @@ def concentrated():
     return [circuit.train(evaluations=300, seed=0) for circuit in circuits], circuits[0], ladder
 
 
+def kept():
+    """A random 8 x 6 problem on a recorded chip, with few of its couplings up to all of them."""
+    problem = bs.SelectionProblem(coupling=np.random.default_rng(6).normal(size=(8, 6)), k=3, m=3)
+    return trade(problem, "boston", trajectories=40)
+
+
 def main() -> None:
     """Draw all of them."""
     matplotlib.use("Agg")
@@ -52,6 +59,7 @@ def main() -> None:
         "concentration": bs.plot.schedule(several),
         "energies": bs.plot.energies(circuit, ladder),
         "depths": bs.plot.depths(circuit.by_depth(ladder)),
+        "couplings": bs.plot.couplings(kept()),
         "hits": bs.plot.landscape(circuit, ladder, along=("γ_2", "β_1"), threshold=float(circuit.energies.min())),
     }
     for name, axes in drawn.items():
