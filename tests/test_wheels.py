@@ -91,6 +91,7 @@ def test_a_users_script_with_lists_passes_strict_type_checks(environment, tmp_pa
     assert "Success" in checked, checked
 
 
+@pytest.mark.slow
 def test_a_script_that_misuses_the_library_does_not(environment, tmp_path):
     script = "import biselect as bs\nbs.SelectionProblem(coupling=[[1]], k='one', m=1)\n"
     assert 'Argument "k" to "SelectionProblem"' in strict(environment, script, tmp_path)

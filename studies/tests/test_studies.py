@@ -16,20 +16,29 @@ from biselect_studies.render import markdown, write
 from biselect_studies.results import entry
 from biselect_studies.runner import collect, run
 
-LONG = {  # about ten seconds or more even so: run with the slow part
+LONG = {  # more than a few seconds even so: run with the slow part
     "cgxy-fixed-angle-condition-details",
     "cgxy-noiseless-evidence",
+    "creditcard-bilinear-cg-best-known-replay",
+    "creditcard-neighbouring-budgets",
+    "cross-platform-compilation",
     "formulation-evidence-summary",
     "hardware-run-summary",
+    "joint-vs-sequential-param-sweep-heatmaps",
     "joint-vs-sequential-real-creditcard",
     "joint-vs-sequential-real-creditcard-protocol-stress",
     "joint-vs-sequential-real-ibm-aml-hi-small",
     "joint-vs-sequential-real-ibm-aml-hi-small-trigger-menu-stage1-baseline",
     "open-settings",
+    "penalty-x-vs-strict-feasible-qaoa",
+    "qaoa-calibration-grouped-multiangle",
     "qaoa-parameterizations",
+    "qaoa-sparse-exact-14-10-readout",
     "real-creditcard-calibration-data-quality",
     "real-creditcard-calibration-mechanism",
     "real-creditcard-improvement",
+    "solver-matched-compute",
+    "stage1-turn-on",
     "synthetic-calibration-robustness",
 }
 

@@ -65,7 +65,10 @@ def test_all_stored_accounts_are_masked_while_a_job_is_asked_for(fixed, service,
     assert "swan" not in str(records(tmp_path, "jobs"))
 
 
-@pytest.mark.parametrize("fate", ["lost-before", "lost-after", "lost-while-waiting", "failed", "refused", "queued"])
+SELDOM = [pytest.param(fate, marks=pytest.mark.slow) for fate in ("lost-before", "lost-while-waiting", "queued")]
+
+
+@pytest.mark.parametrize("fate", ["lost-after", "failed", "refused", *SELDOM])
 def test_no_token_reaches_a_file_a_log_or_an_error(fixed, service, tmp_path, secret, caplog, fate):
     caplog.set_level(logging.INFO)  # below that Qiskit Runtime logs all that the service says, for who asks for it
     caplog.set_level(logging.DEBUG, logger="biselect")

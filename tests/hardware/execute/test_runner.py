@@ -63,7 +63,7 @@ def test_every_repeat_is_a_job_whose_id_is_kept_before_anyone_waits(
 
 
 @pytest.mark.parametrize("fate", ["lost-after", "lost-before", "lost-while-waiting", "gateway"])
-@pytest.mark.parametrize("place", [0, 2])
+@pytest.mark.parametrize("place", [pytest.param(0, marks=pytest.mark.slow), 2])
 def test_a_lost_connection_loses_and_repeats_nothing(fixed, service, records, uninterrupted, tmp_path, fate, place):
     shaky = service([*["done"] * place, fate])
     with pytest.raises(ConnectionLostError):
