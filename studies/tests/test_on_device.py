@@ -30,6 +30,8 @@ from biselect_studies.results import Results
 from biselect_studies.rule import hold
 from biselect_studies.runner import Records, _write
 
+pytestmark = pytest.mark.slow  # trains and compiles for a whole device
+
 REPLAY, PANEL = "creditcard-bilinear-cg-best-known-replay", "cgxy-fully-grouped-qpu-replay-p3"
 DETAILS, SUMMARY = "cgxy-fixed-angle-condition-details", "hardware-run-summary"
 ON, MODEL = "ibm:answering", "noisy:FakeBoston"

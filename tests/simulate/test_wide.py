@@ -174,7 +174,7 @@ def test_the_bond_limit_fails_loudly_and_says_what_to_do():
         WideSampler(problem, circuit, max_bond=3)
 
 
-@pytest.mark.parametrize(("rungs", "winner"), [(8, "label"), (10, "annealed")])
+@pytest.mark.parametrize(("rungs", "winner"), [(8, "label"), pytest.param(10, "annealed", marks=pytest.mark.slow)])
 def test_the_cheaper_order_is_kept(rungs, winner):
     """A ladder: sample i couples to feature i only, which the label order puts N places apart."""
     problem = SelectionProblem(coupling=np.eye(rungs), k=rungs // 2, m=rungs // 2)

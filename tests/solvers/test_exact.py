@@ -182,7 +182,7 @@ def test_a_certified_bound_is_never_above_the_optimum(problem):
     assert answer.bound <= optimum
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.integers(0, 10**6))
 def test_the_bound_is_the_same_compiled_and_over_a_working_set(seed):
     rng = np.random.default_rng(seed)
