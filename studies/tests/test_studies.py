@@ -24,6 +24,7 @@ LONG = {  # more than a few seconds even so: run with the slow part
     "cross-platform-compilation",
     "formulation-evidence-summary",
     "hardware-run-summary",
+    "implementation-path-factorial",
     "joint-vs-sequential-param-sweep-heatmaps",
     "joint-vs-sequential-real-creditcard",
     "joint-vs-sequential-real-creditcard-protocol-stress",
@@ -39,6 +40,7 @@ LONG = {  # more than a few seconds even so: run with the slow part
     "real-creditcard-improvement",
     "solver-matched-compute",
     "stage1-turn-on",
+    "submitted-coupling-diagnostic",
     "synthetic-calibration-robustness",
 }
 
