@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from biselect.errors import InputError
 from biselect_studies import inference
 from biselect_studies.inference import bootstrap_interval, compare, holm, paired_effect
+from biselect_studies.results import share
 
 
 def test_copies_of_the_same_evidence_do_not_narrow_a_clustered_interval():
@@ -124,3 +125,17 @@ def test_bootstrap_intervals_are_the_quantiles_of_plainly_drawn_means(values, se
 def test_paired_effect_is_mean_over_spread_where_there_is_spread():
     effects = paired_effect(np.array([[1.0, 3.0], [0.5, 0.5]]))
     assert effects == pytest.approx([2 / np.sqrt(2), 0.0])
+
+
+@given(st.lists(st.one_of(st.booleans(), st.floats(0, 1)), min_size=1, max_size=30), st.sampled_from([1.0, 100.0]))
+def test_a_share_is_the_mean_of_its_units_whatever_they_are(units, of):
+    """Trials that hold or fail, and units that are shares of a few draws themselves."""
+    cell = share("row", "column", units, of=of)
+    assert cell.ours == pytest.approx(of * sum(map(float, units)) / len(units)) and cell.units == len(units)
+    assert 0 <= cell.low <= cell.ours + 1e-9 and cell.ours - 1e-9 <= cell.high <= of + 1e-9
+
+
+@pytest.mark.parametrize("units", [[0.2, 1.2], [-0.1], [float("nan")], [87.0]])
+def test_what_is_no_share_is_refused(units):
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        share("row", "column", units)

@@ -148,14 +148,33 @@ def entry(
     return Entry(row, column, ours, low, high, units=sample.size, range=ends)
 
 
-def share(row: str, column: str, hits: ArrayLike, *, of: float = 100.0) -> Entry:
-    """How many of the units a thing holds for, in per cent unless said otherwise, with Wilson's 95 % interval.
+def share(row: str, column: str, shares: ArrayLike, *, of: float = 100.0) -> Entry:
+    """The mean share of cases in which a thing holds, in per cent unless said otherwise, with a 95 % interval.
+
+    Units that say yes or no have Wilson's interval; units that are shares themselves, such as the mean of a few draws,
+    have the bootstrap's.
+
+    Args:
+        row: its row.
+        column: its column.
+        shares: one value of 0 to 1 for each unit.
+        of: what the whole is called.
+
+    Raises:
+        ValueError: a value is no share.
 
     >>> share("p = 1", "wins (%)", [True] * 96).low  # none of 96 fails, but one in 26 might
     96.1...
+    >>> share("p = 1", "recovered", [0.05, 0.0, 0.1, 0.05], of=1).ours
+    0.05
     """
-    sample = np.asarray(hits, dtype=bool)
-    low, high = share_interval(int(sample.sum()), sample.size)
+    sample = np.asarray(shares, dtype=np.float64)
+    if not ((sample >= 0) & (sample <= 1)).all():
+        raise ValueError(f"{row}, {column}: shares lie between 0 and 1, got {sample.min():g} to {sample.max():g}")
+    if np.isin(sample, (0, 1)).all():
+        low, high = share_interval(int(sample.sum()), sample.size)
+    else:
+        low, high = bootstrap_interval(sample)
     return Entry(row, column, of * float(sample.mean()), of * low, of * high, units=sample.size)
 
 
