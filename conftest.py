@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
@@ -19,6 +20,31 @@ with suppress(ImportError):  # the GPU tests run where there is no Hypothesis
     # a loaded machine is no failure, and the same tree gives the same verdict
     settings.register_profile("biselect", deadline=None, derandomize=True)
     settings.load_profile("biselect")
+
+
+ROOT = Path(__file__).parent
+TREE = pytest.StashKey[set[str]]()
+
+
+def untracked_files() -> set[str]:
+    """Files in the tree that git neither tracks nor ignores; none where there is no git."""
+    command = ["git", "ls-files", "--others", "--exclude-standard"]
+    with suppress(OSError):
+        return {*subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False).stdout.splitlines()}
+    return set()
+
+
+def pytest_sessionstart(session):
+    if not hasattr(session.config, "workerinput"):  # once, whoever runs the tests
+        session.config.stash[TREE] = untracked_files()
+
+
+def pytest_sessionfinish(session):
+    """Fail a run that leaves files in the tree: every command of README and docs runs in these tests."""
+    left = untracked_files() - session.config.stash[TREE] if TREE in session.config.stash else set()
+    if left:
+        print("\nThe tests left files in the tree:", *sorted(left), sep="\n  ")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
 
 @dataclass

@@ -2,6 +2,8 @@
 
 import ast
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 
@@ -102,3 +104,34 @@ def test_only_the_command_line_knows_options(path):
         pytest.skip("the command line names its own options")
     texts = [node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant)]
     assert [text for text in texts if isinstance(text, str) and OPTION.search(text)] == []
+
+
+DATA = {".csv", ".html", ".json", ".npz", ".parquet", ".png", ".qpy", ".sqlite", ".svg", ".tsv", ".xlsx"}
+DATA_FOLDERS = ("benchmarks/results/", "docs/", "src/", "studies/src/", "studies/tests/", "tests/")
+
+
+def test_no_tracked_file_was_left_by_a_command():
+    listed = subprocess.run(["git", "ls-files"], cwd=TESTS.parent, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("needs a git checkout")
+    tracked = listed.stdout.splitlines()
+    assert [name for name in tracked if Path(name).suffix in DATA and not name.startswith(DATA_FOLDERS)] == []
+    known = {".gitignore", ".pre-commit-config.yaml", "CITATION.cff", "LICENSE", "Makefile", "conftest.py"}
+    known |= {"constraints.txt", "pyproject.toml"}
+    assert {name for name in tracked if "/" not in name and not name.endswith(".md")} == known
+
+
+def test_a_run_that_leaves_a_file_in_the_tree_fails(tmp_path):
+    """The conftest of this repository, in a repository with a test that writes where it stands."""
+    (tmp_path / "conftest.py").write_text((TESTS.parent / "conftest.py").read_text(encoding="utf-8"))
+    (tmp_path / "test_one.py").write_text("from pathlib import Path\n\n\ndef test_one():\n    assert 1\n")
+    for command in (["init", "-q"], ["add", "-A"]):
+        if subprocess.run(["git", *command], cwd=tmp_path, check=False).returncode:
+            pytest.skip("needs git")
+    pytest_ = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_one.py"]
+    (tmp_path / ".gitignore").write_text("__pycache__/\n.hypothesis/\n")
+    assert subprocess.run(pytest_, cwd=tmp_path, check=False).returncode == 0
+    with (tmp_path / "test_one.py").open("a") as test:
+        test.write("    Path('left.csv').write_text('')\n")
+    told = subprocess.run(pytest_, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.returncode == 1 and "left.csv" in told.stdout
