@@ -50,9 +50,11 @@ def test_the_whole_way(browser, tmp_path):
     assert len(told["answers"]) == 6 and told["hits"] >= 3 and told["line"].endswith("6 reviewed rows were not fine.")
     page = browser.get("/review").text
     assert "<script>alert" not in page and "hit rate" in page
+    last = present(tmp_path).rounds[-1].rows[-1]
+    said = present(tmp_path).latest()[last.row].verdict
     told = browser.post("/undo", {"choice": "0"}).json()
     assert len(present(tmp_path).latest()) == 5
-    assert told["back"] == {"name": present(tmp_path).rounds[-1].rows[-1].name, "verdict": ""}
+    assert told["back"] == {"row": last.row, "name": last.name, "round": 1, "withdrawn": said, "verdict": ""}
     browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))
     assert len(present(tmp_path).rounds) == 2 and "Round 2: 4 rows" in browser.get("/review").text
     browser.done(browser.post("/next", {"choice": "0", "seen": "1", "count": "4"}))  # a window that is behind

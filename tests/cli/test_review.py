@@ -84,7 +84,7 @@ def test_answers_by_hand_are_kept_at_once(run, folder, monkeypatch):
     keys = iter(["2 a note of mine", "u", "nonsense", "1", "3", "s", "q"])
     monkeypatch.setattr("builtins.input", lambda _: next(keys))
     outcome = run(*begin(folder))
-    assert outcome.code == 0 and "open again" in outcome.out
+    assert outcome.code == 0 and "(round 1) was not fine; it is open again" in " ".join(outcome.out.split())
     monkeypatch.undo()
     rows = present(run("review", folder / "session", "--json", "-q"))["rounds"][0]["rows"]
     assert [row["verdict"] for row in rows] == ["fine", "unsure", "", "", "", ""]  # what is taken back is asked again

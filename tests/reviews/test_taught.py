@@ -76,5 +76,56 @@ def test_other_columns_teach_nothing_and_positions_are_no_ids(monday):
 
 def test_stored_cells_become_the_same_values_again(monday):
     rows = [0, 5, 6, 77]
-    values = monday.tables.values_of(monday.tables.cells(rows))
+    values = monday.tables.values_of(monday.tables.cells(rows), monday.record["scales"])
     assert (values == monday.tables.pool_values[rows]).all()
+
+
+def by_number(seed, first, moves, rows=150):
+    """A day's export of numbers alone, of which some columns were moved and stretched."""
+    frame = table(seed, first, odd=12, rows=rows).drop(columns="way")
+    for name, (shift, stretch) in moves.items():
+        frame[name] = frame[name] * stretch + shift
+    return frame
+
+
+@pytest.mark.parametrize("drift", ["recentre", "keep"])
+@pytest.mark.parametrize("monday_moves", [{}, {"c2": (3.0, 1.0)}, {"c0": (0.0, 2.0), "c2": (-2.0, 0.5)}])
+@pytest.mark.parametrize("tuesday_moves", [{}, {"c2": (5.0, 1.0)}, {"c1": (1.0, 3.0), "c5": (2.0, 1.0)}])
+def test_answered_records_are_known_again_whatever_moved_on_either_day(tmp_path, drift, monday_moves, tuesday_moves):
+    normal = by_number(0, "n", {}, rows=400)
+    options = {"id_column": "id", "exclude": ["id"], "m": 2, "kinds": 1, "drift": drift, "folder": tmp_path}
+    monday = bs.ReviewSession(by_number(1, "m", monday_moves), normal, **options)
+    monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
+    answered = [*monday.standing.latest()]
+    new = by_number(2, "t", tuesday_moves, rows=400)
+    tuesday = bs.ReviewSession(
+        pd.concat([new, by_number(1, "m", monday_moves).iloc[answered]], ignore_index=True), normal, **options
+    )
+    assert tuesday.taught.again == {*range(400, 400 + len(answered))}
+    expected = bool(monday_moves) and drift == "recentre"
+    assert {name for name, scale in monday.record["scales"].items() if scale["moved"]} == (
+        {*monday_moves} if expected else set()
+    )
+    # each day was moved back to the same reference by its own medians, so that is what is learnt from
+    assert np.allclose(tuesday.taught.values, monday.tables.pool_values[answered], rtol=1e-12)
+
+
+def test_moved_cells_of_another_reference_teach_nothing(tmp_path):
+    options = {"id_column": "id", "exclude": ["id"], "m": 2, "kinds": 1, "folder": tmp_path}
+    monday = bs.ReviewSession(by_number(1, "m", {"c2": (3.0, 1.0)}), by_number(0, "n", {}, rows=400), **options)
+    monday.answer({row.row: row.row < 12 for row in monday.next_rows(20)})
+    answered = [*monday.standing.latest()]
+    tuesday = bs.ReviewSession(by_number(2, "t", {"c4": (4.0, 1.0)}), by_number(5, "n", {}, rows=400), **options)
+    usual = tuesday.tables.values_of([dict.fromkeys(COLUMNS)], tuesday.record["scales"])
+    raw = monday.tables.now.values[answered]
+    for j in range(6):
+        told = tuesday.taught.values[:, j]
+        known = ~np.isnan(raw[:, j])
+        assert (told == usual[0, j]).all() if j in (2, 4) else (told[known] == raw[known, j]).all()
+
+
+def test_a_session_without_drift_stores_what_its_file_holds(monday):
+    table_ = table(1, "m", odd=12)
+    [cells] = monday.tables.cells([5])
+    assert cells.keys() == {*COLUMNS, "way"} and cells["c5"] is None and cells["way"] == table_["way"][5]
+    assert all(cells[name] == table_[name][5] for name in COLUMNS[:5])

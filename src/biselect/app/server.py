@@ -7,6 +7,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Any, TypedDict
@@ -258,12 +259,6 @@ class Bench:
         }
 
     @staticmethod
-    def _named(file: SessionFile, choice: int, answer: GivenAnswer) -> dict[str, str]:
-        """A row of whatever round, and what holds for it."""
-        names = {asked.row: asked.name for round_ in file.standing(choice).rounds for asked in round_.rows}
-        return {"name": names[answer.row], "verdict": answer.verdict}
-
-    @staticmethod
     def _line(latest: Mapping[int, GivenAnswer]) -> str:
         hits = sum(answer.verdict == NOT_FINE for answer in latest.values())
         return str(words_of().say("found.line", n=len(latest), hits=hits).striptags())
@@ -278,9 +273,8 @@ class Bench:
     def undo(self, form: dict[str, str]) -> Response:
         """Take the last answer back."""
         file = self.session()
-        choice = _number(form, "choice", 1 << 40, least=0)
-        back = file.undo(choice, **_signed(form))
-        return JSONResponse({**self._ticks(file), "back": None if back is None else self._named(file, choice, back)})
+        back = file.undo(_number(form, "choice", 1 << 40, least=0), **_signed(form))
+        return JSONResponse({**self._ticks(file), "back": None if back is None else asdict(back)})
 
     def next(self, form: dict[str, str]) -> Response:
         """Ask for the next round."""

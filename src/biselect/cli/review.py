@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -178,7 +179,7 @@ def _by_hand(session: ReviewSession, who: str, when: str) -> bool:
         elif key == "s":
             skipped.add(asked.row)
         elif key == "u" and (back := session.undo(who=who, when=when)) is not None:
-            show_line(f"{session.sample_names[back.row]}: {back.verdict or 'open again'}")
+            show_line(_say(f"bench.undone{'_as' if back.verdict else ''}", **asdict(back)))
         else:
             show_line(HINT)
     return not skipped
@@ -186,9 +187,14 @@ def _by_hand(session: ReviewSession, who: str, when: str) -> bool:
 
 def _list_name(source: str) -> str:
     """What the page calls a list; a kind of unusual has its own name."""
+    return _say(f"rounds.{source}") if source in ("overall", "learner") else source
+
+
+def _say(key: str, **values: Any) -> str:
+    """A sentence of the page, for the terminal."""
     from biselect.report.words import words_of
 
-    return str(words_of().say(f"rounds.{source}")) if source in ("overall", "learner") else source
+    return str(words_of().say(key, **values).striptags())
 
 
 def _show(table: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from biselect.core import SelectionProblem
 from biselect.data.pools import Pool, Roles, entry_as_text
 from biselect.reviews.evidence import gather_evidence
 from biselect.reviews.inputs import CSV_OPTIONS, form_from, open_pool
-from biselect.reviews.recentre import MovedColumn, move_back
+from biselect.reviews.recentre import MovedColumn, Shifts, move_back
 
 MOST_REASONS = 4  # columns that a row is shown with
 MOST_PLAIN = 10_000  # rows of the overall ranking whose known labels are counted ahead
@@ -64,6 +64,25 @@ class ReviewTables:
         weighed, moved = move_back(before, now, drift)
         calibrator = Calibrator(map, missing=missing, seed=seed).fit(before)
         return cls(pool=rows, calibrator=calibrator, before=before, now=now, weighed=weighed, moved=moved)
+
+    @cached_property
+    def scales(self) -> dict[str, dict[str, Any]]:
+        """For each column of numbers a digest of the reference's cells, and how the pool's were moved back to them.
+
+        `moved` holds the pool's median, the factor and the reference's median, as in `Shifts`; None where nothing was
+        moved. Cells of two pools are on one scale where both were moved back to the same reference.
+        """
+        shifts = Shifts.of(self.before.values, self.now.values, self.moved if self.weighed is not self.now else ())
+        places = zip(shifts.middles.tolist(), shifts.factors.tolist(), shifts.targets.tolist(), strict=True)
+        moved = dict(zip(shifts.columns, places, strict=True))
+        return {
+            name: {
+                "reference": hashlib.sha256(np.sort(self.before.values[:, j]).tobytes()).hexdigest(),
+                "moved": moved.get(j),
+            }
+            for j, name in enumerate(self.before.names)
+            if j not in self.weighed.labels
+        }
 
     @property
     def names(self) -> list[str]:
@@ -124,18 +143,33 @@ class ReviewTables:
         ]
 
     def cells(self, rows: Sequence[int]) -> list[dict[str, float | str | None]]:
-        """Rows of the pool as they are weighed, to be stored: numbers, labels of categories, None for missing cells."""
-        labels = self.weighed.labels
+        """Rows of the pool as the table holds them: numbers, labels of categories, None for missing cells.
+
+        Nothing is moved back, so that a record is known again on another day.
+        """
+        table = self.pool.matrices[1]
         return [
             {
-                name: None if np.isnan(value) else labels[j][int(value)] if j in labels else float(value)
-                for j, (name, value) in enumerate(zip(self.weighed.names, self.weighed.values[row], strict=True))
+                name: None if np.isnan(value) else table.labels[j][int(value)] if j in table.labels else float(value)
+                for j, (name, value) in enumerate(zip(table.names, table.values[row], strict=True))
             }
             for row in rows
         ]
 
-    def values_of(self, cells: Sequence[Mapping[str, Any]]) -> NDArray[np.float64]:
-        """The opposite: stored rows, perhaps of another table with these columns, as numbers without gaps."""
+    def values_of(
+        self, cells: Sequence[Mapping[str, Any]], scales: Mapping[str, Mapping[str, Any]]
+    ) -> NDArray[np.float64]:
+        """Rows of an earlier pool with these columns, on the scale of the present reference.
+
+        A column that was moved back, then or now, to different references cannot be compared and counts as missing.
+
+        Args:
+            cells: as `cells` gives them.
+            scales: of the earlier tables.
+
+        Returns:
+            Rows × columns, without gaps.
+        """
         values = np.full((len(cells), len(self.weighed.names)), np.nan)
         labels: dict[int, list[str]] = {}
         for j, name in enumerate(self.weighed.names):
@@ -144,8 +178,9 @@ class ReviewTables:
                 labels[j] = sorted({str(cell) for cell in column if cell is not None})
                 place = {label: at for at, label in enumerate(labels[j])}
                 values[:, j] = [np.nan if cell is None else place[str(cell)] for cell in column]
-            else:
-                values[:, j] = [cell if isinstance(cell, float) else np.nan for cell in column]
+            elif name in scales:
+                raw = np.array([cell if isinstance(cell, float) else np.nan for cell in column])
+                values[:, j] = _rescaled(raw, scales[name], self.scales[name])
         if not len(cells):
             return values
         return self.calibrator.values(replace(self.weighed, values=values, labels=labels))
@@ -156,6 +191,16 @@ class ReviewTables:
             return None
         order = np.argsort(-scores, kind="stable")[:MOST_PLAIN]
         return {"positives": int(labels.sum()), "plain": np.cumsum(labels[order]).tolist()}
+
+
+def _rescaled(raw: NDArray[np.float64], then: Mapping[str, Any], now: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Cells of an earlier pool on the scale of the present reference; NaN where their scales cannot be compared."""
+    if then["reference"] != now["reference"]:
+        return raw if then["moved"] is None and now["moved"] is None else np.full(raw.shape, np.nan)
+    if then["moved"] is None:
+        return raw
+    middles, factors, targets = np.array(then["moved"], dtype=np.float64)[:, None]
+    return Shifts(columns=(0,), middles=middles, factors=factors, targets=targets).applied(raw[:, None])[:, 0]
 
 
 def _shown(value: float | str | None) -> str:

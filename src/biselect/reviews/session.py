@@ -29,10 +29,10 @@ from biselect.reviews.session_file import (
     UNSURE,
     VERDICTS,
     AskedRow,
-    GivenAnswer,
     Round,
     SessionFile,
     Standing,
+    Withdrawal,
 )
 from biselect.reviews.taught import Taught, taught_before
 
@@ -156,6 +156,7 @@ class ReviewSession:
             "sizes": {"pool": rows, "reference": len(tables.before), "columns": columns},
             "labels": tables.labels_down(lists[-1].scores),
             "moved": [tables.now.names[one.position] for one in tables.moved],
+            "scales": tables.scales,
             "versions": {
                 **{name: version(name) for name in ("numpy", "scikit-learn")},
                 **{"biselect": __version__, "python": platform.python_version()},
@@ -281,8 +282,8 @@ class ReviewSession:
         brought = self._told([(row, self._stands_highest(row)) for row in given if row not in asked], brought=True)
         self.file.add_answers(self.choice, given, who=who, when=when, brought={row.row: row for row in brought})
 
-    def undo(self, *, who: str = "", when: str = "") -> GivenAnswer | None:
-        """Take the last answer back; gives what holds for its row now, None where there is nothing to take back."""
+    def undo(self, *, who: str = "", when: str = "") -> Withdrawal | None:
+        """Take the last answer back; returns the row, what was said of it and what holds now; None if there is none."""
         return self.file.undo(self.choice, who=who, when=when)
 
     def choices_text(self) -> str:

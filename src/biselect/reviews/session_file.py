@@ -24,7 +24,7 @@ from biselect.errors import BiselectError, InputError
 from biselect.reviews.lists import RowList
 
 FILE = "review.sqlite"
-FORMAT = "biselect review session 2"
+FORMAT = "biselect review session 3"
 FINE, NOT_FINE, UNSURE = "fine", "not fine", "unsure"
 VERDICTS = (FINE, NOT_FINE, UNSURE)
 OPEN = ""  # of a row whose answer was taken back
@@ -57,8 +57,8 @@ class AskedRow:
         source: the list that it comes from.
         brought: whether the reviewer came with it, unasked.
         plain_rank: its place in the overall ranking, from 1.
-        told: what is shown of it, `reasons` and `shown`, and its `cells` as they were weighed; of earlier rounds only
-            where these are asked for.
+        told: what is shown of it, `reasons` and `shown`, and its `cells` as the table holds them; of earlier rounds
+            only where these are asked for.
     """
 
     row: int
@@ -109,6 +109,25 @@ class GivenAnswer:
     who: str = ""
     when: str = ""
     undoes: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Withdrawal:
+    """An answer that was taken back.
+
+    Attributes:
+        row: position in the pool.
+        name: its id.
+        round: the number of the round in which the row was asked for last, which need not be the present one.
+        withdrawn: the verdict that was taken back.
+        verdict: the earlier one, which holds again; nothing where the row is open again.
+    """
+
+    row: int
+    name: str
+    round: int
+    withdrawn: str
+    verdict: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -282,21 +301,21 @@ class SessionFile:
                 before = _note(database, choice, row) if note is None else note
                 _insert_answer(database, choice, row, verdict, before, who, when)
 
-    def undo(self, choice: int, *, who: str = "", when: str = "") -> GivenAnswer | None:
-        """Take the last answer back that was not taken back yet; gives what holds now, None where there was none."""
+    def undo(self, choice: int, *, who: str = "", when: str = "") -> Withdrawal | None:
+        """Take back the last answer that still stands; returns which one, None where there is none."""
         with self._changing() as database:
-            answers = _standing(database, choice).answers
-            gone = {answer.undoes for answer in answers}
-            left = [answer for answer in answers if answer.undoes is None and answer.number not in gone]
+            standing = _standing(database, choice)
+            gone = {answer.undoes for answer in standing.answers}
+            left = [answer for answer in standing.answers if answer.undoes is None and answer.number not in gone]
             if not left:
                 return None
-            row = left[-1].row
-            before = [answer for answer in left[:-1] if answer.row == row]
+            last = left.pop()
+            before = [answer for answer in left if answer.row == last.row]
             verdict, note = (before[-1].verdict, before[-1].note) if before else (OPEN, "")
-            number = _insert_answer(database, choice, row, verdict, note, who, when, left[-1].number)
-            return GivenAnswer(
-                number=number, row=row, verdict=verdict, note=note, who=who, when=when, undoes=left[-1].number
-            )
+            _insert_answer(database, choice, last.row, verdict, note, who, when, last.number)
+            asked = {row.row: (row.name, round_.number) for round_ in standing.rounds for row in round_.rows}
+            name, number = asked[last.row]
+            return Withdrawal(row=last.row, name=name, round=number, withdrawn=last.verdict, verdict=verdict)
 
     @contextmanager
     def _reading(self) -> Iterator[sqlite3.Connection]:

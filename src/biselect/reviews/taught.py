@@ -18,7 +18,7 @@ class Taught:
     """Rows of earlier tables that were found fine or not fine.
 
     Attributes:
-        values: rows × columns of the present tables, without gaps.
+        values: rows × columns of the present tables, on the scale of the present reference, without gaps.
         hits: which of them were not fine.
         again: positions in the present pool of records that were answered before and have not changed since.
     """
@@ -31,8 +31,8 @@ class Taught:
 def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tables: ReviewTables) -> Taught:
     """What was answered about tables that have all columns of the present ones.
 
-    A row comes back as the same record where its id and its cells are those that were answered. Without an id column
-    rows are known by their position, which says nothing unless the table is the same.
+    A row comes back as the same record where its id and its cells, as the tables hold them, are those that were
+    answered. Without an id column rows are known by their position, which says nothing unless the table is the same.
 
     Args:
         file: the session.
@@ -40,8 +40,7 @@ def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tab
         record: of the present tables; `after` is the last answer that counts, so that a replay learns the same.
         tables: read and calibrated.
     """
-    cells: list[Mapping[str, Any]] = []
-    hits: list[bool] = []
+    values, hits = [np.empty((0, len(tables.weighed.names)))], []
     again: set[int] = set()
     position = {name: row for row, name in enumerate(tables.names)}
     for number, earlier in enumerate(file.choices()[:choice]):
@@ -50,6 +49,7 @@ def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tab
         )
         standing = file.standing(number, whole=True)
         asked = {row.row: row for round_ in standing.rounds for row in round_.rows}
+        cells: list[Mapping[str, Any]] = []
         for row, answer in standing.latest(record.get("after", 0)).items():
             known = asked[row].told.get("cells", {})
             if answer.verdict == UNSURE or not known.keys() >= {*tables.weighed.names}:
@@ -57,6 +57,7 @@ def taught_before(file: SessionFile, choice: int, record: Mapping[str, Any], tab
             cells.append(known)
             hits.append(answer.verdict == NOT_FINE)
             now = position.get(asked[row].name) if same_ids else None
-            if now is not None and all(known[name] == cell for name, cell in tables.cells([now])[0].items()):
+            if now is not None and known.items() >= tables.cells([now])[0].items():
                 again.add(now)
-    return Taught(values=tables.values_of(cells), hits=np.array(hits, dtype=bool), again=frozenset(again))
+        values.append(tables.values_of(cells, earlier["scales"]))
+    return Taught(values=np.vstack(values), hits=np.array(hits, dtype=bool), again=frozenset(again))
