@@ -17,6 +17,7 @@ from biselect.solvers import solve
 from biselect.solvers.registry import keeps_limits
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
+KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several
 APART = ("columns", "rows", "both")
 CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
 SIDES = ("low", "high", "rare", "missing")  # of numbers, of categories, and where there is no number
@@ -197,7 +198,7 @@ def find_kinds(
         if answer is not None:
             return answer(asked, columns)
         able = solver if keeps_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
-        return solve(asked, able, seed=seed, time_limit=time_limit)
+        return solve(asked, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
     if apart not in APART:
         raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")

@@ -12,11 +12,12 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.exact_arithmetic import nearest
+from biselect.core.exact_arithmetic import at_most, nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
+from biselect.solvers.small_proofs import CHECKED_WORK, Verdict, follow
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,7 +70,7 @@ class Answer:
         samples: k distinct positions.
         features: m distinct positions.
         bound: a proven lower bound on every energy, -inf where there is none.
-        proven: whether no choice has a lower energy, with no sum rounded.
+        proven: whether no choice has a lower energy, with no sum rounded. Counts only with a proof.
         info: what happened, as plain data.
         proof: what a checker needs to see that for itself (`proof.py`); None where there is no proof.
     """
@@ -144,6 +145,7 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
     trajectory: bool = False,
+    check_work: int = CHECKED_WORK,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.
@@ -157,6 +159,8 @@ def solve(
         progress: called with (done share, best energy) while the solver works. None shows a bar to whoever watches, in
             a terminal or a notebook, after two seconds; False shows none.
         trajectory: whether `info["trajectory"]` shall list (step, energy) of every improvement.
+        check_work: sums that the independent checker may take to follow the proof before the answer is called proven.
+            A proof that takes more is left to `biselect check`; a proof that is refused counts for nothing.
         **options: the solver's own.
 
     >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
@@ -173,8 +177,8 @@ def solve(
     reduced = without_forced(problem)
     if reduced.rest is None:
         samples, features = reduced.only_choice()
-        info, proof = {"method": "one side is forced"}, reduced.only_proof()
-        answer = Answer(samples=samples, features=features, proven=True, info=info, proof=proof)
+        words = {"method": "one side is forced"}
+        answer = Answer(samples=samples, features=features, proven=True, info=words, proof=reduced.only_proof())
         steps = [(0, problem.energy(samples, features))]
     else:
         with progress_of(progress, f"Solving with {solver}") as told:
@@ -188,18 +192,29 @@ def solve(
             answer = run_it(reduced.rest, run, **options)
         samples, features = reduced.restore(answer.samples, answer.features)
         steps = [(step, energy - nearest(reduced.units)) for step, energy in run.trajectory or []]
-    energy = problem.energy(samples, features)
+    units, bound, info = problem.score_units(samples, features), reduced.bound(answer.bound), {**answer.info}
+    verdict = Verdict()
+    if answer.proven and answer.proof is not None:
+        verdict = follow(problem, samples, features, answer.proof, check_work)
+        bound = np.inf  # the answer's own energy
+    if verdict.refused:  # a fault of ours: what the solver says counts for nothing
+        bound = -np.inf if verdict.excess is None else at_most(-units - verdict.excess)
+        info["refused_proof"] = verdict.refused
+    if trajectory:
+        info["trajectory"] = steps
+    proof = None if verdict.refused or not answer.proven else answer.proof
     return Selection(
         problem=problem,
         samples=samples,
         features=features,
-        energy=energy,
-        bound=energy if answer.proven else min(reduced.bound(answer.bound), energy),
-        proven_optimal=answer.proven,
+        energy=-nearest(units),
+        bound=min(bound, at_most(-units)),
+        proven_optimal=proof is not None,
         solver=solver,
         seconds=time.perf_counter() - start,
-        info={**answer.info, "trajectory": steps} if trajectory else answer.info,
-        proof=answer.proof,
+        info=info,
+        proof=proof,
+        proof_checked=verdict.checked,
     )
 
 
