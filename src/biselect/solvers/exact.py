@@ -61,7 +61,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     if not search:
         info["steps"].append("Lagrangian bound")
         root = root_bound(task, run, floor=best.floor, workers=workers)
-        return _answer(best, bound=-root.score, info=info)
+        return _answer(best, bound=-max(root.score, best.floor), info=info)
     return _branch(best, run, info, workers)
 
 
@@ -153,7 +153,7 @@ def _unproven(
     if np.isfinite(bound) and not run.expired():
         bound, size = averaging_bound(best.task, run, floor=best.floor, bound=bound, workers=workers)
         info["steps"] += [f"averaging bound, sets of {size}"] if size else []
-    return _answer(best, bound=-bound, info=info)
+    return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
 def _walk(best: Incumbent, root: Root, run: Run, workers: int | None) -> NDArray[np.int64] | None:

@@ -95,6 +95,16 @@ class Reduced:
         whole_features = np.concatenate([self.places("features", features), np.array(forced_features, dtype=np.int64)])
         return np.sort(whole_samples), np.sort(whole_features)
 
+    def inside(
+        self, samples: NDArray[np.int64], features: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """A choice of the whole as a choice of `rest`: the inverse of `restore`."""
+        if self.rest is self.whole:
+            return samples, features
+        return np.flatnonzero(np.isin(self.free_samples, samples)), np.flatnonzero(
+            np.isin(self.free_features, features)
+        )
+
     def only_choice(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The optimum where a budget is used up: one side is given, so the other is a best response."""
         problem = self.whole
