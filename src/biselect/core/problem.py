@@ -94,7 +94,7 @@ class SelectionProblem:
         checks.refuse_overflow(
             self.k * np.abs(self.sample_scores).max(),
             self.m * np.abs(self.feature_scores).max(),
-            float(self.k * self.m) * factor * max(float(weights.max()), -float(weights.min())),
+            float(self.k * self.m) * max(factor, 1.0) * max(float(weights.max()), -float(weights.min())),
         )
         put("sample_rules", rules_from(sample_rules, "sample_rules").checked(n, self.k, "samples"))
         put("feature_rules", rules_from(feature_rules, "feature_rules").checked(d, self.m, "features"))
