@@ -39,29 +39,17 @@ class _TooLongError(Exception):
 
 
 def follow(
-    problem: SelectionProblem,
-    samples: NDArray[np.int64],
-    features: NDArray[np.int64],
-    proof: Proof,
-    most_work: int,
+    problem: SelectionProblem, samples: NDArray[np.int64], features: NDArray[np.int64], proof: Proof, most_work: int
 ) -> Verdict:
     """Follow a proof that these samples and features are the best, unless that takes more than `most_work` sums."""
     noted = sum(depths.size for _, depths, _, _ in proof.dives or ())
     a_node = 2 * len(proof.order) * (problem.k if proof.lines == "features" else problem.m)  # about what it takes
     if check_proof.A_CELL * problem.coupling.size + noted * a_node > most_work:
         return Verdict()
-    content = {
-        "n": problem.n_samples,
-        "d": problem.n_features,
-        "k": problem.k,
-        "m": problem.m,
-        "coupling_weight": problem.coupling_weight,
-        "cells": problem.coupling.ravel().tolist(),
-        "a": problem.sample_scores.tolist(),
-        "b": problem.feature_scores.tolist(),
-        "sample_rules": problem.sample_rules.to_dict(),
-        "feature_rules": problem.feature_rules.to_dict(),
-    }
+    content = {name: getattr(problem, name) for name in ("k", "m", "coupling_weight")}
+    content |= {"n": problem.n_samples, "d": problem.n_features, "cells": problem.coupling.ravel().tolist()}
+    content |= {"a": problem.sample_scores.tolist(), "b": problem.feature_scores.tolist()}
+    content |= {side: getattr(problem, side).to_dict() for side in ("sample_rules", "feature_rules")}
     left = most_work
 
     def spend(sums: int) -> None:

@@ -14,6 +14,7 @@ from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.windows import Windows
+from biselect.core.exact_arithmetic import at_least, number_units
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
@@ -176,10 +177,10 @@ class Gathered:
         return Weighing(features=asked.features, calibrator=asked.calibrator, windows=self.windows, shifts=asked.shifts)
 
     def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
-        """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
+        """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return coupling_weight * self.kept.asked.most(columns, m)
+        return at_least(number_units(coupling_weight) * number_units(self.kept.asked.most(columns, m)))
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
