@@ -33,6 +33,7 @@ def test_files_are_written_whole(calibrated, tmp_path):
         "bound",
         "gap",
         "proven_optimal",
+        "proof_checked",
         "solver",
         "components",
         "problem_hash",

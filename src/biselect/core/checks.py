@@ -157,4 +157,4 @@ def refuse_overflow(*parts: float) -> None:
     with np.errstate(over="ignore"):
         total = float(np.sum(parts))
     if not total < LARGEST_SUM:
-        raise InputError(f"the numbers are too large: a choice could add up beyond {LARGEST_SUM:.0e}; scale them down")
+        raise InputError("the numbers are too large: bounds on a choice would go beyond float64; scale them down")
