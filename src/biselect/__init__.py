@@ -3,15 +3,16 @@
 Names load on first use, so that `import biselect` stays light; so does what loads them.
 """
 
+from biselect._stopping import Uninterrupted
 from biselect._version import __version__ as __version__
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
-    import lazy_loader
+    with Uninterrupted():
+        import lazy_loader
 
-    ours = globals()
-    ours["__getattr__"], ours["__dir__"], ours["__all__"] = lazy_loader.attach_stub(__name__, __file__)
-    return ours["__all__"] if name == "__all__" else ours["__getattr__"](name)
+        load, _, names = lazy_loader.attach_stub(__name__, __file__)
+        return names if name == "__all__" else load(name)
 
 
 def __dir__():  # type: ignore[no-untyped-def]

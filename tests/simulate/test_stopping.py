@@ -4,11 +4,12 @@ from threading import Event
 import numpy as np
 import pytest
 
+from biselect.core.deadlines import finished_by
 from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 from biselect.simulate.layers import energy_table
 from biselect.simulate.measure import measure, quantile
-from biselect.simulate.stopping import NEVER, PART, OutOfTimeError, finished_by, look, parts
+from biselect.simulate.stopping import NEVER, PART, OutOfTimeError, look, parts
 
 OVER = np.ones(1, dtype=np.uint8)
 

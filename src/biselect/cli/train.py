@@ -121,6 +121,7 @@ def train(
     """
     import numpy as np
 
+    from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.data.problem_files import read_problem
@@ -128,7 +129,6 @@ def train(
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training.records import OtherTrainingError
     from biselect.qaoa.training.train import TooShortError, backend_for
-    from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
     began, steps = time.perf_counter(), Steps(quiet)
     _check_place(output, problem, threshold)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
+from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect.qaoa.training.initial_angles import in_units, inert
@@ -24,7 +25,6 @@ from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.backends import PLAIN_AMPLITUDES
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
