@@ -1,18 +1,22 @@
 """Choose k samples and m features together, under exact budgets, and know how good the choice is.
 
-Names load on first use, so that `import biselect` stays light; so does what loads them.
+Names load on first use, so that `import biselect` stays light; so does what loads them. They load on another thread,
+which Ctrl-C does not reach: an import that is broken off can leave modules that never load again in the process.
 """
 
-from biselect._stopping import Uninterrupted
 from biselect._version import __version__ as __version__
 
 
 def __getattr__(name):  # type: ignore[no-untyped-def]
-    with Uninterrupted():
-        import lazy_loader
+    from concurrent.futures import ThreadPoolExecutor
 
-        load, _, names = lazy_loader.attach_stub(__name__, __file__)
+    import lazy_loader
+
+    load, _, names = lazy_loader.attach_stub(__name__, __file__)
+    if name not in names:
         return names if name == "__all__" else load(name)
+    with ThreadPoolExecutor(1) as other:
+        return other.submit(load, name).result()
 
 
 def __dir__():  # type: ignore[no-untyped-def]

@@ -11,8 +11,6 @@ from _signal import (  # the public module takes as long to import as all else b
     SIG_IGN,
     SIGINT,
     SIGTERM,
-    getsignal,
-    raise_signal,
     signal,
 )
 
@@ -48,30 +46,6 @@ def run_stoppable(load: Callable[[], Callable[[], None]]) -> None:
         if _received:  # whatever became of the exception on its way here
             _say()
             sys.exit(128 + _received[0])
-
-
-class Uninterrupted:
-    """Ctrl-C waits until what is within is over: an import that is broken off can leave modules that never load again.
-
-    Other threads than the main one are never interrupted.
-    """
-
-    def __enter__(self) -> None:
-        self._count, self._before = 0, getsignal(SIGINT)
-        try:
-            if self._before is not None:  # None: not Python's own, and could not be put back
-                signal(SIGINT, self._receive)
-        except ValueError:
-            self._before = None
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            signal(SIGINT, self._before)
-        if self._count:
-            raise_signal(SIGINT)
-
-    def _receive(self, number: int, frame: object) -> None:
-        self._count += 1
 
 
 def advise(text: str) -> None:

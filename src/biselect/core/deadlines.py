@@ -9,6 +9,7 @@ import contextvars
 import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import TypeVar
 
 import numpy as np
@@ -18,7 +19,7 @@ Stop = NDArray[np.uint8]
 
 NEVER: Stop = np.zeros(1, dtype=np.uint8)  # nobody turns it; read-only it would be another type to compiled code
 GRACE = 0.2  # seconds that work has to end by itself once its time is up
-LOOK_AROUND = 0.05  # seconds between two looks at another's byte
+LOOK_AROUND = 0.05  # seconds between two looks at another's byte, and for Ctrl-C on any system
 
 Result = TypeVar("Result")
 
@@ -44,32 +45,26 @@ def finished_by(
     """
     if outer is NEVER and deadline == np.inf:
         return work(NEVER)
-    if outer[0] or deadline <= time.perf_counter():
-        raise OutOfTimeError
-    stop, over = np.zeros(1, dtype=np.uint8), threading.Event()
-    found: list[Result] = []
-    failed: list[BaseException] = []
+    stop = np.full(1, outer[0] or deadline <= time.perf_counter(), dtype=np.uint8)
+    result: Future[Result] = Future()
 
     def run() -> None:
         try:
-            found.append(work(stop))
+            result.set_result(work(stop))
         except BaseException as error:  # whatever it is, the caller gets it
-            failed.append(error)
-        over.set()
+            result.set_exception(error)
 
     context = contextvars.copy_context()  # who shows progress
     threading.Thread(target=context.run, args=(run,), daemon=True).start()
     try:
         while not outer[0] and (left := deadline - time.perf_counter()) > 0:
-            if over.wait(min(left, threading.TIMEOUT_MAX if outer is NEVER else LOOK_AROUND)):
+            if wait([result], min(left, LOOK_AROUND)).done:
                 break
         else:
             stop.fill(1)
-            over.wait(grace)
+            wait([result], grace)
     finally:
         stop.fill(1)  # also where Ctrl-C ended the waiting
-    if failed:
-        raise failed[0]
-    if not found:
+    if not result.done():
         raise OutOfTimeError
-    return found[0]
+    return result.result()

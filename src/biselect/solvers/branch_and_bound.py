@@ -38,8 +38,7 @@ MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithme
 MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
 MOST_LISTED = 4_000_000  # nodes of all dives
 
-Open = tuple[float, tuple[int, ...]]
-"""A bound, and the node that it holds for."""
+Open = tuple[float, tuple[int, ...]]  # a bound, and the node that it holds for
 
 Nodes = list[tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArray[np.float64]]]
 """Prefixes that were opened, each with the depths, last columns and bounds of what was opened below it in a dive."""

@@ -3,6 +3,7 @@
 import inspect
 import time
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -12,7 +13,6 @@ from typing import Any, Protocol, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect._stopping import Uninterrupted
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import whole
 from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
@@ -21,10 +21,9 @@ from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
-from biselect.solvers.response import glance, plain_bound
+from biselect.solvers.response import glance
 
 LATE = 0.05  # share of the time limit that an answer may come later, beside GRACE
-SHORTEST = 1e-3  # seconds that work has in any case
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,8 +151,8 @@ def _found(name: str) -> Solver:
     solver = _SOLVERS[name]
     if isinstance(solver, str):
         module, function = solver.split(":")
-        with Uninterrupted():
-            solver = _SOLVERS[name] = cast(Solver, getattr(import_module(module), function))
+        with ThreadPoolExecutor(1) as other:  # which Ctrl-C does not reach
+            solver = _SOLVERS[name] = cast(Solver, getattr(other.submit(import_module, module).result(), function))
     return solver
 
 
@@ -195,18 +194,14 @@ def solve(
     deadline = np.inf if time_limit is None else start + time_limit
     with progress_of(progress, f"Solving with {solver}") as told:
         run = Run(seed=seed, deadline=deadline, progress=told, trajectory=[] if trajectory else None)
-        grace = GRACE + LATE * (time_limit or 0.0)
+        work, grace = partial(_answered, problem, run, partial(run_it, **options)), GRACE + LATE * (time_limit or 0)
         try:  # on a thread of its own: imports and the compiler can neither delay an answer nor be broken off by Ctrl-C
-            answer = finished_by(
-                max(deadline, time.perf_counter() + SHORTEST),
-                lambda stop: _answered(problem, replace(run, stop=stop), partial(run_it, **options)),
-                np.zeros(1, dtype=np.uint8),
-                grace=grace,
-            )
+            answer = finished_by(deadline, work, np.zeros(1, dtype=np.uint8), grace=grace)
         except OutOfTimeError:
-            answer = run.held[0] if run.held else _at_a_glance(problem)
-            if answer.bound == -np.inf:
-                answer = replace(answer, bound=plain_bound(problem))
+            samples, features, bound = glance(problem)
+            answer = Answer(samples=samples, features=features, bound=bound, info={"method": "a glance"})
+            if run.held:
+                answer = replace(run.held[0], bound=max(bound, run.held[0].bound))
     energy = problem.energy(answer.samples, answer.features)
     return Selection(
         problem=problem,
@@ -222,21 +217,16 @@ def solve(
     )
 
 
-def _answered(problem: SelectionProblem, run: Run, solver: Callable[[SelectionProblem, Run], Answer]) -> Answer:
+def _answered(problem: SelectionProblem, run: Run, solver: Callable[..., Answer], stop: Stop) -> Answer:
     """What the solver answers, asked without the forced choices."""
     reduced = without_forced(problem)
     if reduced.rest is not None:
-        run = replace(run, reduced=reduced, offset=-nearest(reduced.units))
+        run = replace(run, reduced=reduced, offset=-nearest(reduced.units), stop=stop)
         return _restored(reduced, solver(reduced.rest, run))
     samples, features = reduced.only_choice()
     run.improved(0, problem.energy(samples, features))
     info = {"method": "one side is forced"}
     return Answer(samples=samples, features=features, proven=True, info=info, proof=reduced.only_proof())
-
-
-def _at_a_glance(problem: SelectionProblem) -> Answer:
-    samples, features = glance(problem)
-    return Answer(samples=samples, features=features, info={"method": "a glance"})
 
 
 def _restored(reduced: Reduced, answer: Answer) -> Answer:

@@ -134,16 +134,26 @@ def best_features(problem: SelectionProblem, samples: NDArray[np.int64]) -> NDAr
     return best_response(feature_values(problem, samples), problem.m, limits)
 
 
-def glance(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """A feasible choice from a look at a few rows: (samples, features), for when there is no time for more."""
-    rows = slice(None, None, 1 + problem.coupling.size // GLANCE_CELLS)
+def glance(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
+    """A feasible choice from a look at a few rows, and a bound: (samples, features, bound) where time is up.
+
+    No energy lies below the bound: a column cannot be better in all chosen rows than in its best row of all. It is -inf
+    where the table is too large to look for those.
+    """
+    weight, n = problem.coupling_weight, problem.coupling.size
+    rows = slice(None, None, 1 + n // GLANCE_CELLS)
     cells, values = problem.coupling[rows], np.full(problem.n_samples, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        means = problem.coupling_weight * cells.mean(axis=0, dtype=np.float64)
-        features = _inside(problem.k * means + problem.feature_scores, problem.m, problem.feature_rules)
-        sums = problem.coupling_weight * cells[:, features].sum(axis=1, dtype=np.float64)
-        values[rows] = sums + problem.sample_scores[rows]
-    return _inside(values, problem.k, problem.sample_rules), features
+        means = problem.k * (weight * cells.mean(axis=0, dtype=np.float64))
+        features = _inside(means + problem.feature_scores, problem.m, problem.feature_rules)
+        values[rows] = problem.sample_scores[rows] + weight * cells[:, features].sum(axis=1, dtype=np.float64)
+        most = problem.coupling.max(axis=0).astype(np.float64) if n <= MOST_CELLS else np.full(means.size, np.inf)
+        most *= problem.k * weight
+        terms = [problem.feature_scores + most, problem.sample_scores]
+        sizes = sum(float(np.abs(numbers).sum()) for numbers in (most, *terms)) + 1e-300
+        total = largest(terms[0], problem.m).sum() + largest(terms[1], problem.k).sum()
+        bound = -float(total + 4 * (problem.k + problem.m + 4) * EPS * sizes)
+    return _inside(values, problem.k, problem.sample_rules), features, -np.inf if np.isnan(bound) else bound
 
 
 def _inside(values: NDArray[np.float64], count: int, rules: Rules) -> NDArray[np.int64]:
@@ -151,19 +161,6 @@ def _inside(values: NDArray[np.float64], count: int, rules: Rules) -> NDArray[np
     values = np.nan_to_num(values)  # also without infinities, which say what is forced
     values[list(rules.forced_in)], values[list(rules.forced_out)] = np.inf, -np.inf
     return best_response(values, count, limits_of(rules, values.size))
-
-
-def plain_bound(problem: SelectionProblem) -> float:
-    """No energy lies below this: every chosen column is as good in every row as in its best one. -inf if it is slow."""
-    if problem.coupling.size > MOST_CELLS:
-        return -np.inf
-    with np.errstate(over="ignore", invalid="ignore"):
-        most = problem.k * (problem.coupling_weight * problem.coupling.max(axis=0).astype(np.float64))
-        values = largest(problem.feature_scores + most, problem.m), largest(problem.sample_scores, problem.k)
-        sizes = np.abs(problem.feature_scores).sum() + np.abs(most).sum() + np.abs(values[1]).sum()
-        rounding = 2 * (problem.k + problem.m + 4) * EPS * sizes + problem.k * problem.m * 1e-323
-        total = values[0].sum() + values[1].sum() + rounding
-    return -float(total) if np.isfinite(total) else -np.inf
 
 
 def folded(problem: SelectionProblem) -> NDArray[np.float64]:
