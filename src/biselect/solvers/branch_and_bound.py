@@ -221,21 +221,26 @@ def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int
                 if seen is None or (seen.leaves is None and stop[0]):  # not begun, or broken off
                     left_open.append((bound, node))
                     continue
-                found.nodes += seen.opened
-                _list(found, node, bound, seen)
-                if seen.leaves is None:
-                    found.unsettled = max(found.unsettled, bound)
-                    continue
-                order = np.argsort(-seen.leaf_scores, kind="stable")
-                for leaf in order[seen.leaf_scores[order] > closed]:
+                for leaf in np.argsort(-seen.leaf_scores, kind="stable"):
+                    if seen.leaves is None or seen.leaf_scores[leaf] <= closed:
+                        continue
+                    if stop[0]:  # there may be thousands of them, each some milliseconds of exact arithmetic
+                        left_open.append((bound, node))
+                        break
                     if best.offer(np.sort(rest.columns[seen.leaves[leaf]])):
                         closed = rest.grid.floor(best.units)
-                        run.improved(1 + found.nodes, -best.floor)
-                bounds = np.minimum(seen.bounds, bound)
-                order = np.argsort(-bounds, kind="stable")
-                order = order[: np.count_nonzero(bounds > closed)]
-                if order.size:
-                    heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
+                        run.improved(1 + found.nodes + seen.opened, -best.floor)
+                else:
+                    found.nodes += seen.opened
+                    _list(found, node, bound, seen)
+                    if seen.leaves is None:
+                        found.unsettled = max(found.unsettled, bound)
+                        continue
+                    bounds = np.minimum(seen.bounds, bound)
+                    order = np.argsort(-bounds, kind="stable")
+                    order = order[: np.count_nonzero(bounds > closed)]
+                    if order.size:
+                        heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
             raw, bounds_left = found.raw, [bound for bound, _ in left_open] + [-family[0] for family in queue[:1]]
             found.bound = max([closed, found.unsettled, *bounds_left])
             run.report(float(raw - found.bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)

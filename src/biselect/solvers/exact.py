@@ -33,6 +33,7 @@ SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the boun
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
+SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
 SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
 
 
@@ -113,7 +114,8 @@ def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
 
 def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     task = best.task
-    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None  # cheap, so before what takes all time
+    soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
+    spectral = spectral_bound(task, soon) if task.cells > SHORT_CELLS else np.inf  # before what takes all time
     rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
     root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
@@ -130,8 +132,7 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
         run.report(0.2, -best.floor)
     if run.expired():
         return _unproven(best, root.score, run, info, workers, spectral)
-    now = Run.now()
-    found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (run.deadline - now)), workers)
+    found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
     answer = _searched(best, found, root.score, info)
     if not answer.proven:
@@ -156,10 +157,10 @@ def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]
 
 
 def _unproven(
-    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float | None = None
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float = np.inf
 ) -> Answer:
     """The incumbent, with the best of all bounds that there is time for."""
-    spectral = spectral_bound(best.task, run) if spectral is None else spectral
+    spectral = spectral_bound(best.task, run) if spectral == np.inf else spectral
     if spectral < bound:
         bound = spectral
         info["steps"].append("spectral bound")

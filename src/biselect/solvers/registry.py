@@ -63,6 +63,10 @@ class Run:
         """Whether the deadline has passed, or nobody waits any more."""
         return bool(self.stop[0]) or self.now() >= self.deadline
 
+    def after(self, share: float) -> float:
+        """When this share of the time that is left will be over."""
+        return self.now() + share * (self.deadline - self.now())
+
     def report(self, done: float, energy: float) -> None:
         """Tell whoever watches how far the work is."""
         if self.progress is not None and not self.stop[0]:

@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
+from biselect.core.exact_arithmetic import at_least, score_units
 
 AT_ONCE = 1 << 20  # values that may be copied
 GLANCE_CELLS = 2_000_000  # seen in a few milliseconds
 MOST_CELLS = 200_000_000  # whose largest number is found in a tenth of a second
-EPS = float(np.finfo(np.float64).eps)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -137,23 +137,20 @@ def best_features(problem: SelectionProblem, samples: NDArray[np.int64]) -> NDAr
 def glance(problem: SelectionProblem) -> tuple[NDArray[np.int64], NDArray[np.int64], float]:
     """A feasible choice from a look at a few rows, and a bound: (samples, features, bound) where time is up.
 
-    No energy lies below the bound: a column cannot be better in all chosen rows than in its best row of all. It is -inf
-    where the table is too large to look for those.
+    No energy lies below the bound, which takes the largest of everything. It is -inf where finding that takes long.
     """
-    weight, n = problem.coupling_weight, problem.coupling.size
-    rows = slice(None, None, 1 + n // GLANCE_CELLS)
-    cells, values = problem.coupling[rows], np.full(problem.n_samples, -np.inf)
+    rows = slice(None, None, 1 + problem.coupling.size // GLANCE_CELLS)
+    cells, values = problem.coupling_weight * problem.coupling[rows], np.full(problem.n_samples, -np.inf)
     with np.errstate(over="ignore", invalid="ignore"):
-        means = problem.k * (weight * cells.mean(axis=0, dtype=np.float64))
-        features = _inside(means + problem.feature_scores, problem.m, problem.feature_rules)
-        values[rows] = problem.sample_scores[rows] + weight * cells[:, features].sum(axis=1, dtype=np.float64)
-        most = problem.coupling.max(axis=0).astype(np.float64) if n <= MOST_CELLS else np.full(means.size, np.inf)
-        most *= problem.k * weight
-        terms = [problem.feature_scores + most, problem.sample_scores]
-        sizes = sum(float(np.abs(numbers).sum()) for numbers in (most, *terms)) + 1e-300
-        total = largest(terms[0], problem.m).sum() + largest(terms[1], problem.k).sum()
-        bound = -float(total + 4 * (problem.k + problem.m + 4) * EPS * sizes)
-    return _inside(values, problem.k, problem.sample_rules), features, -np.inf if np.isnan(bound) else bound
+        means = problem.k * cells.mean(axis=0, dtype=np.float64)
+    features = _inside(means + problem.feature_scores, problem.m, problem.feature_rules)
+    values[rows] = problem.sample_scores[rows] + cells[:, features].sum(axis=1, dtype=np.float64)
+    samples = _inside(values, problem.k, problem.sample_rules)
+    if problem.coupling.size > MOST_CELLS:
+        return samples, features, -np.inf
+    most = np.tile(largest(problem.coupling.max(axis=0), problem.m), problem.k)
+    marginals = largest(problem.sample_scores, problem.k), largest(problem.feature_scores, problem.m)
+    return samples, features, -at_least(score_units(*marginals, problem.coupling_weight, most))
 
 
 def _inside(values: NDArray[np.float64], count: int, rules: Rules) -> NDArray[np.int64]:
