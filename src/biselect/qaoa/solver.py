@@ -179,7 +179,7 @@ def _by_sector(
         info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
 
     try:
-        finished_by(run.deadline, work, run.stop, grace=GRACE / 2)  # less than `solve` has
+        finished_by(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
         if not found:
             found.append(_of_the_start(problem, origin, shots, drawn))

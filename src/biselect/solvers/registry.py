@@ -23,7 +23,7 @@ from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
 from biselect.solvers.response import glance
 
-LATE = 0.05  # share of the time limit that an answer may come later, beside GRACE
+LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,7 +198,8 @@ def solve(
     deadline = np.inf if time_limit is None else start + time_limit
     with progress_of(progress, f"Solving with {solver}") as told:
         run = Run(seed=seed, deadline=deadline, progress=told, trajectory=[] if trajectory else None)
-        work, grace = partial(_answered, problem, run, partial(run_it, **options)), GRACE + LATE * (time_limit or 0)
+        work = partial(_answered, problem, run, partial(run_it, **options))
+        grace = GRACE / 2 + LATE * (time_limit or 0)
         try:  # on a thread of its own: imports and the compiler can neither delay an answer nor be broken off by Ctrl-C
             answer = finished_by(deadline, work, np.zeros(1, dtype=np.uint8), grace=grace)
         except OutOfTimeError:

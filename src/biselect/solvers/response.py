@@ -10,8 +10,8 @@ from biselect.core import Rules, SelectionProblem
 from biselect.core.exact_arithmetic import at_least, score_units
 
 AT_ONCE = 1 << 20  # values that may be copied
-GLANCE_CELLS = 2_000_000  # seen in a few milliseconds
-MOST_CELLS = 200_000_000  # whose largest number is found in a tenth of a second
+GLANCE_CELLS = 1_000_000  # seen in a few milliseconds
+MOST_CELLS = 100_000_000  # whose largest numbers are found in a tenth of a second
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
