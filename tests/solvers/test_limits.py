@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import threading
+from contextlib import nullcontext
 from unittest.mock import patch
 
 import numpy as np
@@ -155,6 +156,29 @@ def expiring(looks):
         return left[0] < 0
 
     return type("Expiring", (Run,), {"expired": expired})()
+
+
+def test_doubtful_leaves_are_left_open_when_time_is_up(monkeypatch):
+    """Exact arithmetic may have to compare thousands of them, so it looks at the byte between any two."""
+    problem = bs.SelectionProblem(coupling=0.1 * np.random.default_rng(0).integers(0, 2, size=(30, 12)), k=6, m=4)
+    task, byte, offers = by_features(problem), np.zeros(1, dtype=np.uint8), []
+    best = Incumbent(task, without_forced(problem), np.arange(4), np.arange(6))
+    root = on_grid(exact.root_bound(task, Run(), floor=best.floor, rounds=0), task, best.units, 1)[0]
+    offer = Incumbent.offer
+
+    def counted(self, subset, **options):
+        offers.append(subset)
+        byte[0] = len(offers) == 2
+        return offer(self, subset, **options)
+
+    monkeypatch.setattr(Incumbent, "offer", counted)
+    monkeypatch.setattr(branch_and_bound, "stop_flag", lambda run: nullcontext(byte))
+    found = search(task, root, best, Run(stop=byte), 1)
+    assert len(offers) == 2 and found.batch and found.bound is not None
+    byte[0] = 0
+    search_on(found, found.rest, best, Run(stop=byte), 1)
+    assert len(offers) > 4 and found.bound is None
+    assert -best.floor == pytest.approx(bs.solve(problem).energy)
 
 
 @pytest.mark.parametrize("shape", [(40, 12, 6, 4), (30, 14, 4, 7)])
