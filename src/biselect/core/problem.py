@@ -1,7 +1,6 @@
 """SelectionProblem: which k samples and m features together hold the highest score?"""
 
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions, exact_arithmetic, notebook
-from biselect.core.archives import read_arrays
+from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
 from biselect.core.json_files import refused_as
@@ -274,19 +273,12 @@ class SelectionProblem:
             "feature_names": self.feature_names,
             **self._rules_to_dict(),
         }
-        header = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
-        arrays: dict[str, Any] = {
-            "coupling": self.coupling,
-            "sample_scores": self.sample_scores,
-            "feature_scores": self.feature_scores,
-            "header": header,
-        }
-        stream = io.BytesIO()
-        np.savez_compressed(stream, **arrays)
+        names = ("coupling", "sample_scores", "feature_scores")
+        content = packed_arrays(rest, {name: getattr(self, name) for name in names})
         if isinstance(path, str | Path):
-            write_file(path, stream.getvalue())
+            write_file(path, content)
         else:
-            path.write(stream.getvalue())
+            path.write(content)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
