@@ -427,6 +427,13 @@ def use_proof(path: Path, index: int) -> None:
         pass
 
 
+def use_answer(path: Path, index: int) -> None:
+    """Check all files of an answer."""
+    from biselect.reviews.answer_check import check_answer
+
+    check_answer(path.parent)
+
+
 def checkpoint_seeds() -> list[bytes]:
     """An unfinished training."""
     from biselect.qaoa.training.records import Checkpoint, Descent
@@ -701,6 +708,8 @@ def _targets() -> list[Target]:
         of_answer("selection", "selection.json", by_json, use_start, (), 2),
         of_answer("proof", "proof.json", proof, use_proof, ("check", "FOLDER"), 3),
         of_answer("proof's problem", "problem.npz", damage.damage_zip, use_proof, ("check", "FOLDER"), 2),
+        of_answer("proofs of kinds", "kinds.npz", damage.damage_zip, use_answer, ("check", "FOLDER"), 2),
+        of_answer("report of a proof", "report.json", by_json, use_answer, ("check", "FOLDER"), 2),
         Target(
             name="checkpoint",
             file="c.json",

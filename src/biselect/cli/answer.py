@@ -130,7 +130,8 @@ def beside_the_answer(summary: dict[str, Any]) -> list[str]:
             text += "no row stands out from the reference by itself"
         lines.append(text)
     if (kinds := summary.get("kinds")) is not None:
-        lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}")
+        given = " The proof of a later one holds given those before it." if len(kinds["found"]) > 1 else ""
+        lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}{given}")
         for kind in kinds["found"]:
             known = "" if kind["hits"] is None else f", {kind['hits']} of {k} known positives"
             proof = "proven" if kind["selection"]["proven_optimal"] else "not proven"

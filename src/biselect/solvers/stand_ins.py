@@ -40,6 +40,14 @@ def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
     )
 
 
+def without_stand_ins(problem: SelectionProblem) -> SelectionProblem:
+    """The problem without its last k rows, which stand for others."""
+    rows = problem.n_samples - problem.k
+    names = None if problem.sample_names is None else problem.sample_names[:rows]
+    scores = problem.sample_scores[:rows]
+    return replace(problem, coupling=problem.coupling[:rows], sample_scores=scores, sample_names=names)
+
+
 def solve_for_whole(
     problem: SelectionProblem,
     most: float | None,

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
@@ -28,10 +27,6 @@ from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
 NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them
-
-
-Settled = dict[tuple[int, ...], tuple[Selection, NDArray[np.int64]]]
-"""By the columns that a kind may use: its proven answer, and where its rows stand in the whole table."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,11 +71,10 @@ class LargeReview:
         whole("m", self.m)
         ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
-        settled: Settled = {}
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
-            kinds, doubts = self._kinds(gathered, problem, settled)
+            kinds, doubts = self._kinds(gathered, problem)
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
             if not doubts or look == CLOSER_LOOKS:
@@ -112,7 +106,7 @@ class LargeReview:
             index=index,
             solved=selection,
             answer=self._neighbour(gathered),
-            calibration=gathered.weighing.to_bytes(),
+            calibration=gathered.weighing(self._asked()).to_bytes(),
         )
 
     def _with_room(self, gathered: Gathered, library: str | None) -> tuple[Gathered, SelectionProblem]:
@@ -160,30 +154,21 @@ class LargeReview:
         return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
 
     def _kinds(
-        self, gathered: Gathered, problem: SelectionProblem, settled: Settled
+        self, gathered: Gathered, problem: SelectionProblem
     ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
-        """Kinds; and the columns and answers for which rows that were not kept could matter.
-
-        `settled` holds what was proven of the whole table before, and learns what is now.
-        """
+        """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.kinds <= 1 or self.rules.must_columns:
             return None, []
         doubts: list[tuple[Sequence[int], Selection]] = []
         limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
 
         def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
-            place = gathered.kept.positions
-            if (known := settled.get(tuple(columns))) is not None:
-                return replace(known[0], problem=asked, samples=np.searchsorted(place, known[1]))
             most = self._most(gathered, columns, self.m)
             options = {**self._options(), "time_limit": limit}
             found = solve_for_whole(asked, most, self.solver, **options)
-            inside = of_kept_rows(found, asked)
             if is_open(found):
-                doubts.append((columns, inside))
-            elif found.proven_optimal and self.apart == "columns":
-                settled[tuple(columns)] = inside, place[inside.samples]
-            return inside
+                doubts.append((columns, of_kept_rows(found, asked)))
+            return found
 
         plain = replace(
             problem,
@@ -193,6 +178,11 @@ class LargeReview:
         with self.tables.step("Looking for kinds of unusual"):
             sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
             return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), doubts
+
+    def _asked(self) -> dict[str, Any]:
+        """The question as plain data, for whoever checks the answer."""
+        names = ("k", "m", "coupling_weight", "marginals", "drift")
+        return {**{name: getattr(self, name) for name in names}, "rules": vars(self.rules)}
 
     def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
         def answer(asked: SelectionProblem, seconds: float) -> Selection:

@@ -91,8 +91,8 @@ def large_tables(
         return
     form = with_roles(form, roles)
     with Spool() as spool:
-        opened, ids = _opened(pool, form, bytes_of(memory), spool)
-        normal = opened if reference is None else _opened(reference, form, bytes_of(memory), spool)[0]
+        opened, ids = open_parts(pool, form, bytes_of(memory), spool)
+        normal = opened if reference is None else open_parts(reference, form, bytes_of(memory), spool)[0]
         width = _width(normal.schema, roles)
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
@@ -148,7 +148,7 @@ def is_small(source: Any, most: int) -> bool:
     return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
 
 
-def _opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
+def open_parts(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
     if row_labels(source) is None:
         return partitions_of(source, form, memory=memory, spool=spool), None
