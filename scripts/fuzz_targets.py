@@ -1,4 +1,7 @@
-"""What the fuzzer damages: for each reader some whole files, the damage that fits them, and what reads them."""
+"""What the fuzzer damages: for each reader some whole files, the damage that fits them, and what reads them.
+
+One target reads no damaged files: `simulators` draws circuits (`fuzz_simulators`).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from random import Random
 from typing import Any
 
 import fuzz_mutations as damage
+import fuzz_simulators as simulators
 import numpy as np
 import pyarrow as pa
 
@@ -757,6 +761,14 @@ def _targets() -> list[Target]:
             mutate=sealed_or_not,
             use=use_snapshot,
             weight=2,
+        ),
+        Target(
+            name="simulators",
+            file="case.json",
+            seeds=simulators.whole_cases,
+            mutate=lambda data, rng: json.dumps(simulators.drawn(rng)).encode(),
+            use=lambda path, index: simulators.run_case(path.read_bytes()),
+            weight=7,
         ),
         Target(name="cell", file="c.json", seeds=cell_seeds, mutate=sealed_or_not, use=use_cell, weight=2),
         Target(

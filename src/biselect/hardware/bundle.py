@@ -184,12 +184,7 @@ class PlacedCircuit:
 
     def train(self) -> Training:
         """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
-        size = self.problem.sector.size
-        if size > TRAINABLE:
-            raise InputError(
-                f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); "
-                "give angles= of a smaller problem of the same kind"
-            )
+        size = check_trainable(self.problem)
         evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
         backend = backend_for(self.problem, self.spec.depth, evaluations)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)
@@ -249,6 +244,17 @@ class PlacedCircuit:
             training=None if differ else trained,
             notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
         )
+
+
+def check_trainable(problem: SelectionProblem) -> int:
+    """The choices of a problem; refuses more than angles are trained on."""
+    size = problem.sector.size
+    if size > TRAINABLE:
+        raise InputError(
+            f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
+            "angles, of a smaller problem of the same kind or chosen by shots (biselect.qaoa.angle_selection)"
+        )
+    return size
 
 
 def place_circuit(
@@ -450,6 +456,8 @@ def compile_problem(
     if angles is not None:  # refuses what does not fit before the work
         dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
         dense.program(angles.angles if isinstance(angles, Training) else angles)
+    else:
+        check_trainable(problem)
     wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
     if keep == AUTO:
         if angles is not None:

@@ -14,6 +14,7 @@ from biselect.core.checks import positions
 from biselect.core.rules import Rules
 from biselect.core.sector import BlockRanks, block_subsets
 from biselect.errors import InputError
+from biselect.simulate.memory import check_memory
 
 __all__ = ["start_choice"]
 
@@ -127,16 +128,23 @@ class WarmStart:
 
     def state(self, problem: SelectionProblem) -> NDArray[np.float64]:
         """The C(N, k) × C(D, m) amplitudes."""
-        if (self.samples.size, self.features.size) != problem.coupling.shape:
-            raise InputError(
-                f"a warm start needs a chance for each of {problem.n_samples} samples and {problem.n_features} features"
-            )
+        checked_warm_start(problem, self)
+        check_memory(problem.sector, np.float64, states=1)
         sides = []
         for tilts, blocks in zip(self.tilts, problem.sector.blocks, strict=True):
             logs = np.log(tilts)[block_subsets(blocks)].sum(axis=1)
             sides.append(np.exp(logs - logs.max()))
         state = np.outer(*sides)
         return state / np.linalg.norm(state)
+
+
+def checked_warm_start(problem: SelectionProblem, start: WarmStart) -> WarmStart:
+    """A warm start, which must have a chance for each item of the problem."""
+    if (start.samples.size, start.features.size) != problem.coupling.shape:
+        raise InputError(
+            f"a warm start needs a chance for each of {problem.n_samples} samples and {problem.n_features} features"
+        )
+    return start
 
 
 def checked_state(problem: SelectionProblem, state: Any) -> NDArray[Any]:
@@ -154,6 +162,7 @@ def checked_state(problem: SelectionProblem, state: Any) -> NDArray[Any]:
 def basis_state(problem: SelectionProblem, choice: Choice) -> NDArray[np.complex64]:
     """The C(N, k) × C(D, m) amplitudes of one choice."""
     sector = problem.sector
+    check_memory(sector, np.complex64, states=1)
     state = np.zeros((sector.sample_subsets, sector.feature_subsets), dtype=np.complex64)
     row, column = (BlockRanks(blocks)(np.array(side)) for blocks, side in zip(sector.blocks, choice, strict=True))
     state[int(row), int(column)] = 1

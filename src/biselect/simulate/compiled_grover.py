@@ -11,6 +11,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
+from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Layers, Observable, PairGradient, Register, energy_scale, rounding_slack
 from biselect.simulate.stopping import NEVER, Stop, parts
 
@@ -29,6 +30,7 @@ class CompiledGroverSimulator:
         axis: NDArray[Any] | None,
         stop: Stop = NEVER,
     ) -> None:
+        tell_when_compiling()
         self.problem, self.stop, self.dtype = problem, stop, np.dtype(dtype)
         self.rows, self.columns = samples.subsets, features.subsets
         self.shape = (len(self.rows), len(self.columns))

@@ -37,9 +37,9 @@ EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude a
 
 
 def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
-    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes.
+    """The simulator that a training wants: `plain` where it is short, so that compiling would not pay; else `compiled`.
 
-    Unlike `auto` it does not ask what lies in the cache: the first training on a machine gives the same bytes.
+    Like `auto` it does not ask what lies in Numba's cache: the first training on a machine gives the same bytes.
     """
     seconds = evaluations * depth * max(LEAST, EACH * min(problem.sector.size, 2**60))  # more is no float any longer
     if seconds > PATIENCE:
