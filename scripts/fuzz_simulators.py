@@ -244,7 +244,7 @@ def whole_vector(ansatz: Ansatz, angles: Any, ideal: bool = False) -> Any:
     begin = spec.start_state
     begin = np.full(shape, 1 / np.sqrt(shape[0] * shape[1])) if begin is None else begin
     psi = embed(begin.astype(np.complex128), ansatz.samples, ansatz.features)
-    axis, places = psi.copy(), np.arange(psi.size)
+    axis, places = psi / np.linalg.norm(psi), np.arange(psi.size)
     bits = (places[:, None] >> np.arange(n + ansatz.features.n)) & 1
     s, f = bits[:, :n], bits[:, n:]
     edges = [edge for part in spec.mixer[0] for edge in part]
@@ -303,6 +303,8 @@ class Case:
         turned = max(np.abs(part).max(initial=0.0) for part in vars(layers).values())
         pairs = self.problem.k * self.problem.m
         self.near = (SINGLE if self.single else DOUBLE) * (1 + self.twin.spec.depth) + 1e-14 * pairs * turned
+        if isinstance(begin := self.circuit["start"], np.ndarray):  # single precision may be that far from a norm of 1
+            self.near += 10 * abs(float(np.linalg.norm(begin.astype(np.complex128))) - 1)
         terms = max(np.abs(part).max() for part in (self.twin._sample_terms, self.twin._feature_terms))
         terms = max(terms, float(np.abs(self.twin._pair_terms).max()))
         free = np.abs(self.twin.schedule.matrix).sum(axis=(0, 1)).max(initial=1.0)

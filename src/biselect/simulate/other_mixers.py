@@ -57,6 +57,12 @@ def make_other(
     return CompiledGroverSimulator(problem, samples, features, dtype, mixing.axis, stop)
 
 
+def unit_axis(axis: NDArray[Any] | None, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """The state that Grover's mixer turns about: of norm 1 in this precision, also where it comes in a lower one."""
+    own = np.full(shape, (shape[0] * shape[1]) ** -0.5, dtype) if axis is None else axis.astype(dtype)
+    return own / np.linalg.norm(own)
+
+
 class GroverSimulator(PlainSimulator):
     """Mixing exp(-iβ|s⟩⟨s|) of the whole sector; s is uniform over it, or any state that is given."""
 
@@ -70,9 +76,7 @@ class GroverSimulator(PlainSimulator):
         stop: Stop = NEVER,
     ) -> None:
         super().__init__(problem, samples, features, dtype, stop)
-        shape = self.energies.shape
-        uniform = np.full(shape, self.energies.size**-0.5)
-        self.axis = (uniform if axis is None else axis / np.linalg.norm(axis)).astype(self.dtype)
+        self.axis = unit_axis(axis, self.energies.shape, self.dtype)
 
     def _mix(self, psi: NDArray[Any], beta: float) -> None:
         psi += (np.exp(-1j * beta) - 1) * np.vdot(self.axis, psi) * self.axis
