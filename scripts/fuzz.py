@@ -3,7 +3,8 @@
 An answer or one of biselect's own errors is fine; any other exception, a crash, a hang, or more than the memory limit
 is a failure, and its input is saved. Inputs follow from seed, reader and number alone, so `--start` goes on where an
 earlier run was stopped, and `--show csv:1234` repeats one. One input in some goes through the real command line too,
-which must end with one line and an exit code, without a traceback and without control characters.
+which must end with one line and an exit code, without a traceback and without control characters. The target
+`simulators` gets random circuits instead of files.
 """
 
 from __future__ import annotations

@@ -313,10 +313,9 @@ class Case:
     def run(self) -> None:
         """Everything that this case calls, on every backend that takes it."""
         self._hold_the_twin()
-        backends = ["plain", "gpu"] if isinstance(self.circuit["start"], WarmStart) else ["plain", "compiled", "gpu"]
-        for backend in backends:
-            if backend == "gpu" and not (_has_gpu() and self.single and self.case["mixer"] != "grover"):
-                continue
+        mixing = self.twin.spec.mixing
+        backends = ["plain", "compiled"] if mixing is None else [*mixing.backends]
+        for backend in backends + ["gpu"] * (mixing is None and self.single and _has_gpu()):
             how = {"backend": backend, "dtype": self.case["dtype"], "threads": self.case["threads"]}
             ansatz = Ansatz(self.problem, **self.circuit, **how)
             for number, call in enumerate(self.case["calls"]):
