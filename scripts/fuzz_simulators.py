@@ -20,6 +20,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Rules
 from biselect.errors import BiselectError, MissingDependencyError
 from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, WarmStart, split_terms, surrogate
+from biselect.simulate.layers import energy_scale
 from biselect.simulate.measure import embed
 from biselect.simulate.wide import BondLimitError, WideSampler
 
@@ -404,8 +405,8 @@ class Case:
     def _unit(self, observable: Observable) -> float:
         """The size of an observable's values."""
         if observable.kind in ("energy", "cvar", "excess"):
-            size = float(np.abs(self.twin.energies - observable.threshold).max() + np.abs(self.twin.energies).max())
-            return size / (observable.share if observable.kind == "cvar" else 1.0) + 1e-300
+            size = energy_scale(self.problem) + abs(observable.threshold)  # terms that cancel leave their rounding
+            return size / (observable.share if observable.kind == "cvar" else 1.0)
         return 1.0 if observable.values is None else float(np.abs(observable.values).max())
 
     def _same_slopes(

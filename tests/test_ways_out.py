@@ -3,8 +3,6 @@
 import inspect
 import pickle
 import re
-import tracemalloc
-from functools import partial
 from itertools import product
 from unittest.mock import Mock
 
@@ -16,12 +14,10 @@ from biselect import SelectionProblem
 from biselect.core import Sector
 from biselect.core.sector import TooLargeError
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, AnsatzSpec, WarmStart
-from biselect.qaoa.starts import basis_state
-from biselect.simulate import backends, memory
+from biselect.qaoa import Ansatz, AnsatzSpec
+from biselect.simulate import backends, state_memory
 from biselect.simulate.backends import make_simulator
-from biselect.simulate.layers import energy_table
-from biselect.simulate.memory import check_memory
+from biselect.simulate.state_memory import check_memory
 
 HUGE = SelectionProblem(coupling=np.ones((5000, 29), dtype=np.float32), k=20, m=3)
 ENDLESS = Sector(n_samples=60_000, n_features=29, k=20_000, m=3)  # more choices than a float can say
@@ -49,7 +45,7 @@ def test_a_setting_is_advised_only_where_it_helps(monkeypatch):
     """(10, 6, 2, 2): 675 amplitudes, 10.8 kB in double precision, and 9.7 kB of tables."""
     problem, seen = SelectionProblem(coupling=np.ones((10, 6)), k=2, m=2), set()
     for backend, dtype, free in product(("plain", "compiled"), ("complex64", "complex128"), (14e3, 18e3, 22e3, 34e3)):
-        monkeypatch.setattr(memory, "free_memory", lambda free=free: int(free))
+        monkeypatch.setattr(state_memory, "free_memory", lambda free=free: int(free))
         asked = {"depth": 1, "backend": backend, "dtype": dtype}
         try:
             Ansatz(problem, **asked)
@@ -73,69 +69,6 @@ def test_the_ways_out_exist(monkeypatch):
     assert solver in biselect.solver_names() and biselect.solve(problem, solver).proven_optimal
 
 
-STARTS = {
-    "dicke": lambda problem: "dicke",
-    "random": lambda problem: "random",
-    "choice": lambda problem: (list(range(7)), list(range(5))),
-    "warm": lambda problem: WarmStart(samples=np.full(14, 0.3), features=np.full(10, 0.6)),
-}
-BUILT = {
-    **{
-        f"{start}, {mixer}, {backend}": partial(
-            lambda problem, start, how: Ansatz(problem, 1, start=STARTS[start](problem), **how),
-            start=start,
-            how={"mixer": mixer, "backend": backend},
-        )
-        for start, mixer, backend in product(STARTS, ("ring", "grover"), ("auto", "plain", "compiled", "continuous"))
-        if not (mixer == "grover" and start in ("random", "choice"))
-    },
-    "energies": energy_table,
-    "basis state": lambda problem: basis_state(problem, STARTS["choice"](problem)),
-    "warm state": lambda problem: STARTS["warm"](problem).state(problem),
-}
-RUN = {
-    "state": lambda ansatz, angles: ansatz.state(angles),
-    "probabilities": lambda ansatz, angles: ansatz.probabilities(angles),
-    "energies": lambda ansatz, angles: ansatz.energies,
-    "gradient": lambda ansatz, angles: ansatz.value_and_gradient(angles),
-    "cvar": lambda ansatz, angles: ansatz.cvar(angles),
-    "sample": lambda ansatz, angles: ansatz.sample(angles, 10),
-}
-MIDDLE = SelectionProblem(coupling=np.ones((14, 10)), k=7, m=5)  # 864,864 choices: 6.9 MB in single precision
-
-
-def refused_without_a_state(call):
-    """TooLargeError, and before it nothing as large as a state is allocated."""
-    tracemalloc.start()
-    try:
-        with pytest.raises(TooLargeError, match="864,864"):
-            call()
-        assert tracemalloc.get_traced_memory()[1] < 5e6
-    finally:
-        tracemalloc.stop()
-
-
-@pytest.mark.parametrize("name", BUILT)
-def test_memory_is_asked_for_before_a_state_is_made(monkeypatch, name):
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
-    refused_without_a_state(partial(BUILT[name], MIDDLE))
-
-
-@pytest.mark.parametrize("name", RUN)
-def test_memory_is_asked_for_before_a_run_makes_another_state(monkeypatch, name):
-    ansatz = Ansatz(MIDDLE, 1, schedule="tied", mixer="path", backend="compiled")
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**20)
-    refused_without_a_state(partial(RUN[name], ansatz, np.zeros(2)))
-
-
-def test_a_warm_start_is_checked_without_its_state(monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 1)
-    warm = STARTS["warm"](MIDDLE)
-    assert AnsatzSpec(MIDDLE, 1, start=warm).start is warm
-    with pytest.raises(InputError, match="a chance for each of 15 samples"):
-        AnsatzSpec(SelectionProblem(coupling=np.ones((15, 10)), k=7, m=5), 1, start=warm)
-
-
 @pytest.mark.parametrize("command", ["train", "compile"])
 def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_placed(run, tmp_path, monkeypatch, command):
     pytest.importorskip("qiskit")
@@ -145,7 +78,7 @@ def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_place
     for n, d in ((20, 16), (36, 28)):
         rng = np.random.default_rng(0)
         SelectionProblem(coupling=rng.random((n, d)), k=n // 2, m=d // 2).save(tmp_path / "p.npz")
-        monkeypatch.setattr(memory, "free_memory", lambda: 2**33)
+        monkeypatch.setattr(state_memory, "free_memory", lambda: 2**33)
         for start in ("auto", "random") if command == "compile" else ("reach", "random"):
             done = run(command, tmp_path / "p.npz", "--target", "boston", "--start", start)
             assert done.code == 2 and "biselect.qaoa.angle_selection" in done.err.replace("\n", "")
@@ -165,7 +98,7 @@ def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch
     from biselect.hardware.execute.exact_shots import check_sector
     from biselect.hardware.execute.samplers import PLACES, sampler_for
 
-    monkeypatch.setattr(memory, "free_memory", lambda: 100)
+    monkeypatch.setattr(state_memory, "free_memory", lambda: 100)
     problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
     for start, words in (("canonical", ""), ("dicke", "compile it from a random start and ")):
         said = refused(check_sector, AnsatzSpec(problem, 1, start=start).program())

@@ -11,7 +11,7 @@ from biselect.core import SelectionProblem
 from biselect.core.conventions import feature_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate import memory
+from biselect.simulate import state_memory
 from biselect.simulate.backends import make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import embed
@@ -195,7 +195,7 @@ def test_without_edges_nothing_moves_and_the_continuous_mixer_agrees_on_one_edge
 
 
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
-    monkeypatch.setattr(memory, "free_memory", lambda: 2**30)
+    monkeypatch.setattr(state_memory, "free_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
     registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
     with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its circuit needs 88\.1 GiB, but 1\.0 GiB are free"):

@@ -128,7 +128,7 @@ def train(
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training.records import OtherTrainingError
     from biselect.qaoa.training.train import TooShortError, backend_for
-    from biselect.simulate.memory import check_memory
+    from biselect.simulate.state_memory import check_memory
     from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
 
     began, steps = time.perf_counter(), Steps(quiet)

@@ -252,7 +252,7 @@ def check_trainable(problem: SelectionProblem) -> int:
     if size > TRAINABLE:
         raise InputError(
             f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
-            "angles, of a smaller problem of the same kind or chosen by shots (biselect.qaoa.angle_selection)"
+            "angles= of a smaller problem of the same kind, or some chosen by shots (biselect.qaoa.angle_selection)"
         )
     return size
 

@@ -22,7 +22,7 @@ from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.gpu_batch import GpuBatch, takes_batches
 from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
 from biselect.simulate.measure import embed, measure, quantile
-from biselect.simulate.memory import check_memory
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:

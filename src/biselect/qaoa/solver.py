@@ -20,7 +20,7 @@ from biselect.qaoa.training.initial_angles import ramp
 from biselect.qaoa.training.train import TooShortError, backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.memory import check_memory
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by, look, parts
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run

@@ -14,7 +14,7 @@ from biselect.core.checks import positions
 from biselect.core.rules import Rules
 from biselect.core.sector import BlockRanks, block_subsets
 from biselect.errors import InputError
-from biselect.simulate.memory import check_memory
+from biselect.simulate.state_memory import check_memory
 
 __all__ = ["start_choice"]
 

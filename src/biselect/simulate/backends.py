@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
-from biselect.simulate.memory import check_memory
 from biselect.simulate.other_mixers import Grover, Warm, make_other
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")

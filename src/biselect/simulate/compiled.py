@@ -14,9 +14,9 @@ from biselect.simulate.batches import MOST_AMPLITUDES, MOST_FROM_BASIS, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
-from biselect.simulate.memory import check_memory
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect.simulate.simd import BYTES, aligned_lines
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers

@@ -12,7 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.core.sector import BlockRanks, block_subsets, rank, subsets
 from biselect.errors import InputError
-from biselect.simulate.memory import check_memory
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, parts
 
 Edges = Sequence[tuple[int, int]]

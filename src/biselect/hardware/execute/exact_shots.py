@@ -24,8 +24,8 @@ from biselect.qaoa.starts import basis_state
 from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect.simulate.layers import Layers
 from biselect.simulate.measure import measure
-from biselect.simulate.memory import check_memory
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
+from biselect.simulate.state_memory import check_memory
 
 if TYPE_CHECKING:
     from biselect.simulate.wide import WideSampler
