@@ -132,6 +132,7 @@ def work(inputs: list[tuple[str, int]], seed: int, place: Any, since: Any, resul
         folder = Path(name)
         for target in {TARGETS[name] for name, _ in inputs}:
             for content in target.seeds():  # load every library before the limit is set
+                since.value = time.monotonic() + START
                 try:
                     target.use(_prepared(target, content, folder), 0)
                 except BiselectError:  # an export of another country needs to be told how it is written

@@ -12,8 +12,16 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.simulate.first_use import tell_when_compiling
-from biselect.simulate.layers import KINDS, Layers, Observable, PairGradient, Register, energy_scale, rounding_slack
-from biselect.simulate.other_mixers import unit_axis
+from biselect.simulate.layers import (
+    KINDS,
+    Layers,
+    Observable,
+    PairGradient,
+    Register,
+    energy_scale,
+    rounding_slack,
+    unit_axis,
+)
 from biselect.simulate.stopping import NEVER, Stop, parts
 
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.simulate.layers import Edges, Register
+from biselect.simulate.layers import Edges, Register, unit_axis
 from biselect.simulate.plain import PlainSimulator, moves_of
 from biselect.simulate.stopping import NEVER, Stop
 
@@ -55,12 +55,6 @@ def make_other(
     from biselect.simulate.compiled_grover import CompiledGroverSimulator  # loads numba
 
     return CompiledGroverSimulator(problem, samples, features, dtype, mixing.axis, stop)
-
-
-def unit_axis(axis: NDArray[Any] | None, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
-    """The state that Grover's mixer turns about: of norm 1 in this precision, also where it comes in a lower one."""
-    own = np.full(shape, (shape[0] * shape[1]) ** -0.5, dtype) if axis is None else axis.astype(dtype)
-    return own / np.linalg.norm(own)
 
 
 class GroverSimulator(PlainSimulator):
