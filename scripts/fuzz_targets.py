@@ -336,7 +336,7 @@ def training() -> Any:
 
 def use_angles(path: Path, index: int) -> None:
     """Angles from a file."""
-    from biselect.qaoa.training import load_angles
+    from biselect.qaoa.training.records import load_angles
 
     found = load_angles(path)
     if not isinstance(found, list):
