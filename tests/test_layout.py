@@ -20,14 +20,12 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "cli/test_terminal.py": "cli/usage",
     "data/aml/test_features.py": "data/aml/generator",
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
-    "hardware/execute/test_ions.py": "hardware/execute/braket hardware/execute/ionq hardware/execute/ionq_gates",
     "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
     "hardware/test_noise.py": "hardware/noise/figures hardware/noise/model hardware/noise/registers "
     "hardware/noise/trajectories",
     "hardware/test_noise_vectors.py": "hardware/noise/chances hardware/noise/courses hardware/noise/vector_kernel "
     "hardware/noise/vectors",
     "hardware/test_ordering.py": "hardware/order_kernel",
-    "hardware/test_published.py": "hardware/timing",
     "hardware/test_swap_network.py": "hardware/lines",
     "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",

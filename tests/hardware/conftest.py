@@ -16,7 +16,7 @@ from biselect.qaoa import AnsatzSpec
 
 
 def device(kind, edges, qubits):
-    """A device with the native gates of a Heron (`fractional`, `cz`) or of IQM (`prx`)."""
+    """A device with the gates of a Heron (`fractional`, `cz`), of IQM (`prx`), or one two-qubit gate of any other."""
     one = [[q] for q in range(qubits)]
     two = sorted({pair for i, j in edges for pair in ((i, j), (j, i))})
 
@@ -25,7 +25,8 @@ def device(kind, edges, qubits):
         places = [list(place) for place in places]
         return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": bounds}
 
-    gates = {"cz": gate(two, 68e-9), "measure": gate(one, 2e-6)}
+    pair = kind if kind in ("rzz", "rxx", "cx", "ecr") else "cz"
+    gates = {pair: gate(two, 68e-9), "measure": gate(one, 2e-6)}
     if kind == "prx":
         gates["r"] = gate(one, 40e-9)
     else:

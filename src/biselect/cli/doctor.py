@@ -21,8 +21,6 @@ CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer
 EXTRAS = {
     "biselect[quantum]": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
     "biselect[iqm]": ("iqm-client",),
-    "biselect[ionq]": ("qiskit-ionq",),
-    "biselect[braket]": ("qiskit-braket-provider",),
     "biselect[excel]": ("openpyxl",),
     "biselect[duckdb]": ("duckdb",),
     "biselect[gpu]": ("cupy-cuda12x",),

@@ -271,7 +271,6 @@ def place_circuit(
     With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
     """
     from biselect.hardware.compile import basis_start, fit_for
-    from biselect.hardware.pair_rotations import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -284,7 +283,7 @@ def place_circuit(
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
     dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
-    if isinstance(way, YFramePath) and not pair_rotation(device):
+    if isinstance(way, YFramePath):
         basis_start(dense.program())
 
     def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
@@ -349,8 +348,6 @@ def _spec(
 
     Its order is settled here, so the path that comes with it keeps the order.
     """
-    from biselect.hardware.pair_rotations import pair_rotation
-
     problem, choice = dense.problem, dense.program().choice
     placed = placement.placed(problem)
     drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
@@ -366,7 +363,7 @@ def _spec(
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
     if drawn and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
-    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
+    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)):
         return spec, way
     progress("Choosing an order")
     more = STARTS if drawn and start == "random" else 1
@@ -424,8 +421,8 @@ def compile_problem(
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
             choice (samples, features); of the original variables. `auto` is `reach`; where angles are trained and
-            registers are left open too, of a few circuits the one that is expected to hit the optimum most often
-            (`likeliest`): two orders of the mixer on a chip, a Dicke state beside `reach` where all pairs are joined.
+            registers are left open too, of two orders of the mixer the one that is expected to hit the optimum most
+            often (`likeliest`).
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
@@ -496,7 +493,8 @@ def mask_of(manifest: Mapping[str, Any], placement: Placement) -> Mask:
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
-    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
+    plain = "Qiskit Opt-3 CZ" if "cz" in target.operation_names else "Qiskit Opt-3"
+    found: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target):
         found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
     return {name: way for name, way in found.items() if way != path}

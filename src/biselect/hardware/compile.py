@@ -13,7 +13,6 @@ from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
-from biselect.hardware.pair_rotations import pair_rotation, to_rotations
 from biselect.hardware.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
@@ -95,14 +94,9 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
-    if program.bits is None and pair_rotation(target):
-        seen = drop_unseen(ops) if path.propagate else ops
-        return to_rotations(seen, program.factors, layout, target, unitary=not path.propagate), layout, layout, 0
     bits = basis_start(program)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
-    if pair_rotation(target):
-        return to_rotations(ops, bits, layout, target, unitary=not path.propagate), layout, layout, 0
     sides = split_sides(program.edges(XY), program.qubits)
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
@@ -190,7 +184,10 @@ def basis_start(program: Program) -> tuple[int, ...]:
 def fit_for(path: CompilationPath, target: Target | str) -> Target:
     """The device with the gates that the path may use."""
     if not isinstance(path, QiskitPath):
-        return target if isinstance(target, Target) else load_target(target)
+        device = target if isinstance(target, Target) else load_target(target)
+        if "cz" not in device.operation_names:
+            raise InputError(f"path {path.name} is made of CZ, which {device.description!r} lacks; take complete-cz")
+        return device
     device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
     if path.fractional and not has_rzz(device):
         raise InputError(
@@ -212,10 +209,6 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
 
 
 def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
-    if "cz" not in target.operation_names:
-        raise InputError(
-            f"a network is made of CZ, which {target.description!r} lacks; take the Y-frame, or a Qiskit path"
-        )
     for here, there in pairwise(layout):
         for gate in ("cz", "rzz") if rzz else ("cz",):
             if (here, there) not in target[gate] and (there, here) not in target[gate]:
@@ -226,13 +219,7 @@ def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
 
 
 def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    only = pair_rotation(target)
-    gates = {XY: only or "cz", RZZ: only or ("rzz" if has_rzz(target) else "cz")}
-    if not only and "cz" not in target.operation_names:
-        raise InputError(
-            f"the Y-frame is made of CZ, or of RZZ or RXX of any angle, which {target.description!r} lacks; take a "
-            "Qiskit path"
-        )
+    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
     for kind, gate in gates.items():
         for i, j in program.edges(kind):
             pair = (layout[i], layout[j])

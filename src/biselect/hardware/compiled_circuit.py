@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.paths import CompilationPath
-from biselect.hardware.published import published
-from biselect.hardware.timing import seconds_in_turn
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
@@ -112,8 +110,6 @@ def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
     """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
     from qiskit.exceptions import QiskitError
 
-    if trap := published(target):
-        return seconds_in_turn(circuit, target, trap.gates_at_once)
     try:
         return float(circuit.estimate_duration(target))
     except QiskitError:

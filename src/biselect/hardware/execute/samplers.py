@@ -31,7 +31,7 @@ class Place:
     Attributes:
         kind: what its shots are.
         made_by: what makes its sampler, as `file:name` of this package; it is given what stands after the colon.
-        takes: what stands after the colon of its name: DEVICE, ADDRESS, ARN or nothing.
+        takes: what stands after the colon of its name: DEVICE, ADDRESS or nothing.
         service: whether it must be connected to, so that nobody asks it before shots are wanted.
     """
 
@@ -49,15 +49,12 @@ PLACES = {
     "local": Place(kind=NOISE_MODEL, made_by="aer:LocalSampling", takes="DEVICE"),
     "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
     "iqm": Place(kind=HARDWARE, made_by="iqm:IqmSampling.connect", takes="ADDRESS", service=True),
-    "ionq": Place(kind=HARDWARE, made_by="ionq:IonqSampling.connect", takes="DEVICE", service=True),
-    "braket": Place(kind=HARDWARE, made_by="braket:BraketSampling.connect", takes="ARN", service=True),
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
-ARN = re.compile(r"arn:aws[a-z-]*:braket:[a-z0-9-]*::device(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_. -]+")
 
 
 class Readout(CountedBits):
@@ -127,8 +124,6 @@ def place_of(on: str) -> Place:
         raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
     if place.takes == "ADDRESS":
         plain_address(where)
-    elif place.takes == "ARN" and not ARN.fullmatch(where):
-        raise InputError(f"{name} takes a device by its ARN, arn:aws:braket:REGION::device/…, or by its name")
     elif place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place
