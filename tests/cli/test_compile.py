@@ -11,6 +11,7 @@ from biselect.core.json_files import check_seal
 from biselect.errors import InputError
 from biselect.hardware import Patch, decode_counts, layout_of, load_target
 from biselect.hardware.decode import decode_bits
+from biselect.hardware.execute.circuit_checks import SIMULATED
 from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa import Training
 
@@ -38,6 +39,7 @@ def test_everything_a_run_needs_is_written(run, problem_file, tmp_path):
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
     check_seal(manifest, "manifest.json")
     files, _ = manifest.pop("files"), manifest.pop("hash")
+    assert manifest.pop("checked") == SIMULATED
     assert manifest == json.loads(outcome.out)
     assert set(files) == FILES - {"manifest.json"}
     dense = SelectionProblem.load(problem_file)

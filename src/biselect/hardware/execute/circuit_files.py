@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from biselect.core.json_files import check_seal, json_of, read_json, refused_as,
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
-from biselect.hardware.execute.circuit_checks import check_meaning
+from biselect.hardware.execute.circuit_checks import check_meaning, check_unchanged
 from biselect.hardware.paths import path_of
 from biselect.hardware.placement import Placement
 from biselect.hardware.surrogates import Mask, masked, mean_field
@@ -67,10 +67,11 @@ def circuit_contents(
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
-    It vouches for `more` files too, and seals `facts`, such as what the circuit is for.
+    It vouches for `more` files too, seals `facts`, such as what the circuit is for, and says what was checked.
     """
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
 
+    facts = {**(facts or {}), "checked": check_circuit(made)}
     circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
     problem = io.BytesIO()
     made.problem.save(problem)
@@ -83,7 +84,14 @@ def circuit_contents(
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **(facts or {}), "files": hashes}))}
+    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **facts, "files": hashes}))}
+
+
+def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+    """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
+    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    compiled = replace(circuit.compiled, program=_program(circuit.surrogate, manifest))
+    return check_meaning(compiled, circuit.target, manifest)
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
@@ -114,7 +122,7 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
             clbits=tuple(clbits),
             resources=Resources(**manifest["resources"]),
         )
-        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
+        check_unchanged(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
         manifest=dict(manifest),
         problem=problem,
