@@ -39,8 +39,13 @@ def device(kind, edges, qubits):
     return from_snapshot({"format": FORMAT, **content, "gates": gates})
 
 
-def case(rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-grouped", scale=2.0, extra=0):
-    """A program on a random tree with `extra` more edges, open, with angles, the device's edges and a layout."""
+def case(
+    rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-grouped", scale=2.0, extra=0, special=False
+):
+    """A program on a random tree with `extra` more edges, open, with angles, the device's edges and a layout.
+
+    Half of the angles are multiples of π/4 if `special`.
+    """
     n = int(rng.integers(1, qubits)) if split is None else split
     d = qubits - n
     names = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
@@ -60,11 +65,15 @@ def case(rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-g
     p = int(rng.integers(1, 4)) if depth is None else depth
     program = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng).program()
     layout = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
+    count = len(program.angle_names)
+    angles = scale * rng.normal(size=count)
+    if special:
+        angles = np.where(rng.random(count) < 0.5, np.pi / 4 * rng.integers(-8, 9, count), angles)
     return SimpleNamespace(
         problem=problem,
         program=program,
         mixer=orders,
-        angles=scale * rng.normal(size=len(program.angle_names)),
+        angles=angles,
         edges=[(layout[i], layout[j]) for i, j in edges],
         layout=layout,
         qubits=qubits,

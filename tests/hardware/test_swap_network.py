@@ -32,6 +32,7 @@ def random_case(rng, small, most=8):
     start, depth = str(rng.choice(["random", "canonical"])), int(rng.integers(1, 5))
     program = AnsatzSpec(problem, depth, str(rng.choice(SCHEDULES)), "path", start, seed=rng).program()
     angles = rng.choice([1e-3, 1.0, 30.0]) * rng.normal(size=len(program.angle_names))
+    angles = np.where(rng.random(angles.size) < 0.4, np.pi / 4 * rng.integers(-8, 9, angles.size), angles)
     if rng.random() < 0.2:
         angles = np.full(angles.size, np.pi / 2)  # the mixing exchanges bits too
     line = rng.permutation(n + d).tolist()
