@@ -214,14 +214,15 @@ def read_keep(text: str) -> float | str:
         return text
 
 
-def read_start(text: str) -> Any:
-    """A start by its name, or the choice that a selection.json holds."""
+def read_start(text: str, problem: SelectionProblem) -> Any:
+    """A start by its name, or the choice that a selection.json holds, which must be one of this problem."""
     from biselect.core.json_files import read_json, refused_as
 
     if text in STARTS:
         return text
     content = read_json(text)
     with refused_as(f"{text}: holds no selection to start from"):
+        problem.refuse_other(str(content["problem_hash"]), "its choice")
         return list(content["sample_indices"]), list(content["feature_indices"])
 
 

@@ -135,7 +135,8 @@ def train(
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
         goal = options.read_threshold(threshold, loaded)
-    circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
+    begin = None if start is None else options.read_start(start, loaded)
+    circuit = {"depth": depth, "schedule": schedule, "start": begin}
     on_device: dict[str, Any] = {"path": path, "registers": registers, "surrogate": surrogate}
     on_device["keep"] = None if keep is None else options.read_keep(keep)
     spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)

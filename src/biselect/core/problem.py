@@ -192,6 +192,19 @@ class SelectionProblem:
         digest.update(json.dumps(rest, ensure_ascii=True).encode())
         return digest.hexdigest()
 
+    def refuse_other(self, digest: str, what: str) -> None:
+        """Raise InputError where something belongs to another problem, whose positions may stand for other items.
+
+        Args:
+            digest: of the problem that it belongs to.
+            what: its name in the error.
+        """
+        if digest != self.digest:
+            raise InputError(
+                f"{what} belongs to problem {digest[:12]}…, this one is {self.digest[:12]}…, whose positions may stand "
+                "for other items; make one for this problem"
+            )
+
     # Energies
 
     def energy(self, samples: Iterable[int], features: Iterable[int]) -> float:

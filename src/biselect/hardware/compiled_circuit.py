@@ -45,7 +45,7 @@ class Compiled:
 
     Attributes:
         circuit: in native gates on physical qubits, measured.
-        program: what it does, order of the mixer included.
+        program: what it does, order of the mixer included. Qubit q is sample q of the problem, or feature q - N.
         path: how it was made.
         target: name of the device.
         seed: of the transpiler.
@@ -53,6 +53,7 @@ class Compiled:
         final_layout: physical qubit on which logical qubit q is measured.
         clbits: classical bit that holds logical qubit q.
         resources: what it costs.
+        late: the program with its angles free, and their values, where they were bound after transpilation.
     """
 
     circuit: QuantumCircuit
@@ -64,6 +65,7 @@ class Compiled:
     final_layout: tuple[int, ...]
     clbits: tuple[int, ...]
     resources: Resources
+    late: tuple[Program, tuple[float, ...]] | None = None
 
 
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:

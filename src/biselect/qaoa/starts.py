@@ -27,11 +27,13 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
     - `canonical`: the first k samples and m features, `|1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩`; under rules the first of every
       group, beside what must be in.
     - `random`: a random feasible choice, fixed by the seed.
-    - a Selection, or a pair (samples, features): that choice, a warm start.
+    - a Selection of this very problem, or a pair (samples, features) by this problem's positions: that choice, a warm
+      start. A Selection of another problem is refused: its positions may stand for other items.
     """
     samples: Any
     features: Any
     if isinstance(start, Selection):
+        problem.refuse_other(start.problem.digest, "the Selection to start from")
         samples, features = start.samples, start.features
     elif isinstance(start, tuple) and len(start) == 2:
         samples, features = start
@@ -113,7 +115,8 @@ class WarmStart:
     ) -> WarmStart:
         """A start that leans towards a choice: its items have the chance `trust`, all others 1 - trust.
 
-        A trust of 0.5 is the Dicke state; the nearer to 1, the less the mixer moves.
+        The choice is a Selection of this very problem, or its samples and features by this problem's positions. A trust
+        of 0.5 is the Dicke state; the nearer to 1, the less the mixer moves.
         """
         samples, features = start_choice(problem, choice)
         chances = [np.full(size, 1.0 - trust) for size in problem.coupling.shape]

@@ -88,7 +88,7 @@ def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, s
     sampler = sampler_for(on)
     sampler.check(circuit.compiled)
     readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
-    return readout.decoded(circuit.problem, circuit.compiled.clbits, circuit.placement)
+    return readout.decoded(circuit.problem, circuit.compiled.clbits)
 
 
 def progress(run: StoredRun) -> tuple[int, int]:

@@ -14,7 +14,6 @@ from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.execute.scrub import plain_address
-from biselect.hardware.placement import Placement
 from biselect.hardware.targets import name_with_hash
 
 EXACT = "exact simulation, not hardware"
@@ -78,9 +77,9 @@ class Readout(CountedBits):
         table[:, list(compiled.clbits)] = bits
         return cls.of_table(table, counts)
 
-    def decoded(self, problem: SelectionProblem, layout: Any, placement: Placement | None = None) -> Shots:
-        """Under the original variables; see `decode_bits`."""
-        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout, placement)
+    def decoded(self, problem: SelectionProblem, layout: Any) -> Shots:
+        """Under the problem's variables; see `decode_bits`."""
+        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: each string as the hex of its bytes, classical bit 0 the lowest bit of the first byte."""
