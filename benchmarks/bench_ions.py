@@ -45,9 +45,7 @@ CASES = {"dense": dense, "credit card": credit_card}
 def hits(problem, device, seed, trajectories, idle):
     """Chances of the optimum on a device, under its noise model."""
     made = compile_problem(problem, device, depth=DEPTH, compare=False, seed=seed)
-    found = noisy_chances(
-        made.compiled, made.target, problem, placement=made.placement, trajectories=trajectories, seed=seed, idle=idle
-    )
+    found = noisy_chances(made.compiled, made.target, problem, trajectories=trajectories, seed=seed, idle=idle)
     share = made.manifest()["retained_share"]
     print(
         f"  {device:18s} {100 * share:5.1f} % of the mass, {made.compiled.resources.two_qubit_gates:5d} pair gates, "

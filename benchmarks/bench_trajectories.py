@@ -106,7 +106,6 @@ def chances(instances: int, trajectories: int, threads: int) -> None:
                 made.target,
                 dense_problem,
                 optimum,
-                placement=made.placement,
                 trajectories=trajectories,
                 threads=threads,
             )
