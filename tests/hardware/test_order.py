@@ -579,14 +579,16 @@ def world(request, tmp_path_factory):
     more, options = WORLDS[request.param]
     patch = choose_patch(load_target("boston"), N, D, registers=options.get("registers", "auto"))
     problems = (asymmetric(seed, **more) for seed in range(7, 27))
-    moved = next(problem for problem in problems if len(moved_items(problem, patch)) > 3)
-    return World(tmp_path_factory.mktemp("world"), moved, **options)
+    return World(
+        tmp_path_factory.mktemp("world"), next(each for each in problems if is_shuffled(each, patch)), **options
+    )
 
 
-def moved_items(problem, patch):
-    """The items that placing puts on another qubit than that of their own position."""
-    found = place(problem, patch).patch
-    return [q for q, (here, there) in enumerate(zip(found.layout, patch.layout, strict=True)) if here != there]
+def is_shuffled(problem, patch):
+    """Whether placing moves items of both registers, and not by exchanges alone, which would undo themselves."""
+    seats = [place(problem, patch).patch.layout.index(qubit) for qubit in patch.layout]
+    moved = [q for q, seat in enumerate(seats) if q != seat]
+    return min(moved, default=N) < N <= max(moved, default=0) and [seats[seat] for seat in seats] != sorted(seats)
 
 
 def test_there_are_many_ways():
