@@ -13,11 +13,13 @@ ROOT = Path(biselect.__file__).parent
 TESTS = Path(__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that are tested through the whole they belong to
+    "app/test_guard.py": "app/entrance",
     "app/test_server.py": "app/jobs app/pages",
     "calibrate/test_maps.py": "calibrate/steps_kernel",
     "cli/test_main.py": "cli/options cli/console",
     "cli/test_select.py": "cli/answer",
     "cli/test_terminal.py": "cli/usage",
+    "cli/test_workbench.py": "app/connections",
     "data/aml/test_features.py": "data/aml/generator",
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
     "hardware/execute/test_ions.py": "hardware/execute/braket hardware/execute/ionq hardware/execute/ionq_gates",
