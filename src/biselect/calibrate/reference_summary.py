@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import FLAG, as_matrix, float_values
+from biselect.calibrate.frames import FLAG, as_matrix, float_values, is_quantity
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
 from biselect.core.archives import read_arrays
 from biselect.core.checks import whole
@@ -208,7 +208,7 @@ class ReferenceSummary:
         """One column of a block."""
         kind = column.dtype
         absent = int(column.is_null().sum())
-        if kind.is_numeric():
+        if is_quantity(kind):
             values = float_values(column).astype(np.float64, copy=False)
             known = values[~np.isnan(values)]
             absent = len(values) - known.size

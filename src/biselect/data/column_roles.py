@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 from biselect.data.labels import NO, ODD, USUAL, YES, as_texts, positive_of
 from biselect.data.readers.delimited import reading_of
 from biselect.data.readers.text_columns import MOSTLY
-from biselect.data.tables import is_number, is_text, strange_entries
+from biselect.data.tables import is_date, is_number, is_text, strange_entries
 from biselect.errors import InputError
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
@@ -178,7 +178,7 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
     different = pc.count_distinct(known).as_py()
     if different == 1 and len(known) == rows:
         return "constant", "", []
-    if pa.types.is_temporal(kind):
+    if is_date(kind):
         return "date", "", []
     if pa.types.is_boolean(kind):
         return "flag", "", []
@@ -206,6 +206,8 @@ def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
         return max(dates, key=lambda one: ("time" in hints_at(one.name), one.distinct)).name
     for one in found.values():
         if one.role == "number" and not one.missing and one.distinct > 2 and "time" in hints_at(one.name):
+            if pa.types.is_duration(table[one.name].type):
+                continue  # it says how long, never when
             values = table[one.name].to_numpy()
             if (values[1:] >= values[:-1]).all():
                 return one.name

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pyarrow import ipc
 
 from biselect.calibrate.dates import parts_of_dates
-from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
+from biselect.calibrate.frames import NamedMatrix, align, arrow_floats, as_matrix, refuse_unusable
 from biselect.data.tables import is_number
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
@@ -67,7 +67,7 @@ class FeatureColumns:
 def _as_array(column: pa.ChunkedArray) -> NDArray[Any]:
     """A column of numbers, without a copy where it can be."""
     if column.null_count or not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
-        column = column.cast(pa.float64(), safe=False)
+        column = arrow_floats(column)
     return np.asarray(column.to_numpy())
 
 
