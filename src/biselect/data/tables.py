@@ -100,7 +100,7 @@ def is_number(kind: pa.DataType) -> bool:
 
 def is_date(kind: pa.DataType) -> bool:
     """Whether a column of this type holds dates, moments or times of day."""
-    return pa.types.is_temporal(kind) and not is_number(kind)
+    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
 
 
 def is_text(kind: pa.DataType) -> bool:
