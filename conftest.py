@@ -29,9 +29,11 @@ class Outcome:
 
 
 @pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the command line as a user does; gives exit code, stdout and stderr."""
+def run(capsys, monkeypatch, tmp_path_factory):
+    """Run the command line as a user without defaults of their own does; gives exit code, stdout and stderr."""
     from biselect.cli import main
+
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path_factory.mktemp("config")))
 
     def run_command(*arguments: object) -> Outcome:
         monkeypatch.setattr(sys, "argv", ["biselect", *map(str, arguments)])

@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from biselect._version import __version__
 from biselect.cli.console import out, printable
-from biselect.cli.defaults import FILE, as_flags, read_defaults
+from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
 from biselect.errors import InputError
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
@@ -92,7 +92,9 @@ def _defaults() -> tuple[dict[str, Any], str | None]:
     """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
     from biselect.cli import whole_app
 
-    found: dict[str, Any] = {"file": str(FILE.absolute()) if FILE.exists() else None, "values": {}}
+    places = {"file": FILE.absolute(), "own_file": own_file()}
+    found: dict[str, Any] = {name: str(place) if place.exists() else None for name, place in places.items()}
+    found["values"] = {}
     commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)
@@ -142,7 +144,8 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(f"{escape(extra)}: {lacks if missing else have}")
     data = facts["data"]
     defaults, shells = facts["defaults"], facts["completion"]
-    console.print(escape(f"Defaults: {defaults['file'] or f'no {FILE} in this folder'}"))
+    named = [defaults[name] for name in ("file", "own_file") if defaults[name]]
+    console.print(escape(f"Defaults: {', '.join(named) or f'no {FILE} in this folder'}"))
     for command, words in defaults["values"].items():
         console.print(printable(f"  {command} {shlex.join(words)}"))
     console.print(f"Completion: {', '.join(shells) or 'not installed; biselect --install-completion'}")
