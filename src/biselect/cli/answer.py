@@ -74,7 +74,8 @@ def show(summary: dict[str, Any]) -> None:
     from biselect.reviews.result import strongest_reason
 
     console, selection, budgets = out(), summary["selection"], summary["budgets"]
-    console.print(printable(summary["finding"]["words"]), style="bold")
+    if summary["finding"] is not None:
+        console.print(printable(summary["finding"]["words"]), style="bold")
     console.print(printable(f"Look at these {budgets['m']}: " + ", ".join(selection["features"])), style="bold")
     table = Table(title=printable(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
     table.add_column("sample", overflow="fold")

@@ -164,6 +164,14 @@ def by_side(problem: SelectionProblem, sides: NDArray[np.int8]) -> SelectionProb
     )
 
 
+def refuse_kinds(kinds: int, apart: str) -> None:
+    """An error for a number of kinds, or a way to keep them apart, that there is not."""
+    if apart not in APART:
+        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
+    if kinds < 1:
+        raise InputError(f"kinds must be 1 or more, got {kinds}")
+
+
 def find_kinds(
     problem: SelectionProblem,
     sides: NDArray[np.int8] | None = None,
@@ -199,10 +207,7 @@ def find_kinds(
         able = solver if keeps_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
         return solve(asked, able, seed=seed, time_limit=time_limit)
 
-    if apart not in APART:
-        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
-    if kinds < 1:
-        raise InputError(f"kinds must be 1 or more, got {kinds}")
+    refuse_kinds(kinds, apart)
     sided = problem if sides is None else by_side(problem, sides)
     pairs = [(j, -1) for j in range(problem.n_features)] if sides is None else _sided_columns(sides)
     found: list[Kind] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,14 @@ from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.summary import WholeTable
-from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
+from biselect.reviews.warnings import (
+    Finding,
+    Findings,
+    drift_findings,
+    reading_findings,
+    table_findings,
+    unused_findings,
+)
 from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
@@ -77,21 +85,24 @@ class LargeReview:
         ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
         settled: Settled = {}
+        found = Findings()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
-            kinds, doubts = self._kinds(gathered, problem, settled)
+            looked = found.attempt("kinds of unusual", self._kinds, gathered, problem, settled)
+            kinds, doubts = looked or (None, [])
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
             if not doubts or look == CLOSER_LOOKS:
                 break
             lower = 1 - NEAR * 4**look
             before = gathered.kept.positions, problem.sample_scores
-            gathered = gathered.with_views([(columns, self.m, lower * _weakest(found)) for columns, found in doubts])
+            gathered = gathered.with_views([(columns, self.m, lower * _weakest(best)) for columns, best in doubts])
             problem = self._problem(gathered, library, "none")
             scores = np.zeros(problem.n_samples)  # rows that were added are not heavy enough to be looked up
             scores[np.searchsorted(gathered.kept.positions, before[0])] = before[1]
             problem = replace(problem, sample_scores=scores)
+        self._look_over(gathered, problem, found)
         return Question(
             problem=problem,
             title=title,
@@ -105,7 +116,7 @@ class LargeReview:
                 weighed=gathered.kept.weighed,
                 moved=gathered.moved,
             ),
-            found=list(self._findings(gathered, problem)),
+            found=found,
             find_kinds=None if kinds is None else lambda: kinds,
             compared=_not_compared(self.m),
             whole=self._whole(gathered, problem),
@@ -202,21 +213,24 @@ class LargeReview:
 
         return answer
 
-    def _findings(self, gathered: Gathered, problem: SelectionProblem) -> Iterator[Finding]:
-        """What the reader must know; shares of the pool are those of its sample."""
-        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
-        names = sampled.feature_names or ()
+    def _look_over(self, gathered: Gathered, problem: SelectionProblem, found: Findings) -> None:
+        """Add what the reader must know; shares of the pool are those of its sample."""
+        pool, names = gathered.kept.pool, gathered.calibrator.feature_names
         if self.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
-            yield Finding(kind="large-table", text=text)
-        yield Finding(
-            kind="large-table",
-            text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "
-            "out at an expected false share. Shares of the pool in these notes are those of a sample.",
+            found.append(Finding(kind="large-table", text=text))
+        text = (
+            "Left out, as the table is not held in memory: what chance alone would score, and how many rows stand out "
+            "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
-        yield from reading_findings(gathered.kept.pool, self.label_column)
-        yield from unused_findings(gathered.kept.pool, self.rules, problem)
-        yield from drift_findings(gathered.moved, names, self.drift)
+        found.append(Finding(kind="large-table", text=text))
+        found.attempt("what was guessed about the files", found.extend, reading_findings(pool, self.label_column))
+        found.attempt("columns and rules without a part", found.extend, unused_findings(pool, self.rules, problem))
+        found.attempt("columns that moved", found.extend, drift_findings(gathered.moved, names, self.drift))
+        found.attempt("columns that could mislead", found.extend, self._misleading(gathered))
+
+    def _misleading(self, gathered: Gathered) -> Iterator[Finding]:
+        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
         yield from table_findings(
             gathered.calibrator,
             sampled,
@@ -228,18 +242,20 @@ class LargeReview:
 
     def _whole(self, gathered: Gathered, problem: SelectionProblem) -> WholeTable:
         reference, pool = gathered.surveys
-        weights = gathered.calibrator.weights(gathered.sampled)
         return WholeTable(
             kept=problem,
             rows=pool.rows,
             reference_rows=reference.rows,
             most=self._most(gathered, range(problem.n_features), self.m),
             positives=gathered.positives,
-            calibration={
-                "missing_pool": int(pool.absent.sum()),
-                "clipped_pool": float((weights >= gathered.calibrator.facts.largest_weight).mean()),
-            },
+            calibration=partial(_pool_facts, gathered),
         )
+
+
+def _pool_facts(gathered: Gathered) -> dict[str, Any]:
+    """What the whole pool says about the calibration."""
+    beyond = gathered.calibrator.weights(gathered.sampled) >= gathered.calibrator.facts.largest_weight
+    return {"missing_pool": int(gathered.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}
 
 
 def _weakest(selection: Selection) -> float:
