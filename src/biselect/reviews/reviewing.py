@@ -282,11 +282,10 @@ def review(
             seed=seed,
         )
     found += _unordered(map, time_column)
-    found.attempt("what was guessed about the files", found.extend, reading_findings(rows, label_column))
-    found.attempt("columns and rules without a part", found.extend, unused_findings(rows, rules, problem))
-    found.attempt("columns that moved", found.extend, drift_findings(moved, now.names, drift))
-    looks = table_findings(calibrator, problem, before, weighed, same)
-    found.attempt("columns that could mislead", found.extend, looks)
+    found.collect("what was guessed about the files", reading_findings, rows, label_column)
+    found.collect("columns and rules without a part", unused_findings, rows, rules, problem)
+    found.collect("columns that moved", drift_findings, moved, now.names, drift)
+    found.collect("columns that could mislead", table_findings, calibrator, problem, before, weighed, same)
     question = Question(
         problem=problem,
         title=heading,

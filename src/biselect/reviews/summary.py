@@ -78,7 +78,7 @@ def summarise(
     finding = attempt("how many of the rows stand out", _finding, selection, chance, sides, described, rows)
     standing = [] if finding is None else finding["rows"]
     if table is not None and evidence is not None:
-        attempt("how many chosen cells are missing", findings.extend, filled_findings(evidence))
+        findings.collect("how many chosen cells are missing", filled_findings, evidence)
         carrying = carries(why.cells)
         pictures = attempt("pictures of the columns", column_pictures, selection, table, evidence, carrying, standing)
     if table is not None:

@@ -1,6 +1,6 @@
 """What could mislead a reader, as data: columns that look like clocks or ids, constants, filled cells, idle rules."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -70,6 +70,10 @@ class Findings(list[Finding]):
         except Exception as error:
             self.leave_out(what, error)
             return None
+
+    def collect(self, what: str, look: Callable[..., Iterable[Finding]], *arguments: Any) -> None:
+        """Add what a look over the tables shows, as far as it gets."""
+        self.attempt(what, lambda: self.extend(look(*arguments)))
 
     def leave_out(self, what: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""

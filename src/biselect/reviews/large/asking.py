@@ -224,10 +224,10 @@ class LargeReview:
             "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
         found.append(Finding(kind="large-table", text=text))
-        found.attempt("what was guessed about the files", found.extend, reading_findings(pool, self.label_column))
-        found.attempt("columns and rules without a part", found.extend, unused_findings(pool, self.rules, problem))
-        found.attempt("columns that moved", found.extend, drift_findings(gathered.moved, names, self.drift))
-        found.attempt("columns that could mislead", found.extend, self._misleading(gathered))
+        found.collect("what was guessed about the files", reading_findings, pool, self.label_column)
+        found.collect("columns and rules without a part", unused_findings, pool, self.rules, problem)
+        found.collect("columns that moved", drift_findings, gathered.moved, names, self.drift)
+        found.collect("columns that could mislead", self._misleading, gathered)
 
     def _misleading(self, gathered: Gathered) -> Iterator[Finding]:
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
