@@ -34,8 +34,8 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
     "plot/training_picture",
-    "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
-    "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
+    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases "
+    "data/readers/excel data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
     "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
@@ -43,7 +43,6 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
     "reviews/large/opening reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
-    "reviews/test_reviewing.py": "reviews/answering",
     "reviews/test_rounds.py": "report/review_rounds",
     "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",

@@ -82,8 +82,10 @@ def common_schema(schemas: Iterable[tuple[Path, pa.Schema]]) -> pa.Schema:
 
 def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     """The narrowest type that holds the values of both; None where there is none."""
-    if pa.uint64() in (one, other) and (pa.types.is_signed_integer(one) or pa.types.is_signed_integer(other)):
-        return pa.float64()  # Arrow would take int64, which does not hold all of them
+    unsigned, decimal = pa.uint64() in (one, other), pa.types.is_decimal(one) or pa.types.is_decimal(other)
+    if any(pa.types.is_signed_integer(kind) or (decimal and pa.types.is_integer(kind)) for kind in (one, other)):
+        if unsigned or decimal:
+            return pa.float64()  # Arrow takes types for these that do not hold all of their values
     for pair in ((one, other), (_plain(one), _plain(other))):
         with suppress(pa.ArrowTypeError):
             both = [pa.schema({"": kind}) for kind in pair]
