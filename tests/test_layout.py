@@ -41,7 +41,7 @@ TESTED_IN = {  # parts that are tested through the whole they belong to
     "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
     "gpu/test_gpu.py": "simulate/gpu",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
-    "reviews/large/opening reviews/large/survey",
+    "reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
     "reviews/test_rounds.py": "report/review_rounds",
     "reviews/test_session.py": "reviews/review_tables",

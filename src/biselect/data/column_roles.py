@@ -8,7 +8,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from biselect.data.labels import NO, ODD, USUAL, YES, as_texts, positive_of
+from biselect.data.labels import NO, ODD, YES, as_texts, positive_of
 from biselect.data.readers.delimited import reading_of
 from biselect.data.readers.text_columns import MOSTLY
 from biselect.data.tables import is_date, is_number, is_text, strange_entries
@@ -253,7 +253,7 @@ def _best_label(
         if not positive:
             continue
         words = {value.lower() for value in values}
-        fit = 3 * named + 2 * bool(words & (ODD | USUAL)) + (counts[positive] <= RARE * table.num_rows)
+        fit = 3 * named + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
         fit += name == table.column_names[-1] and bool(words & (YES | NO)) and is_text(table[name].type)
         best = max(best, (fit, name, positive, clear), key=lambda one: one[0])
     return best[1:]
