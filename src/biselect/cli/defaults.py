@@ -29,49 +29,37 @@ def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     The working directory's file beats the user's own, option by option. A file that is not there says nothing.
     """
     found: dict[str, dict[str, Any]] = {}
-    for file in {own_file(): None, FILE.absolute(): None}:
-        for section, values in _read(file, commands).items():
-            found.setdefault(section, {}).update(values)
-    return found
-
-
-def _read(file: Path, commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    own = file == own_file()
-    named = file if own else FILE
-    try:
-        content = tomllib.loads(file.read_text(encoding="utf-8"))
-    except (FileNotFoundError, NotADirectoryError):
-        return {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{named}: cannot be read: {error}") from error
-    found: dict[str, dict[str, Any]] = {}
-    for section, entries in content.items():
-        if not isinstance(entries, dict):
-            raise InputError(f"{named}: {section} stands in no section; write it below one such as [select]")
-        if section not in commands:
-            raise InputError(f"{named}: [{section}] is no command{_nearest(section, commands)}")
-        options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
-        found[section] = {}
-        for key, value in entries.items():
-            option = options.get(key.replace("_", "-"))
-            if option is None:
-                raise InputError(f"{named}: [{section}] has no option {key!r}{_nearest(key, options)}")
-            found[section][option.name] = _as_typed(option, value, f"{named}: [{section}] {key}")
-            if not own:
-                _refuse_reach(key_of(option), found[section][option.name], f"{named}: [{section}] {key}")
+    for file in (own_file(), FILE):
+        try:
+            content = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: cannot be read: {error}") from error
+        for section, entries in content.items():
+            if not isinstance(entries, dict):
+                raise InputError(f"{file}: {section} stands in no section; write it below one such as [select]")
+            if section not in commands:
+                raise InputError(f"{file}: [{section}] is no command{_nearest(section, commands)}")
+            options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
+            values = found.setdefault(section, {})
+            for key, value in entries.items():
+                option = options.get(key.replace("_", "-"))
+                if option is None:
+                    raise InputError(f"{file}: [{section}] has no option {key!r}{_nearest(key, options)}")
+                values[option.name] = _as_typed(option, value, f"{file}: [{section}] {key}")
+                if file == FILE:
+                    _refuse_reach(key_of(option), values[option.name], f"{file}: [{section}] {key}")
     return found
 
 
 def _refuse_reach(key: str, value: Any, where: str) -> None:
     """The file of a folder, which may come from anybody, must not make a command connect or write elsewhere."""
-    texts = value if isinstance(value, list) else [value]
-    if key == "on" or any(isinstance(text, str) and ADDRESS.match(text) for text in texts):
-        why = "a file beside tables, which may be anybody's, must not say what to connect to"
-    elif key == "out" and not Path(value).resolve().is_relative_to(Path.cwd()):
-        why = "a file beside tables, which may be anybody's, must not name a place outside of its folder"
-    else:
-        return
-    raise InputError(f"{where}: {why}; give it on the command line, or say it in {own_file()}")
+    connects = key == "on" or any(ADDRESS.match(str(one)) for one in (value if isinstance(value, list) else [value]))
+    if connects or (key == "out" and not Path(value).resolve().is_relative_to(Path.cwd())):
+        what = "say what to connect to" if connects else "name a place outside of its folder"
+        why = f"a file beside tables, which may be anybody's, must not {what}"
+        raise InputError(f"{where}: {why}; give it on the command line, or say it in {own_file()}")
 
 
 def key_of(option: Any) -> str:

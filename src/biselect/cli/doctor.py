@@ -92,9 +92,8 @@ def _defaults() -> tuple[dict[str, Any], str | None]:
     """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
     from biselect.cli import whole_app
 
-    places = {"file": FILE.absolute(), "own_file": own_file()}
-    found: dict[str, Any] = {name: str(place) if place.exists() else None for name, place in places.items()}
-    found["values"] = {}
+    files = [str(file) for file in (FILE.absolute(), own_file()) if file.exists()]
+    found: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
     commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)
@@ -144,8 +143,7 @@ def _show(facts: dict[str, Any]) -> None:
         console.print(f"{escape(extra)}: {lacks if missing else have}")
     data = facts["data"]
     defaults, shells = facts["defaults"], facts["completion"]
-    named = [defaults[name] for name in ("file", "own_file") if defaults[name]]
-    console.print(escape(f"Defaults: {', '.join(named) or f'no {FILE} in this folder'}"))
+    console.print(escape(f"Defaults: {defaults['file'] or f'no {FILE} in this folder'}"))
     for command, words in defaults["values"].items():
         console.print(printable(f"  {command} {shlex.join(words)}"))
     console.print(f"Completion: {', '.join(shells) or 'not installed; biselect --install-completion'}")

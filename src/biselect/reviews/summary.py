@@ -68,27 +68,19 @@ def summarise(
     parts = problem.score_parts(selection.samples, selection.features)
     rows = problem.n_samples if whole is None else whole.rows
     findings = Findings() if findings is None else findings
-    attempt, evidence, pictures, calibration, labels = findings.attempt, None, None, None, None
-    if table is not None:
-        evidence = attempt(
-            "how the chosen cells lie to the reference", table.evidence, selection.samples, selection.features
-        )
+    attempt, chosen = findings.attempt, (selection.samples, selection.features)
+    evidence = None if table is None else attempt("how the chosen cells lie to the reference", table.evidence, *chosen)
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
     described = None if kinds is None else attempt("the rows of each kind", describe_kinds, kinds, selection, table)
-    finding = attempt("how many of the rows stand out", _finding, selection, chance, sides, described, rows)
+    finding = attempt("how many of the rows stand out", find, selection, chance, sides, described)
+    if finding is not None:
+        finding = {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
     standing = [] if finding is None else finding["rows"]
+    findings.collect("how many chosen cells are missing", filled_findings, evidence or ())
+    pictures = None
     if table is not None and evidence is not None:
-        findings.collect("how many chosen cells are missing", filled_findings, evidence)
         carrying = carries(why.cells)
         pictures = attempt("pictures of the columns", column_pictures, selection, table, evidence, carrying, standing)
-    if table is not None:
-        calibration = attempt("facts about the calibration", _calibration, table, selection, whole)
-    if table is not None and table.pool.labels is not None:
-        known = None if whole is None else whole.positives
-        labels = attempt("known positives", _label_facts, selection, table.pool.labels, rows, known)
-    shown = attempt("the share that the columns show", lambda: (coverage(selection), row_shares(selection)))
-    covered, shares = shown or (None, None)
-    heatmap = attempt("the picture of the block in its surroundings", _heatmap, selection, why, table)
     return {
         "format": FORMAT,
         "title": title,
@@ -99,7 +91,7 @@ def summarise(
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
         "choices": count_in_words(replace(problem.sector, n_samples=rows).size) if rules is None else None,
         "parts": _shares(parts),
-        "rows": _rows(selection, why, table, evidence, standing, shares),
+        "rows": _rows(selection, why, table, evidence, standing),
         "columns": [
             {
                 "name": selection.feature_names[j],
@@ -108,20 +100,20 @@ def summarise(
             }
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
-        "coverage": covered,
+        "coverage": attempt("the share that the columns show", coverage, selection),
         "how_many": how_many,
         "kinds": described,
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
-        "heatmap": heatmap,
-        "calibration": calibration,
-        "labels": labels,
-        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in findings],
+        "heatmap": attempt("the picture of the block in its surroundings", _heatmap, selection, why, table),
+        "calibration": attempt("facts about the calibration", _calibration, table, selection, whole),
+        "labels": attempt("known positives", _label_facts, selection, table, rows, whole),
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(selection),
         "view": view,
         "reproduce": {**reproduce, "problem_hash": asked.digest},
+        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in findings],  # when all is done
     }
 
 
@@ -151,18 +143,6 @@ class WholeTable:
         return {"rows": self.rows, "kept": self.kept.n_samples, "most": self.most, "least_chosen": float(chosen.min())}
 
 
-def _finding(
-    selection: Selection,
-    chance: Chance | None,
-    sides: Sequence[Sequence[str]] | None,
-    kinds: Mapping[str, Any] | None,
-    rows: int,
-) -> dict[str, Any]:
-    """The finding and its sentence; `rows` of the whole table were searched."""
-    finding = find(selection, chance, sides, kinds) | {"of": rows}
-    return {"words": words_of().finding(finding), **finding}
-
-
 def _held(guarantee: FalseShare, selection: Selection) -> dict[str, Any]:
     return {
         "level": guarantee.level,
@@ -177,12 +157,11 @@ def _rows(
     table: CalibratedPool | None,
     evidence: Sequence[Sequence[Evidence]] | None,
     standing: Sequence[int],
-    shares: NDArray[np.float64] | None,
 ) -> list[dict[str, Any]]:
     """The chosen rows, strongest first; within a row the strongest feature first."""
     weights = row_weights(selection.problem, selection.features)[selection.samples].round(9)
     labels, beside = (None, {}) if table is None else (table.pool.labels, table.pool.shown)
-    rows, carrying = [], carries(why.cells)
+    rows, shares, carrying = [], row_shares(selection), carries(why.cells)
     for position in np.argsort(-why.sample_values, kind="stable"):
         row_cells = []
         for j in np.argsort(-why.cells[position], kind="stable"):
@@ -205,7 +184,7 @@ def _rows(
                 "tied": int((weights == weights[position]).sum()) > 1,
                 "stands_out": index in standing,
                 "cells": row_cells,
-                "coverage": None if shares is None else float(shares[position]),
+                "coverage": float(shares[position]),
                 "label": None if labels is None else bool(labels[index]),
                 "shown": {name: texts[index] for name, texts in beside.items()},
             }
@@ -275,7 +254,9 @@ def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
 
 
-def _calibration(table: CalibratedPool, selection: Selection, whole: WholeTable | None) -> dict[str, Any]:
+def _calibration(table: CalibratedPool | None, selection: Selection, whole: WholeTable | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
     calibrator, facts = table.calibrator, table.calibrator.facts
     weights = selection.problem.coupling
     chosen = weights[np.ix_(selection.samples, selection.features)]
@@ -305,8 +286,13 @@ def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
     } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
 
 
-def _label_facts(selection: Selection, labels: NDArray[np.bool_], rows: int, positives: int | None) -> dict[str, Any]:
-    """How many known positives were chosen; `positives` are those of the whole table where not all rows are here."""
+def _label_facts(
+    selection: Selection, table: CalibratedPool | None, rows: int, whole: WholeTable | None
+) -> dict[str, Any] | None:
+    """How many known positives were chosen; `whole` knows how many there are where not all rows are here."""
+    if table is None or (labels := table.pool.labels) is None:
+        return None
+    positives = None if whole is None else whole.positives
     hits, known = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
     attainable = _attainable(selection.problem, labels) if positives is None else min(known, selection.problem.k)
     return {

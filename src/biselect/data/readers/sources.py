@@ -13,12 +13,7 @@ from biselect.errors import InputError
 
 PART = "::"
 NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # in the name of a partition's folder
-LAKE_TABLES = {
-    "_delta_log": "a Delta",
-    "metadata/*.metadata.json*": "an Iceberg",
-    "metadata/version-hint.text": "an Iceberg",
-    ".hoodie": "a Hudi",
-}
+LAKE_TABLES = {"_delta_log": "Delta", "metadata/*.metadata.json*": "Iceberg", ".hoodie": "Hudi"}
 """What lies in a table's folder beside its Parquet files, and the kind of table that it tells."""
 
 
@@ -106,9 +101,9 @@ def _refuse_lake_tables(files: Sequence[Path]) -> None:
     for folder in sorted({folder for file in files for folder in file.resolve().parents}):
         if kind := next((kind for mark, kind in LAKE_TABLES.items() if any(folder.glob(mark))), None):
             raise InputError(
-                f"{files[0]}: lies in {folder}, which is {kind} table: rows that were deleted or replaced still stand "
-                f"in its Parquet files, and only its log tells which. Read it with a library for such tables, and "
-                "give the frame, or write it to a folder of its own as plain Parquet"
+                f"{files[0]}: belongs to a table of {kind} in {folder}: its Parquet files still hold rows that were "
+                "deleted or replaced, and only its log tells which. Read it with a library for such tables and give "
+                "the frame, or write it as plain Parquet to a folder of its own"
             )
 
 

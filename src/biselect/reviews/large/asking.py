@@ -231,14 +231,8 @@ class LargeReview:
 
     def _misleading(self, gathered: Gathered) -> Iterator[Finding]:
         sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
-        yield from table_findings(
-            gathered.calibrator,
-            sampled,
-            gathered.reference,
-            gathered.sampled,
-            gathered.same,
-            rows=gathered.tables.pool.rows,
-        )
+        samples, rows = (gathered.reference, gathered.sampled), gathered.tables.pool.rows
+        yield from table_findings(gathered.calibrator, sampled, *samples, gathered.same, rows)
 
     def _whole(self, gathered: Gathered, problem: SelectionProblem) -> WholeTable:
         reference, pool = gathered.surveys
