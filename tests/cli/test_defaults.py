@@ -153,17 +153,9 @@ def test_the_users_own_file_may_reach_out_and_gives_way_to_that_of_the_folder(ru
     done = run("select", "pool.parquet")
     assert done.code == 0, done.err
     assert json.loads((here.parent / "own answer" / "selection.json").read_text())["samples"] == ["r3", "r7"]
-    assert json.loads(run("doctor", "--json").out)["defaults"]["own_file"] == str(own)
+    assert json.loads(run("doctor", "--json").out)["defaults"]["file"] == f"{here / 'biselect.toml'}, {own}"
     own.write_text("[select]\non = 'dask://127.0.0.1:1'\n")
     refused = run("select", "pool.parquet", "-m", "2", "--reference", "reference.parquet", "--score-column", "u")
     assert refused.code == 2 and "on=" in refused.err.replace("--on ", "on=")  # taken from there, as if typed
     own.write_text("[select]\nno-such = 1\n")
     assert str(own) in run("select", "pool.parquet", "-m", "2").err.replace("\n", "")
-
-
-def test_in_the_users_own_folder_their_file_is_their_own(run, tmp_path, monkeypatch):
-    own = Path(os.environ["XDG_CONFIG_HOME"]) / "biselect"
-    own.mkdir()
-    monkeypatch.chdir(own)
-    (own / "biselect.toml").write_text("[select]\non = 'ray'\n")
-    assert "must not say" not in run("select", "none.csv", "-k", "1", "-m", "1", "--reference", "none.csv").err

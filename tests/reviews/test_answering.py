@@ -19,9 +19,9 @@ FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "wh
 DIAGNOSTICS = {
     "how many rows stand out at an expected false share": [f"{HERE}.reviewing.false_share"],
     "what other numbers of columns show": [f"{HERE}.reviewing.how_many"],
-    "what was guessed about the files": [f"{HERE}.reviewing.reading_findings", f"{HERE}.large.asking.reading_findings"],
-    "columns and rules without a part": [f"{HERE}.reviewing.unused_findings", f"{HERE}.large.asking.unused_findings"],
-    "columns that moved": [f"{HERE}.reviewing.drift_findings", f"{HERE}.large.asking.drift_findings"],
+    "what was guessed about the files": [f"{HERE}.warnings.reading_findings"],
+    "columns and rules without a part": [f"{HERE}.warnings.unused_findings"],
+    "columns that moved": [f"{HERE}.warnings.drift_findings"],
     "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large.asking.table_findings"],
     "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
     "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large.asking.find_kinds"],
@@ -34,7 +34,7 @@ DIAGNOSTICS = {
     "pictures of the columns": [f"{HERE}.summary.column_pictures"],
     "facts about the calibration": [f"{HERE}.summary._calibration"],
     "known positives": [f"{HERE}.summary._label_facts"],
-    "the share that the columns show": [f"{HERE}.summary.row_shares"],
+    "the share that the columns show": [f"{HERE}.summary.coverage"],
     "the picture of the block in its surroundings": [f"{HERE}.summary._heatmap"],
 }
 """What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""

@@ -206,10 +206,8 @@ def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
         return max(dates, key=lambda one: ("time" in hints_at(one.name), one.distinct)).name
     for one in found.values():
         if one.role == "number" and not one.missing and one.distinct > 2 and "time" in hints_at(one.name):
-            if pa.types.is_duration(table[one.name].type):
-                continue  # it says how long, never when
             values = table[one.name].to_numpy()
-            if (values[1:] >= values[:-1]).all():
+            if values.dtype.kind != "m" and (values[1:] >= values[:-1]).all():  # a duration never says when
                 return one.name
     return None
 

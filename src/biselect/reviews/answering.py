@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biselect.core import Selection, SelectionProblem
-from biselect.progress import Progress, Steps
+from biselect.progress import Steps
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance
@@ -74,12 +74,13 @@ def answered(
     findings = Findings(question.found)
     if any(neighbours):
         limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        rows, columns = neighbours
+        options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": seed, "time_limit": limit}
+        options["answer"] = question.answer
         try:
             with step("Solving neighbouring budgets") as told:
-                solved = findings.attempt(
-                    "neighbouring budgets", _nearby, shown, question, neighbours, seed, limit, told
-                )
-                nearby = solved or nearby
+                near = findings.attempt("neighbouring budgets", solve_neighbours, shown, progress=told, **options)
+                nearby = near or nearby
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
             findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
     kinds = None
@@ -110,15 +111,6 @@ def answered(
         calibrator=None if table is None else table.calibrator,
         calibration=question.calibration,
         index=None if question.index is None else _chosen(question.index, set(selection.sample_names)),
-    )
-
-
-def _nearby(
-    shown: Selection, question: Question, reach: tuple[int, int], seed: int, limit: float, told: Progress | None
-) -> list[Selection]:
-    rows, columns = reach
-    return solve_neighbours(
-        shown, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=told, answer=question.answer
     )
 
 

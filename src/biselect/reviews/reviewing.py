@@ -18,7 +18,7 @@ from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
 from biselect.reviews.evidence import CalibratedPool
-from biselect.reviews.false_share import FalseShare, false_share, refuse_level
+from biselect.reviews.false_share import false_share, refuse_level
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
@@ -30,14 +30,7 @@ from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
-from biselect.reviews.warnings import (
-    Finding,
-    Findings,
-    drift_findings,
-    reading_findings,
-    table_findings,
-    unused_findings,
-)
+from biselect.reviews.warnings import Finding, Findings, table_findings
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 
@@ -257,8 +250,10 @@ def review(
             return replace(rules.applied(own, rows.per), library=library_of(pool))
 
         problem = problem_of(len(now.names) if asked is None else asked)
-        held_out = partial(_guarantee, before, weighed, expected_false_share, seed)
-        guarantee = found.attempt("how many rows stand out at an expected false share", held_out)
+        guarantee = None
+        if len(before) >= FEWEST_HELD_OUT:
+            rank = partial(false_share, before, weighed, level=expected_false_share, seed=seed)
+            guarantee = found.attempt("how many rows stand out at an expected false share", rank)
     with step("Comparing numbers of columns"):
         compare = partial(how_many, problem, calibrator, before, asked=asked, seed=seed)
         compared = compare() if asked is None else found.attempt("what other numbers of columns show", compare)
@@ -282,9 +277,7 @@ def review(
             seed=seed,
         )
     found += _unordered(map, time_column)
-    found.collect("what was guessed about the files", reading_findings, rows, label_column)
-    found.collect("columns and rules without a part", unused_findings, rows, rules, problem)
-    found.collect("columns that moved", drift_findings, moved, now.names, drift)
+    found.look_over(rows, label_column, rules, problem, moved, drift)
     found.collect("columns that could mislead", table_findings, calibrator, problem, before, weighed, same)
     question = Question(
         problem=problem,
@@ -387,12 +380,6 @@ def _kinds(
     return find_kinds(
         problem, told_apart, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
     )
-
-
-def _guarantee(reference: NamedMatrix, pool: NamedMatrix, level: float, seed: int) -> FalseShare | None:
-    if len(reference) < FEWEST_HELD_OUT:
-        return None
-    return false_share(reference, pool, level=level, seed=seed)
 
 
 def _unordered(map: str, time_column: str | None) -> list[Finding]:

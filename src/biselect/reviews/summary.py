@@ -73,8 +73,7 @@ def summarise(
     sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
     described = None if kinds is None else attempt("the rows of each kind", describe_kinds, kinds, selection, table)
     finding = attempt("how many of the rows stand out", find, selection, chance, sides, described)
-    if finding is not None:
-        finding = {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
+    finding = finding and {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
     standing = [] if finding is None else finding["rows"]
     findings.collect("how many chosen cells are missing", filled_findings, evidence or ())
     pictures = None

@@ -75,6 +75,21 @@ class Findings(list[Finding]):
         """Add what a look over the tables shows, as far as it gets."""
         self.attempt(what, lambda: self.extend(look(*arguments)))
 
+    def look_over(
+        self,
+        pool: Pool,
+        label_column: str | None,
+        rules: NamedRules,
+        problem: SelectionProblem,
+        moved: Sequence[MovedColumn],
+        drift: str,
+    ) -> None:
+        """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
+        names = [problem.feature_name(j) for j in range(problem.n_features)]
+        self.collect("what was guessed about the files", reading_findings, pool, label_column)
+        self.collect("columns and rules without a part", unused_findings, pool, rules, problem)
+        self.collect("columns that moved", drift_findings, moved, names, drift)
+
     def leave_out(self, what: str, error: Exception) -> None:
         """Add, once, the line that says what is missing from the report, and why."""
         why = str(error) if isinstance(error, BiselectError) else f"{type(error).__name__}: {error}"

@@ -14,6 +14,7 @@ from biselect.errors import InputError
 
 MAGIC = b"ARROW1"  # of a file; a stream has none
 CELL = 8  # bytes of a number
+EXACT = (pa.types.is_signed_integer, pa.types.is_integer, pa.types.is_decimal)
 YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
 
@@ -58,35 +59,30 @@ def common_schema(schemas: Iterable[tuple[Path, pa.Schema]]) -> pa.Schema:
     The files must have the same columns, in any order. Types widen: whole numbers to larger ones or to floats, text to
     large text, times to finer ones, nothing to anything. What has no common type is refused.
     """
-    (first, schema), *others = schemas
+    (first, schema), *_ = files = [*schemas]
     origins = {field.name: (first, field.type) for field in schema}
-    refuse_repeated(schema.names, Source.of(first))
-    for path, other in others:
+    for path, other in files:
         refuse_repeated(other.names, Source.of(path))
         if odd := sorted({*other.names} ^ {*schema.names}):
             only = path if odd[0] in other.names else first
             raise InputError(f"{path}: its columns differ from those of {first}: {odd[0]!r} is in {only.name} only")
-        for at, field in enumerate(schema):
-            kind, (origin, before) = other.field(field.name).type, origins[field.name]
+        for at, name in enumerate(schema.names):
+            kind, (origin, before) = other.field(name).type, origins[name]
             if pa.types.is_null(before):
-                origins[field.name] = path, kind
-            wider = field.type if kind == field.type else _wider(field.type, kind)
-            if wider is None:
-                raise InputError(
-                    f"{path}: column {field.name!r} holds {kind}, but {before} in {origin}; convert either"
-                )
-            if wider != field.type:
-                schema = schema.set(at, pa.field(field.name, wider))
+                origins[name] = path, kind
+            if kind != schema.types[at]:
+                if (wider := _wider(schema.types[at], kind)) is None:
+                    raise InputError(f"{path}: column {name!r} holds {kind}, but {before} in {origin}; convert either")
+                schema = schema.set(at, pa.field(name, wider))
     return schema
 
 
-def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """The narrowest type that holds the values of both; None where there is none."""
-    unsigned, decimal = pa.uint64() in (one, other), pa.types.is_decimal(one) or pa.types.is_decimal(other)
-    if any(pa.types.is_signed_integer(kind) or (decimal and pa.types.is_integer(kind)) for kind in (one, other)):
-        if unsigned or decimal:
-            return pa.float64()  # Arrow takes types for these that do not hold all of their values
-    for pair in ((one, other), (_plain(one), _plain(other))):
+def _wider(*kinds: pa.DataType) -> pa.DataType | None:
+    """The narrowest type that holds the values of two; None where there is none."""
+    signed, whole, decimal = (any(map(test, kinds)) for test in EXACT)
+    if (signed and pa.uint64() in kinds) or (whole and decimal):
+        return pa.float64()  # Arrow takes types for these that do not hold all of their values
+    for pair in (kinds, map(_plain, kinds)):
         with suppress(pa.ArrowTypeError):
             both = [pa.schema({"": kind}) for kind in pair]
             return pa.unify_schemas(both, promote_options="permissive").field(0).type
@@ -95,8 +91,7 @@ def _wider(one: pa.DataType, other: pa.DataType) -> pa.DataType | None:
 
 def _plain(kind: pa.DataType) -> pa.DataType:
     """The type of the values of a dictionary; text that Arrow reads in place as large text, which it widens."""
-    if pa.types.is_dictionary(kind):
-        return kind.value_type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     return pa.large_string() if pa.types.is_string_view(kind) else kind
 
 
@@ -108,11 +103,8 @@ def as_part(block: pa.Table, folder: Mapping[str, str | None], schema: pa.Schema
     block = block.select(schema.names)
     if block.schema.equals(schema):
         return block
-    columns = [
-        column.cast(kind, safe=not pa.types.is_floating(kind))  # floats may round whole numbers
-        for column, kind in zip(block.columns, schema.types, strict=True)
-    ]
-    return pa.table(columns, schema=schema)
+    kinds = zip(block.columns, schema.types, strict=True)  # of whole numbers that become floats some are rounded
+    return pa.table([column.cast(kind, safe=not pa.types.is_floating(kind)) for column, kind in kinds], schema=schema)
 
 
 def read_arrow(path: Path) -> pa.Table:

@@ -74,8 +74,7 @@ class Source:
                 raise InputError(f"{self}: {lacks} Parquet files; names that begin with . or _ are passed over")
             if other := next((file for file in files if file.suffix.lower() != ".parquet"), None):
                 raise InputError(f"{self}: only Parquet files are read together, but it matches {other}")
-        if files[0].suffix.lower() == ".parquet":
-            _refuse_lake_tables(files)
+        _refuse_lake_tables([file for file in files if file.suffix.lower() == ".parquet"])
         return files
 
     @property

@@ -129,13 +129,8 @@ class Words:
             told.append(self.say("finding.other_kinds", n=len(others), names=names))
         return told
 
-    def bands(self, finding: Mapping[str, Any] | None, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-        """The rows in groups as the page shows them: those that stand out by their reasons, then the rest.
-
-        Without a finding they make one group.
-        """
-        if finding is None:
-            finding = {"stand_out": 0, "groups": [], "chance": None, "beyond_chance": 0, "chosen": len(rows)}
+    def bands(self, finding: Mapping[str, Any], rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        """The rows in groups as the page shows them: those that stand out by their reasons, then the rest."""
         by_index = {row["index"]: row for row in rows}
         stands_out = finding["stand_out"] > 0
         bands = []

@@ -24,14 +24,7 @@ from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.summary import WholeTable
-from biselect.reviews.warnings import (
-    Finding,
-    Findings,
-    drift_findings,
-    reading_findings,
-    table_findings,
-    unused_findings,
-)
+from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
@@ -215,7 +208,6 @@ class LargeReview:
 
     def _look_over(self, gathered: Gathered, problem: SelectionProblem, found: Findings) -> None:
         """Add what the reader must know; shares of the pool are those of its sample."""
-        pool, names = gathered.kept.pool, gathered.calibrator.feature_names
         if self.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
             found.append(Finding(kind="large-table", text=text))
@@ -224,9 +216,7 @@ class LargeReview:
             "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
         found.append(Finding(kind="large-table", text=text))
-        found.collect("what was guessed about the files", reading_findings, pool, self.label_column)
-        found.collect("columns and rules without a part", unused_findings, pool, self.rules, problem)
-        found.collect("columns that moved", drift_findings, gathered.moved, names, self.drift)
+        found.look_over(gathered.kept.pool, self.label_column, self.rules, problem, gathered.moved, self.drift)
         found.collect("columns that could mislead", self._misleading, gathered)
 
     def _misleading(self, gathered: Gathered) -> Iterator[Finding]:

@@ -93,9 +93,7 @@ def large_tables(
     form = with_roles(form, roles)
     with Spool() as spool:
         opened, ids = _opened(pool, form, bytes_of(memory), spool)
-        normal = opened
-        if reference is not None:  # whose rows need no names
-            normal = partitions_of(reference, form, memory=bytes_of(memory), spool=spool)
+        normal = opened if reference is None else partitions_of(reference, form, memory=bytes_of(memory), spool=spool)
         if ids is not None and roles.id_column is None:
             roles = replace(roles, id_column=ids)
         roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
