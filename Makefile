@@ -69,7 +69,7 @@ $(READY): pyproject.toml studies/pyproject.toml constraints.txt
 lock:
 	$(VENV)/bin/python scripts/lock.py
 
-# Damaged files for every reader; `make fuzz COUNT=1000 SEED=2` for less, or for others.
+# Damaged files for every reader, random circuits for every simulator; `make fuzz COUNT=1000 SEED=2` for less, or for others.
 COUNT ?= 100000
 SEED ?= 1
 fuzz: $(READY)

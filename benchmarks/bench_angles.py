@@ -31,14 +31,14 @@ def small() -> None:
         for instance in INSTANCES:
             found = case("creditcard", 20, instance)
             starts = (
-                [start_choice(found.placed, "random", seed) for seed in (1, 2)]
+                [found.items(start_choice(found.problem, "random", seed)) for seed in (1, 2)]
                 if kind == "random"
-                else warm_starts(found.placed)
+                else warm_starts(found.problem)
             )
             for seed in range(SEEDS):
                 exact = {}
                 for name, select in PROTOCOLS.items():
-                    chosen = select(found.placed, draw_exactly(found), starts, np.full(5, np.pi / 4), seed=seed)
+                    chosen = select(found.problem, draw_exactly(found), starts, np.full(5, np.pi / 4), seed=seed)
                     ansatz = ansatz_of(found, chosen.start)
                     spread = float(ansatz.energies.mean() - ansatz.energies.min())
                     exact[name] = (ansatz.cvar(chosen.angles) - float(ansatz.energies.min())) / spread
@@ -54,7 +54,7 @@ def small() -> None:
 
 def ansatz_of(found: Any, start: Any) -> Ansatz:
     """The circuit of one start, in the sector."""
-    return Ansatz(found.placed, 3, "bilinear", found.mixer, start, groups=found.groups)
+    return Ansatz(found.problem, 3, "bilinear", found.mixer, start, groups=found.groups)
 
 
 def draw_exactly(found: Any) -> Callable[..., Any]:
@@ -66,8 +66,8 @@ def wide() -> None:
     """Both protocols at 64 qubits."""
     found = case("creditcard", 64, 0)
     for name, select in PROTOCOLS.items():
-        draw = WideShots(AnsatzSpec(found.placed, 2, "bilinear", found.mixer, groups=found.groups))
-        chosen = select(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.spec.schedule))
+        draw = WideShots(AnsatzSpec(found.problem, 2, "bilinear", found.mixer, groups=found.groups))
+        chosen = select(found.problem, draw, warm_starts(found.problem), fixed_angles(draw.spec.schedule))
         best = chosen.confirmed[0]
         print(
             f"{name:7s} {chosen.seconds:5.1f} s, {chosen.shots} shots, χ {draw.largest_bond}, confirmed CVaR₅ "

@@ -33,10 +33,11 @@ from biselect.hardware.placement import place
 from biselect.hardware.surrogates import hardware_mask, masked
 from biselect.hardware.yframe import PAIR, drop_unseen, in_range, propagate
 from biselect.qaoa import Ansatz, AnsatzSpec
-from biselect.qaoa.cost_groups import components
+from biselect.qaoa.starts import start_choice
 from biselect.simulate.program import XY
 from biselect_studies.compilation_tables import DEVICES
 from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
+from biselect_studies.experiments.heron_case import Case
 
 RESULTS = Path(__file__).parent / "results" / "compile.json"
 WIDTHS = (16, 32, 48, 64)
@@ -190,17 +191,18 @@ def hits(count, depths=(2, 3)):
             scores = {"sample_scores": rng.random(8), "feature_scores": rng.random(6)}
             dense = SelectionProblem(coupling=rng.random((8, 6)), k=2, m=3, **scores)
             spot = choose_patch(target, 8, 6, seed=seed % 4)
-            placed = place(dense, spot).placed(dense)
-            groups = components(masked(placed, hardware_mask(spot)))
-            mixer = (spot.sample_classes, spot.feature_classes)
-            spec = AnsatzSpec(placed, depth, "bilinear", mixer, "random", groups=groups, seed=seed)
+            found = Case(problem=dense, target=target, spot=spot, placement=place(dense, spot))
+            start, spot = found.items(start_choice(dense, "random", seed)), found.patch
+            spec = AnsatzSpec(dense, depth, "bilinear", found.mixer, start, groups=found.groups)
             other = spec.changed(mixer=choose_order(spec.program(), target, spot.layout).mixer)
             row = []
             for each in (spec, other):
                 ansatz = Ansatz.from_spec(each)
-                found = ansatz.train(objective="cvar", evaluations=300, seed=0).angles
-                made = compile_circuit(each.program(), target, spot.layout, IN_ORDER, angles=found).resources
-                row.append([ansatz.optimum_mass(found), ansatz.energy(found), made.two_qubit_gates, made.gate_duration])
+                best = ansatz.train(objective="cvar", evaluations=300, seed=0).angles
+                made = compile_circuit(each.program(), target, spot.layout, IN_ORDER, angles=best).resources
+                row.append(
+                    [ansatz.optimum_mass(best), ansatz.expectation(best), made.two_qubit_gates, made.gate_duration]
+                )
             rows.append(row)
         (plain, chosen), apart = np.mean(rows, axis=0), np.diff(rows, axis=1)[:, 0]
         error = apart.std(axis=0) / count**0.5
@@ -227,8 +229,8 @@ def whole_compilation():
     spot = choose_patch(target, 40, 24)
     clock.append(time.perf_counter())
     problem = dense_problem(40, 24)
-    placed = place(problem, spot).placed(problem)
-    surrogate = masked(placed, hardware_mask(spot))
+    spot = place(problem, spot).patch
+    surrogate = masked(problem, hardware_mask(spot))
     clock.append(time.perf_counter())
     mixer = (spot.sample_edges, spot.feature_edges)
     program = choose_order(AnsatzSpec(surrogate, 2, "bilinear", mixer, "random").program(), target, spot.layout)

@@ -111,21 +111,20 @@ class Figures:
         dense = placed.problem
         noisy = cut_noise(compiled, placed.target, idle=idle)
         circuit = noisy.plain.in_order(compiled.clbits)
-        orders = placed.placement.samples, dense.n_samples + placed.placement.features
         rows: dict[str, tuple[int, int]] = {}
         sides: list[list[NDArray[np.float64]]] = [[], []]
         for name in ("hits", "repaired", "likeliest"):
             begin = len(sides[0])
             for string in getattr(strings, name):
-                for side, order in enumerate(orders):
-                    exact = np.zeros(1 << len(order))
-                    exact[int(string[order] @ (1 << np.arange(len(order))))] = 1
+                for side, bits in enumerate(np.split(string, [dense.n_samples])):
+                    exact = np.zeros(1 << len(bits))
+                    exact[int(bits @ (1 << np.arange(len(bits))))] = 1
                     sides[side].append(exact)
             rows[name] = begin, len(sides[0])
         self.weights = [(a, b) for a in range(dense.k - 1, dense.k + 2) for b in range(dense.m - 1, dense.m + 2)]
         for counts in self.weights:
-            for side, (order, count) in enumerate(zip(orders, counts, strict=True)):
-                ones = np.array([number.bit_count() for number in range(1 << len(order))])
+            for side, (size, count) in enumerate(zip(dense.coupling.shape, counts, strict=True)):
+                ones = np.array([number.bit_count() for number in range(1 << size)])
                 sides[side].append((ones == count).astype(float))
         misread = np.split(circuit.confusion, [dense.n_samples])
         read = [
@@ -177,7 +176,7 @@ def measure(device: str, width: int, seed: int, courses: int) -> dict[str, Any]:
     trained = Ansatz.from_spec(placed.spec).train(objective="cvar", evaluations=EVALUATIONS, seed=seed)
     compiled = placed.compile(trained, compare=False).compiled
     confusion = cut_noise(compiled, target).confusion[list(compiled.clbits)]
-    strings = Strings.of(placed, placed.placement.restore(confusion.T).T)
+    strings = Strings.of(placed, confusion)
     plain = Figures(compiled, placed, strings, courses, seed=0)
     waiting = Figures(compiled, placed, strings, courses // 2, seed=1, idle=True)
     paused = Figures(decoupled(compiled, target), placed, strings, courses // 2, seed=2, idle=True)

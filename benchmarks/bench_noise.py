@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect import SelectionProblem
-from biselect.hardware import Patch, choose_patch, hardware_mask, load_target, masked, place
+from biselect.hardware import Patch, choose_patch, load_target, place
 from biselect.hardware.bundle import STARTS
 from biselect.hardware.decode import CountedBits, Shots
 from biselect.hardware.mitigation.readout import Calibration, correct, prepared
@@ -42,8 +42,9 @@ from biselect.hardware.ordering import choose_start
 from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect.qaoa import AnsatzSpec
 from biselect.qaoa.spec import Program
+from biselect.qaoa.starts import Choice, start_choice
 from biselect_studies.experiments.compile_case import angles
-from biselect_studies.experiments.heron_case import problem
+from biselect_studies.experiments.heron_case import Case, problem
 
 DEVICES = ("boston", "pittsburgh", "aachen")
 DEPTHS = (3, 5)
@@ -65,13 +66,16 @@ def program_on(device: str, seed: int, depth: int, start: str) -> tuple[Selectio
     target = load_target(device)
     patch = choose_patch(target, N, D, seed=seed)
     dense = problem("creditcard", WIDTH, seed)
-    sparse = masked(place(dense, patch).placed(dense), hardware_mask(patch))
-    mixer = (patch.sample_classes, patch.feature_classes)
-    begin = "random" if start == "chosen" else start
-    spec = AnsatzSpec(sparse, depth, "bilinear", mixer, begin, seed=seed)
+    found = Case(problem=dense, target=target, spot=patch, placement=place(dense, patch))
+    sparse, patch = found.sparse, found.patch
+
+    def begin(rng: int | np.random.Generator) -> Choice:
+        return found.items(start_choice(dense, "random" if start == "chosen" else start, rng))
+
+    spec = AnsatzSpec(sparse, depth, "bilinear", found.mixer, begin(seed))
     if start != "chosen":
         return sparse, spec.program(), target, patch
-    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, STARTS)]
+    others = [spec.changed(start=begin(np.random.default_rng([seed, n]))) for n in range(1, STARTS)]
     programs = [each.program() for each in (spec, *others)]
     return sparse, choose_start(programs, target, patch.layout, seed=seed), target, patch
 

@@ -93,7 +93,6 @@ def main() -> None:
     for size in options.sizes:
         n, d, k, m = map(int, size.split(","))
         patch = choose_patch(target, n, d)
-        mask = hardware_mask(patch)
         print(
             f"\n{n} + {d} qubits, k = {k}, m = {m}, {len(patch.cross_edges)} cross edges, {options.seeds} problems each"
         )
@@ -103,13 +102,13 @@ def main() -> None:
             shares = []
             for seed in range(options.seeds):
                 problem = make(n, d, k, m, seed)
-                placed = place(problem, patch).placed(problem)
-                shares.append(retained_mass(placed, mask)[1])
-                reference = solve(placed, "exact").energy
-                for name, surrogate in surrogates(placed, mask).items():
-                    listed = placed.sector.size <= LISTED
-                    overlap = low_energy_overlap(placed, surrogate) if listed else np.nan
-                    found.setdefault(name, []).append((agreement(placed, surrogate, reference).dense_gain, overlap))
+                mask = hardware_mask(place(problem, patch).patch)
+                shares.append(retained_mass(problem, mask)[1])
+                reference = solve(problem, "exact").energy
+                for name, surrogate in surrogates(problem, mask).items():
+                    listed = problem.sector.size <= LISTED
+                    overlap = low_energy_overlap(problem, surrogate) if listed else np.nan
+                    found.setdefault(name, []).append((agreement(problem, surrogate, reference).dense_gain, overlap))
             for name, values in found.items():
                 gain, overlap = np.mean(values, axis=0)
                 lowest = min(value for value, _ in values)

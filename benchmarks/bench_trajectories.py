@@ -2,11 +2,11 @@
 
     python benchmarks/bench_trajectories.py              # the masked 20-qubit circuit, and dense ones of 14 qubits
     python benchmarks/bench_trajectories.py --wide       # dense ones of 20 qubits too
-    python benchmarks/bench_trajectories.py --chances    # exact-budget mass and hit rate, masked Heron and ion trap
+    python benchmarks/bench_trajectories.py --chances    # exact-budget mass and hit rate, masked
 
 Credit Card instance (12, 8, 3, 5) on FakeBoston's best patch, p = 3, Y-frame; and random problems with all their
-couplings on an ion trap. Aer samples relaxation state by state; ours twirls errors to Paulis and draws them first. Also
-prints what twirling does to the exact-budget mass of a register. Noise model, not hardware.
+couplings, by a SWAP network there. Aer samples relaxation state by state; ours twirls errors to Paulis and draws them
+first. Also prints what twirling does to the exact-budget mass of a register. Noise model, not hardware.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from qiskit_aer import AerSimulator
 from qiskit_aer.noise import pauli_error
 
 from biselect import SelectionProblem, solve
-from biselect.hardware import compile_circuit, load_target, place_circuit
+from biselect.hardware import compile_circuit, compile_problem, place_circuit
 from biselect.hardware.noise import LABEL, cut_noise, noisy_chances
 from biselect.hardware.noise.courses import pauli_labels, twirled
 from biselect.hardware.noise.registers import distribution
@@ -33,7 +33,6 @@ from biselect_studies.experiments.compile_case import angles, device
 from biselect_studies.experiments.heron_case import DEVICE, case, problem
 
 DEPTH = 3
-TRAP = "ionq-forte"
 EVALUATIONS = 2000
 
 
@@ -49,13 +48,12 @@ def compiled(width: int, *, cross: bool) -> Any:
 
 
 def dense(n: int, d: int, depth: int = DEPTH) -> tuple[Any, Any]:
-    """A random problem with all its couplings, compiled for an ion trap, and that trap."""
+    """A random problem with all its couplings, compiled as a network, and the device."""
     rng = np.random.default_rng(n)
     scores = {"sample_scores": rng.random(n), "feature_scores": rng.random(d)}
     full = SelectionProblem(coupling=rng.random((n, d)), k=n // 4, m=d // 2 + 1, **scores)
-    program = AnsatzSpec(full, depth, "bilinear", "path", "random", seed=0).program()
-    target = load_target(TRAP)
-    return compile_circuit(program, target, list(range(n + d)), angles=angles(depth)), target
+    made = compile_problem(full, device(DEVICE), angles(depth), depth=depth, start="random", keep=1.0, compare=False)
+    return made.compiled, made.target
 
 
 def spent(work: Any, shots: int) -> tuple[float, Any]:
@@ -70,7 +68,7 @@ def speed(wide: bool) -> None:
     cases = [("masked, 20 qubits, boston", compiled(20, cross=True), device(DEVICE), 256, 16)]
     for n, d, ours, theirs in ((8, 6, 256, 16), (12, 8, 64, 1 if wide else 0)):
         made, target = dense(n, d)
-        cases.append((f"dense, {n + d} qubits, {TRAP}", made, target, ours, theirs))
+        cases.append((f"dense, {n + d} qubits, boston", made, target, ours, theirs))
     for name, made, target, ours, theirs in cases:
         noisy = cut_noise(made, target)
         noisy_table(noisy, 1, 0)  # compiles the kernels, and twirls
@@ -96,29 +94,27 @@ def chances(instances: int, trajectories: int, threads: int) -> None:
     for instance in range(instances):
         dense_problem = problem("creditcard", 20, instance)
         optimum = solve(dense_problem)
-        for name in (DEVICE, TRAP, "quantinuum-h2"):
-            placed = place_circuit(dense_problem, name, depth=DEPTH, schedule="bilinear", seed=instance)
-            ansatz = Ansatz.from_spec(placed.spec, backend="compiled")
-            trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=instance)
-            made = placed.compile(trained, compare=False)
-            found = noisy_chances(
-                made.compiled,
-                made.target,
-                dense_problem,
-                optimum,
-                placement=made.placement,
-                trajectories=trajectories,
-                threads=threads,
-            )
-            hit, mass = (
-                f"{100 * value:.3f} ± {100 * error:.3f} %"
-                for value, error in ((found.hit, found.hit_error), (found.mass, found.mass_error))
-            )
-            print(
-                f"instance {instance}, {name}: hits {hit}, ideally {100 * found.ideal_hit:.3f} %; budgets {mass}; "
-                f"{found.flawless:.1%} flawless, {made.compiled.resources.two_qubit_gates} two-qubit gates",
-                flush=True,
-            )
+        placed = place_circuit(dense_problem, DEVICE, depth=DEPTH, schedule="bilinear", seed=instance)
+        ansatz = Ansatz.from_spec(placed.spec, backend="compiled")
+        trained = ansatz.train(objective="optimum", evaluations=EVALUATIONS, seed=instance)
+        made = placed.compile(trained, compare=False)
+        found = noisy_chances(
+            made.compiled,
+            made.target,
+            dense_problem,
+            optimum,
+            trajectories=trajectories,
+            threads=threads,
+        )
+        hit, mass = (
+            f"{100 * value:.3f} ± {100 * error:.3f} %"
+            for value, error in ((found.hit, found.hit_error), (found.mass, found.mass_error))
+        )
+        print(
+            f"instance {instance}, {DEVICE}: hits {hit}, ideally {100 * found.ideal_hit:.3f} %; budgets {mass}; "
+            f"{found.flawless:.1%} flawless, {made.compiled.resources.two_qubit_gates} two-qubit gates",
+            flush=True,
+        )
 
 
 def twirling() -> None:

@@ -34,7 +34,7 @@ class Workbench:
 
     def __init__(self, client, worker) -> None:
         self.client, self.worker = client, worker
-        client.get(f"/?token={TOKEN}")
+        client.headers["X-Biselect-Token"] = TOKEN
 
     def post(self, address: str, **form) -> None:
         """Send a form as a page does."""
@@ -49,7 +49,7 @@ class Workbench:
 
     def begin(self, rows: int) -> None:
         """Choose the first round, with all guesses as they are."""
-        self.client.get("/table?name=pool.parquet")
+        self.post("/look", table="pool.parquet", then="/table")
         self.done()
         page = self.client.get("/table?name=pool.parquet").text
         usual = page.partition('name="usual-m" value="')[2].partition('"')[0]
@@ -90,7 +90,7 @@ def workbench(reference, pool) -> Iterator[Workbench]:
         for file, values in (("normal", reference), ("pool", pool)):
             columns = {f"c{j}": values[:, j] for j in range(values.shape[1])}
             pq.write_table(pa.table(columns), Path(name) / f"{file}.parquet")
-        app, bench = application(Path(name), token=TOKEN, port=PORT)
+        app, bench, _ = application(Path(name), token=TOKEN, port=PORT)
         with TestClient(app, base_url=HOME, follow_redirects=False) as client:
             yield Workbench(client, bench.worker)
         bench.worker.stop()

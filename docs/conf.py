@@ -18,7 +18,7 @@ version = release = __version__
 copyright = "the biselect authors, Apache-2.0"
 html_title = "biselect"
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "public_names", "targets"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "command_line", "public_names"]
 exclude_patterns = ["_build"]
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 3
@@ -44,10 +44,10 @@ nitpick_ignore = [
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
     ("py:class", "biselect.simulate.other_mixers.Grover"),
     ("py:class", "biselect.simulate.other_mixers.Warm"),
-    ("py:class", "biselect.hardware.published.Published"),  # looked up for a noise model
     ("py:class", "biselect.hardware.noise.courses.PlainCircuit"),  # between a noise model and its simulators
-    ("py:class", "biselect.hardware.trade.TradePoint"),  # this and the next four are what functions give back
+    ("py:class", "biselect.hardware.trade.TradePoint"),  # this and the next five are what functions give back
     ("py:class", "biselect.hardware.mitigation.choice.Mitigation"),
+    ("py:class", "biselect.reviews.session_file.Withdrawal"),
     ("py:class", "biselect.hardware.mitigation.readout.Corrected"),
     ("py:class", "biselect.hardware.mitigation.repair.Mended"),
     ("py:class", "biselect.hardware.execute.measurements.Measurement"),

@@ -3,12 +3,14 @@
 An answer or one of biselect's own errors is fine; any other exception, a crash, a hang, or more than the memory limit
 is a failure, and its input is saved. Inputs follow from seed, reader and number alone, so `--start` goes on where an
 earlier run was stopped, and `--show csv:1234` repeats one. One input in some goes through the real command line too,
-which must end with one line and an exit code, without a traceback and without control characters.
+which must end with one line and an exit code, without a traceback and without control characters. The target
+`simulators` gets random circuits instead of files.
 """
 
 from __future__ import annotations
 
 import argparse
+import ctypes.util
 import faulthandler
 import multiprocessing as mp
 import os
@@ -36,6 +38,7 @@ SECONDS = 30.0  # for one input; the slowest whole files take about one, on a bu
 START = 300.0  # more for one that starts a process
 LINE = 5000  # inputs between two lines where nobody watches a bar
 COMMANDS = 1000  # one input in so many goes through the command line
+ALLOCATOR = {"MALLOC_CHECK_": "3", "MALLOC_PERTURB_": "165", "PYTHONMALLOC": "debug"}  # looks for damage at every call
 CONTROLS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
@@ -105,6 +108,12 @@ def command(name: str, seed: int, index: int, folder: Path) -> Failure | None:
     return Failure(target.name, index, f"command line: {', '.join(wrong)}", story) if wrong else None
 
 
+def allocator_checks() -> dict[str, str]:
+    """What a process must find in its environment so that its allocator ends it where memory was damaged."""
+    debug = ctypes.util.find_library("c_malloc_debug")  # since glibc 2.34 the checks lie in a library of their own
+    return ALLOCATOR if debug is None else {**ALLOCATOR, "LD_PRELOAD": debug}
+
+
 def work(inputs: list[tuple[str, int]], seed: int, place: Any, since: Any, results: Any) -> None:
     """A worker: its inputs one after the other, from `place` on."""
     with open(os.devnull, "w") as nowhere:
@@ -123,6 +132,7 @@ def work(inputs: list[tuple[str, int]], seed: int, place: Any, since: Any, resul
         folder = Path(name)
         for target in {TARGETS[name] for name, _ in inputs}:
             for content in target.seeds():  # load every library before the limit is set
+                since.value = time.monotonic() + START
                 try:
                     target.use(_prepared(target, content, folder), 0)
                 except BiselectError:  # an export of another country needs to be told how it is written
@@ -146,8 +156,8 @@ def work(inputs: list[tuple[str, int]], seed: int, place: Any, since: Any, resul
 class Worker:
     """A process that can be ended and replaced."""
 
-    def __init__(self, inputs: list[tuple[str, int]], seed: int) -> None:
-        self.context = mp.get_context("spawn")
+    def __init__(self, inputs: list[tuple[str, int]], seed: int, environment: dict[str, str]) -> None:
+        self.context, self.environment = mp.get_context("spawn"), environment
         self.inputs, self.seed = inputs, seed
         self.place, self.since = self.context.Value("q", 0), self.context.Value("d", 0.0)
         self.results: Any = None
@@ -160,7 +170,11 @@ class Worker:
         given = (self.inputs, self.seed, self.place, self.since, self.results)
         self.process = self.context.Process(target=work, args=given, daemon=True)
         if not self.done:
+            before = dict(os.environ)
+            os.environ.update(self.environment)
             self.process.start()
+            os.environ.clear()
+            os.environ.update(before)
 
     def news(self) -> list[Any]:
         """What it has told; a crash or a hang is told for it, and a new process goes on behind it."""
@@ -222,26 +236,15 @@ def main() -> int:
                 failure = command(name, given.seed, int(index), Path(folder))
         print(failure.story if failure else "fine")
         return int(failure is not None)
-    console = Console(stderr=True)
     inputs = plan(names, given.start, given.count)
-    workers = [Worker(inputs[number :: given.workers], given.seed) for number in range(given.workers)]
-    counts, failures, begun = Counter[str](), list[Failure](), time.monotonic()
-    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console) as progress:
-        bar = progress.add_task("0 failures", total=len(inputs))
-        while not all(worker.done for worker in workers):
-            time.sleep(0.1)
-            told_now = [one for worker in workers for one in worker.news()]
-            news = len(told_now)
-            for told in told_now:
-                counts[told.target if isinstance(told, Failure) else told] += 1
-                if isinstance(told, Failure):
-                    failures.append(told)
-                    _save(told, given.seed, given.out)
-            progress.update(bar, completed=counts.total(), description=f"{len(failures)} failures")
-            if not console.is_terminal and counts.total() // LINE > (counts.total() - news) // LINE:
-                print(f"{counts.total():,} of {len(inputs):,}, {len(failures)} failures", flush=True)
-    seconds = time.monotonic() - begun
+    checks = allocator_checks()
+    with tempfile.TemporaryDirectory(prefix="fuzz-kernels-") as kernels:
+        bounded = {**checks, "NUMBA_BOUNDSCHECK": "1", "NUMBA_CACHE_DIR": kernels}  # every other worker's
+        workers = [
+            Worker(inputs[number :: given.workers], given.seed, bounded if number % 2 else checks)
+            for number in range(given.workers)
+        ]
+        counts, failures, seconds = watch(workers, len(inputs), given)
     for name in names:
         wrong = [failure for failure in failures if failure.target == name]
         kinds = ", ".join(f"{count} {kind}" for kind, count in Counter(one.kind for one in wrong).items())
@@ -253,6 +256,28 @@ def main() -> int:
     )
     print(f"{seconds:.0f} s, {rate:.0f} inputs a second, {LIMIT >> 20} MiB and {SECONDS:g} s each at most")
     return int(bool(failures))
+
+
+def watch(workers: list[Worker], total: int, given: argparse.Namespace) -> tuple[Counter[str], list[Failure], float]:
+    """Inputs of each target that the workers have done, what failed (saved at once), and the seconds that it took."""
+    console = Console(stderr=True)
+    counts, failures, begun = Counter[str](), list[Failure](), time.monotonic()
+    columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console) as progress:
+        bar = progress.add_task("0 failures", total=total)
+        while not all(worker.done for worker in workers):
+            time.sleep(0.1)
+            told_now = [one for worker in workers for one in worker.news()]
+            news = len(told_now)
+            for told in told_now:
+                counts[told.target if isinstance(told, Failure) else told] += 1
+                if isinstance(told, Failure):
+                    failures.append(told)
+                    _save(told, given.seed, given.out)
+            progress.update(bar, completed=counts.total(), description=f"{len(failures)} failures")
+            if not console.is_terminal and counts.total() // LINE > (counts.total() - news) // LINE:
+                print(f"{counts.total():,} of {total:,}, {len(failures)} failures", flush=True)
+    return counts, failures, time.monotonic() - begun
 
 
 def _save(failure: Failure, seed: int, folder: Path) -> None:

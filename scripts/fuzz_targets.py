@@ -1,4 +1,7 @@
-"""What the fuzzer damages: for each reader some whole files, the damage that fits them, and what reads them."""
+"""What the fuzzer damages: for each reader some whole files, the damage that fits them, and what reads them.
+
+One target reads no damaged files: `simulators` draws circuits (`fuzz_simulators`).
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,7 @@ from random import Random
 from typing import Any
 
 import fuzz_mutations as damage
+import fuzz_simulators as simulators
 import numpy as np
 import pyarrow as pa
 
@@ -296,6 +300,7 @@ def use_summary(path: Path, index: int) -> None:
 def calibration_seeds() -> list[bytes]:
     """What the rows of a large table are weighed with, as such and with a column that moved."""
     from biselect.calibrate import Calibrator
+    from biselect.data.pools import Roles
     from biselect.reviews.large.blocks import FeatureColumns
     from biselect.reviews.large.weighing import Weighing
     from biselect.reviews.recentre import Shifts
@@ -309,8 +314,11 @@ def calibration_seeds() -> list[bytes]:
             calibrator=calibrator.fit_windows(windows).for_weights(),
             windows=windows,
             shifts=shifts,
+            roles=Roles(),
+            question={"k": 2, "m": 2, "coupling_weight": 1.0, "marginals": marginals, "drift": "keep", "rules": {}},
         ).to_bytes()
         for shifts in (None, Shifts(columns=(0,), middles=one, factors=one, targets=one))
+        for marginals in ("none", "isolation")
     ]
 
 
@@ -332,7 +340,7 @@ def training() -> Any:
 
 def use_angles(path: Path, index: int) -> None:
     """Angles from a file."""
-    from biselect.qaoa.training import load_angles
+    from biselect.qaoa.training.records import load_angles
 
     found = load_angles(path)
     if not isinstance(found, list):
@@ -425,6 +433,13 @@ def use_proof(path: Path, index: int) -> None:
         check_proof.check(path.with_name("proof.json"), path.with_name("problem.npz"))
     except check_proof.ProofError:
         pass
+
+
+def use_answer(path: Path, index: int) -> None:
+    """Check all files of an answer."""
+    from biselect.reviews.answer_check import check_answer
+
+    check_answer(path.parent)
 
 
 def checkpoint_seeds() -> list[bytes]:
@@ -701,6 +716,8 @@ def _targets() -> list[Target]:
         of_answer("selection", "selection.json", by_json, use_start, (), 2),
         of_answer("proof", "proof.json", proof, use_proof, ("check", "FOLDER"), 3),
         of_answer("proof's problem", "problem.npz", damage.damage_zip, use_proof, ("check", "FOLDER"), 2),
+        of_answer("proofs of kinds", "kinds.npz", damage.damage_zip, use_answer, ("check", "FOLDER"), 2),
+        of_answer("report of a proof", "report.json", by_json, use_answer, ("check", "FOLDER"), 2),
         Target(
             name="checkpoint",
             file="c.json",
@@ -757,6 +774,14 @@ def _targets() -> list[Target]:
             mutate=sealed_or_not,
             use=use_snapshot,
             weight=2,
+        ),
+        Target(
+            name="simulators",
+            file="case.json",
+            seeds=simulators.whole_cases,
+            mutate=lambda data, rng: json.dumps(simulators.drawn(rng)).encode(),
+            use=lambda path, index: simulators.run_case(path.read_bytes()),
+            weight=7,
         ),
         Target(name="cell", file="c.json", seeds=cell_seeds, mutate=sealed_or_not, use=use_cell, weight=2),
         Target(

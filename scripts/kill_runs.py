@@ -47,7 +47,7 @@ RECORDED = "FakeManilaV2"
 COUNTERS = (range(24, 28), range(92, 96))  # where SQLite's header says how often the file was opened to be changed
 SAMPLER = "StatevectorSampler"
 IBM = "ibm:answering"  # by IBM's own client
-STAND_INS = {"iqm:https://stand.in/device": False, "ionq:qpu.forte-1": False, "braket:Forte 1": True}  # finds by tag?
+STAND_INS = {"iqm:https://stand.in/device": False}  # finds by tag?
 SERVICES = (IBM, *STAND_INS)
 PLACES = ("sector", "wide", "aer", f"noisy:{RECORDED}", f"local:{RECORDED}", SAMPLER, *SERVICES)
 

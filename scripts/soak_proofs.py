@@ -1,190 +1,393 @@
-"""Look for false proofs and invalid bounds: `python scripts/soak_proofs.py 1000000 --workers 16`.
+"""Look for false proofs and false bounds: `python scripts/soak_proofs.py --count 1000000 --workers 16`.
 
-Draws small problems of every family, solves each by enumeration and by branch and bound, and compares with an optimum
-that is found here in integers, by a plain loop. Prints one line a family, and exits with 1 if anything was wrong.
+Every case is drawn from its seed and number alone: weights of some family, scores of its own, λ, budgets, and rules of
+every kind on both sides, several at once. It is solved by enumeration, by branch and bound, and in part by bounds
+alone, and compared with an optimum that is found here in integers, from the rules as they were drawn. `--size small`
+lists all choices of both sides; `--size medium` lists those of one side, and answers each by a sum over groups. Neither
+uses code of the package. The independent checker must follow every proof, and refuse it for a choice that scores less.
+
+Prints how far it is, and a line for every wrong case, which `--seed S --only NUMBER` draws again. Exits with 1 if
+anything was wrong.
 """
 
 import argparse
+import sys
+import time
 from collections import Counter
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from itertools import combinations
+from math import comb
 
 import numpy as np
 
-import biselect as bs
 from biselect.core import Group, Rules, SelectionProblem
-from biselect.solvers import certified, exact
+from biselect.errors import BiselectError
+from biselect.solvers import branch_and_bound, certified, exact, solve
+from biselect.solvers.small_proofs import follow
 
-CHUNK = 500
+CHUNK = 200
+WRONG = ("false proof", "false bound", "refused proof", "false check", "infeasible", "wrong score", "open gap", "crash")
+SIZES = {"small": (2, 6), "medium": (4, 80)}
+MOST_SUBSETS = {"small": 10**6, "medium": 3_000}  # of the side that is listed
+PLAIN, LIMITED, DIVE = exact.INSTANT_CELLS, exact.INSTANT_LIMITED_CELLS, branch_and_bound.DIVE_CELLS
 
 
-def _signs(rng, *size):
+def signs(rng, size):
+    """-1 and 1."""
     return rng.choice([-1.0, 1.0], size=size)
 
 
-def _walls(rng, n, d, depth):
-    weights = 1e-15 * rng.gamma(2, size=(n, d))
-    weights[rng.random((n, d)) < 0.2] = depth
-    return weights
+def walls(rng, size, depth, scale=1e-15):
+    """Small numbers, and some that say "never"."""
+    return np.where(rng.random(size) < 0.2, depth, scale * rng.gamma(2, size=size))
 
 
-def _spread(rng, *size):
-    return _signs(rng, *size) * 10.0 ** rng.uniform(-300, 300, size=size)
+def ranks(rng, size):
+    """-log10 of ranks among so many."""
+    among = int(rng.choice([20, 100, 3000]))
+    return -np.log10(rng.integers(1, among + 1, size=size) / among)
 
 
-def _duplicates(rng, n, d):
-    return rng.normal(size=(n, d))[rng.integers(0, n, size=n)][:, rng.integers(0, d, size=d)]
+def repeated(rng, size):
+    """Few rows and columns, each several times."""
+    plain = rng.normal(size=size)
+    for axis, length in enumerate(plain.shape):
+        plain = np.take(plain, rng.integers(0, max(1, length // 2), size=length), axis=axis)
+    return plain
 
 
-# each family: (rng, n, d) -> weights, sample scores, feature scores, λ
+# each family: (rng, shape) -> numbers of that shape
 FAMILIES = {
-    "normal": lambda r, n, d: (r.normal(size=(n, d)), r.normal(size=n), r.normal(size=d), 1.0),
-    "normal, λ = 0.3": lambda r, n, d: (r.normal(size=(n, d)), r.normal(size=n), r.normal(size=d), 0.3),
-    "float32": lambda r, n, d: (r.normal(size=(n, d)).astype(np.float32), 0, 0, 1.0),
-    "half-normal": lambda r, n, d: (np.abs(r.normal(size=(n, d))), 0, 0, 1.0),
-    "Cauchy": lambda r, n, d: (r.standard_cauchy(size=(n, d)), 0, 0, 1.0),
-    "binary": lambda r, n, d: (r.integers(0, 2, size=(n, d)).astype(float), 0, 0, 1.0),
-    "binary times 0.3": lambda r, n, d: (0.3 * r.integers(0, 2, size=(n, d)), 0, 0, 1.0),
-    "whole numbers": lambda r, n, d: (r.integers(-3, 4, size=(n, d)) * 1.0, r.integers(-3, 4, size=n) * 1.0, 0, 1.0),
-    "one decimal": lambda r, n, d: (np.round(r.normal(size=(n, d)), 1), np.round(r.normal(size=n), 1), 0, 1.0),
-    "two decimals, λ = 0.7": lambda r, n, d: (
-        np.round(r.normal(size=(n, d)), 2),
-        0,
-        np.round(r.normal(size=d), 2),
-        0.7,
-    ),
-    "constant": lambda r, n, d: (np.full((n, d), 0.1), 0, 0, 1.0),
-    "zeros of both signs": lambda r, n, d: (0.0 * _signs(r, n, d), 0.0 * _signs(r, n), 0, 1.0),
-    "duplicated rows and columns": lambda r, n, d: (_duplicates(r, n, d), 0, 0, 1.0),
-    "rank one": lambda r, n, d: (np.outer(r.normal(size=n), r.normal(size=d)), 0, 0, 1.0),
-    "marginals of 1e16 that cancel": lambda r, n, d: (
-        r.normal(size=(n, d)),
-        1e16 * _signs(r, n),
-        1e16 * _signs(r, d),
-        1.0,
-    ),
-    "cells of 1e16 that cancel": lambda r, n, d: (r.normal(size=(n, d)) + 1e16 * _signs(r, n, d), 0, 0, 1.0),
-    "cells against marginals of 1e13": lambda r, n, d: (
-        r.normal(size=(n, d)) + 1e13,
-        -1e13 * d + r.normal(size=n),
-        0,
-        1.0,
-    ),
-    "tiny weights beside walls of -0.5": lambda r, n, d: (_walls(r, n, d, -0.5), 0, 0, 1.0),
-    "tiny weights beside walls of -1e200": lambda r, n, d: (_walls(r, n, d, -1e200), 0, 0, 1.0),
-    "normal beside walls of -1e14": lambda r, n, d: (
-        np.where(r.random((n, d)) < 0.2, -1e14, r.normal(size=(n, d))),
-        0,
-        0,
-        1.0,
-    ),
-    "scale of 1e300": lambda r, n, d: (1e300 * r.normal(size=(n, d)), 1e298 * r.normal(size=n), 0, 1.0),
-    "scale of 1e-300": lambda r, n, d: (1e-300 * r.normal(size=(n, d)), 1e-302 * r.normal(size=n), 0, 1.0),
-    "denormal numbers": lambda r, n, d: (
-        5e-324 * r.integers(-9, 9, size=(n, d)),
-        5e-324 * r.integers(0, 9, size=n),
-        0,
-        1.0,
-    ),
-    "all scales at once": lambda r, n, d: (_spread(r, n, d), _spread(r, n), 0, 1.0),
-    "one unit in the last place": lambda r, n, d: (1.0 + 2.0**-52 * r.integers(0, 4, size=(n, d)), 0, 0, 1.0),
+    "normal": lambda r, s: r.normal(size=s),
+    "half-normal": lambda r, s: np.abs(r.normal(size=s)),
+    "Cauchy": lambda r, s: r.standard_cauchy(size=s),
+    "binary": lambda r, s: r.integers(0, 2, size=s) * 1.0,
+    "binary times 0.3": lambda r, s: 0.3 * r.integers(0, 2, size=s),
+    "whole numbers": lambda r, s: r.integers(-3, 4, size=s) * 1.0,
+    "one decimal": lambda r, s: np.round(r.normal(size=s), 1),
+    "two decimals": lambda r, s: np.round(3 * r.random(size=s), 2),
+    "-log10 of ranks": ranks,
+    "constant": lambda r, s: np.full(s, 0.1),
+    "zeros of both signs": lambda r, s: 0.0 * signs(r, s),
+    "duplicated rows and columns": repeated,
+    "1e16 that cancels": lambda r, s: 1e16 * signs(r, s),
+    "multiples of 1e16 that cancel": lambda r, s: 1e16 * r.integers(-3, 4, size=s),
+    "normal beside 1e16 that cancels": lambda r, s: r.normal(size=s) + 1e16 * signs(r, s) * r.integers(0, 2, size=s),
+    "decimals beside 1e13 that cancels": lambda r, s: np.round(r.normal(size=s), 1) + 1e13 * r.integers(-1, 2, size=s),
+    "tiny weights beside walls of -0.5": lambda r, s: walls(r, s, -0.5),
+    "tiny weights beside walls of -1e200": lambda r, s: walls(r, s, -1e200),
+    "normal beside walls of -1e14": lambda r, s: np.where(r.random(s) < 0.2, -1e14, r.normal(size=s)),
+    "largest numbers": lambda r, s: 2e302 * (1 - 2.0**-50 * r.integers(0, 9, size=s)) * signs(r, s),
+    "scale of 1e300": lambda r, s: 1e300 * r.normal(size=s),
+    "scale of 1e-300": lambda r, s: 1e-300 * r.normal(size=s),
+    "denormal numbers": lambda r, s: 5e-324 * r.integers(-9, 9, size=s),
+    "all scales at once": lambda r, s: signs(r, s) * 10.0 ** r.uniform(-300, 300, size=s),
+    "one unit in the last place": lambda r, s: 1.0 + 2.0**-52 * r.integers(0, 4, size=s),
+    "thirds": lambda r, s: r.integers(-6, 7, size=s) / 3,
 }
+LAMBDAS = (1.0, 1.0, 1.0, 0.0, 0.3, 0.7, 2.0, 3.0, 0.1, 1e-3, 2.0**-60, 1e-290)
+KINDS = ("none", "in", "out", "in and out", "at most", "exactly", "both", "in, out and at most", "in, out and exactly")
 
 
-def draw(family, rng):
-    """A problem of a family, every third with rules."""
-    n, d = (int(size) for size in rng.integers(2, 7, size=2))
-    k, m = int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1))
-    weights, a, b, weight = FAMILIES[family](rng, n, d)
-    rules = {}
-    if rng.random() < 1 / 3 and k < n and m < d:
-        pair = Group(members=(0, 1), at_most=1)
-        rules = {"sample_rules": Rules(forced_in=[int(rng.integers(n))]), "feature_rules": Rules(groups=[pair])}
-    scores = {"sample_scores": np.broadcast_to(a, n) * 1.0, "feature_scores": np.broadcast_to(b, d) * 1.0}
-    return SelectionProblem(coupling=weights, k=k, m=m, coupling_weight=weight, **scores, **rules)
+@dataclass(frozen=True)
+class Side:
+    """One side as it was drawn: how many items there are, how many to choose, and under which rules.
+
+    `groups` holds members, limit, and whether that many are needed, not just allowed; `example` is a choice that obeys.
+    """
+
+    length: int
+    budget: int
+    forced_in: frozenset
+    forced_out: frozenset
+    groups: tuple
+    example: tuple
+
+    @property
+    def rules(self):
+        """The same for the package."""
+        groups = [Group(members=g, **{"exactly" if needed else "at_most": t}) for g, t, needed in self.groups]
+        return Rules(forced_in=self.forced_in, forced_out=self.forced_out, groups=groups)
+
+    def allows(self, items):
+        """Whether a choice obeys."""
+        chosen = set(items)
+        if not self.forced_in <= chosen or chosen & self.forced_out or len(chosen) != self.budget:
+            return False
+        numbers = [(len(chosen & set(members)), limit, needed) for members, limit, needed in self.groups]
+        return all(number == limit if needed else number <= limit for number, limit, needed in numbers)
+
+    def choices(self):
+        """All choices that obey."""
+        free = [i for i in range(self.length) if i not in self.forced_in | self.forced_out]
+        for more in combinations(free, self.budget - len(self.forced_in)):
+            if self.allows(items := (*self.forced_in, *more)):
+                yield items
+
+    def best(self, values):
+        """The largest sum of values of a choice that obeys; the best of so many items, group by group."""
+        grouped = {i for members, _, _ in self.groups for i in members}
+        rest = tuple(i for i in range(self.length) if i not in grouped)
+        reached = {0: 0}
+        for members, limit, needed in [*self.groups, (rest, self.budget, False)]:
+            always = [values[i] for i in members if i in self.forced_in]
+            free = sorted((values[i] for i in members if i not in self.forced_in | self.forced_out), reverse=True)
+            sums = {len(always) + t: sum(always) + sum(free[:t]) for t in range(len(free) + 1)}
+            sums = {t: x for t, x in sums.items() if (t == limit if needed else t <= limit)}
+            both = {}
+            for t, x in reached.items():
+                for u, y in sums.items():
+                    both[t + u] = max(x + y, both.get(t + u, x + y))
+            reached = both
+        return reached[self.budget]
 
 
-def optimum(problem):
-    """The best score as an integer in units of 2⁻²¹⁴⁸, by a loop over all choices of features."""
+def draw_side(rng, length, budget):
+    """Rules of some kind that at least one choice obeys."""
+    order = rng.permutation(length).tolist()
+    chosen, rest = order[:budget], order[budget:]
+    kind = KINDS[rng.integers(len(KINDS))]
+    forced_in, forced_out, groups = [], [], []
+    if "in" in kind.replace("in,", "in ").split():
+        some = int(rng.integers(1, budget)) if budget > 1 and rng.random() < 0.7 else int(rng.integers(0, budget + 1))
+        forced_in = chosen[:some]  # mostly not all: then one side is settled
+    if "out" in kind:
+        forced_out = rest[: int(rng.integers(0, len(rest) + 1))]
+    if any(word in kind for word in ("most", "exactly", "both")):
+        # beside "exactly", limits must add up to the budget: then every item stands in a group, and none is loose
+        labels = rng.integers(0 if kind == "both" else -1, 3, size=length).tolist()
+        for label in range(3):
+            members = tuple(i for i in range(length) if labels[i] == label)
+            number = len(set(members) & set(chosen))
+            needed = "exactly" in kind or (kind == "both" and bool(rng.integers(2)))
+            loose = (
+                0
+                if needed or kind == "both"
+                else int(rng.integers(0, 2)) * int(rng.integers(0, len(members) - number + 1))
+            )
+            if members:
+                groups.append((members, number + loose, needed))
+    return Side(length, budget, frozenset(forced_in), frozenset(forced_out), tuple(groups), tuple(sorted(chosen)))
 
-    def whole(x):
-        numerator, denominator = float(x).as_integer_ratio()
-        return (numerator << 1074) // denominator
 
-    n, d = problem.coupling.shape
-    weight = whole(problem.coupling_weight)
-    cells = [[whole(x) * weight for x in row] for row in problem.coupling.tolist()]
-    a, b = ([whole(x) << 1074 for x in scores] for scores in (problem.sample_scores, problem.feature_scores))
-    forced, best = set(problem.sample_rules.forced_in), None
-    for features in combinations(range(d), problem.m):
-        if not problem.feature_rules.allow(features):
-            continue
-        values = [a[i] + sum(cells[i][j] for j in features) for i in range(n)]
-        free = sorted((values[i] for i in range(n) if i not in forced), reverse=True)[: problem.k - len(forced)]
-        score = sum(free) + sum(values[i] for i in forced) + sum(b[j] for j in features)
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A problem, its family, and both sides as they were drawn."""
+
+    family: str
+    problem: SelectionProblem
+    samples: Side
+    features: Side
+
+
+def budget(rng, length):
+    """1 and all with weight."""
+    some = [rng.integers(1, length + 1) for _ in range(6)]
+    return int(rng.choice([1, length, *some]))
+
+
+def draw(seed, number, size):
+    """The case of this number; None where the package refuses what was drawn, such as sums beyond float64."""
+    rng = np.random.default_rng([seed, number, len(size)])
+    family = list(FAMILIES)[rng.integers(len(FAMILIES))]
+    least, most = SIZES[size]
+    n, d = (int(x) for x in rng.integers(least, most + 1, size=2))
+    n, d = (1 if rng.integers(30) == 0 else x for x in (n, d))
+    k, m = budget(rng, n), budget(rng, d)
+    if size == "medium":
+        d = min(d, 18)
+        m = min(m, 5, d)
+        if comb(d, m) > MOST_SUBSETS[size]:
+            m = 2
+        if rng.random() < 0.3:  # then samples are listed
+            n, d, k, m = d, n, m, k
+    numbers = FAMILIES[family]
+    other = FAMILIES[list(FAMILIES)[rng.integers(len(FAMILIES))]] if rng.integers(2) else numbers
+    scores = [other(rng, length) if rng.integers(2) else np.zeros(length) for length in (n, d)]
+    if rng.integers(4) == 0:
+        scores = [-score for score in scores]
+    coupling = numbers(rng, (n, d))
+    with np.errstate(over="ignore"):
+        single = coupling.astype(np.float32)
+    coupling = single if rng.integers(8) == 0 and np.isfinite(single).all() else coupling
+    samples, features = draw_side(rng, n, k), draw_side(rng, d, m)
+    for axis, side in ((0, features), (1, samples)):
+        if rng.integers(3) == 0:  # items that are alike but for what is forced on the other side
+            free = [i for i in range(side.length) if i not in side.forced_in]
+            like = rng.integers(0, 2, size=coupling.shape[axis]) % coupling.shape[axis]
+            cells = (slice(None), free) if axis == 0 else (free, slice(None))
+            coupling[cells] = np.take(coupling, like, axis=axis)[cells]
+    try:
+        problem = SelectionProblem(
+            coupling=np.asfortranarray(coupling) if rng.integers(2) else coupling,
+            sample_scores=scores[0],
+            feature_scores=scores[1],
+            coupling_weight=LAMBDAS[rng.integers(len(LAMBDAS))],
+            k=k,
+            m=m,
+            sample_rules=samples.rules,
+            feature_rules=features.rules,
+        )
+    except BiselectError:
+        return None
+    return Case(family, problem, samples, features)
+
+
+class Table:
+    """The numbers of a problem as integers, λ multiplied in; `unit` is what 1 stands for."""
+
+    def __init__(self, problem):
+        def ratio(x):
+            return float(x).as_integer_ratio()
+
+        cells = [[ratio(x) for x in row] for row in problem.coupling.tolist()]
+        scores = [[ratio(x) for x in side.tolist()] for side in (problem.sample_scores, problem.feature_scores)]
+        above, below = ratio(problem.coupling_weight)
+        self.unit = max([q * below for row in cells for _, q in row] + [q for side in scores for _, q in side])
+        self.cells = [[p * above * (self.unit // (q * below)) for p, q in row] for row in cells]
+        self.a, self.b = ([p * (self.unit // q) for p, q in side] for side in scores)
+
+    def score(self, samples, features):
+        """Of one choice."""
+        inside = sum(self.cells[i][j] for i in samples for j in features)
+        return inside + sum(self.a[i] for i in samples) + sum(self.b[j] for j in features)
+
+
+def brute_force(case, table):
+    """The best score, by a loop over all choices of both sides."""
+    samples, best = list(case.samples.choices()), None
+    for features in case.features.choices():
+        values = [a + sum(row[j] for j in features) for a, row in zip(table.a, table.cells, strict=True)]
+        score = max(sum(values[i] for i in chosen) for chosen in samples) + sum(table.b[j] for j in features)
         best = score if best is None or score > best else best
     return best
 
 
-def wrong(problem, answer, best):
-    """What is wrong with an answer; empty where nothing is."""
-    score = problem.score_units(answer.samples, answer.features)
-    if not problem.obeys(answer.samples, answer.features):
-        return "infeasible"
-    if answer.proven_optimal:
-        return "" if score == best else "false proof"
-    numerator, denominator = (-answer.bound).as_integer_ratio() if np.isfinite(answer.bound) else (best + 1, 1)
-    return "" if np.isinf(answer.bound) or (numerator << 2148) // denominator >= best else "invalid bound"
+def one_sided(case, table):
+    """The best score, by a loop over the choices of the side that has fewer."""
+    lines, rows, cells, own, base = case.features, case.samples, table.cells, table.b, table.a
+    if comb(rows.length, rows.budget) < comb(lines.length, lines.budget):
+        lines, rows, cells, own, base = rows, lines, list(zip(*cells, strict=True)), table.a, table.b
+    best = None
+    for chosen in lines.choices():
+        values = [x + sum(row[j] for j in chosen) for x, row in zip(base, cells, strict=True)]
+        score = rows.best(values) + sum(own[j] for j in chosen)
+        best = score if best is None or score > best else best
+    return best
 
 
-def soak(seed, family):
-    """Counts of what CHUNK problems of a family gave."""
-    rng = np.random.default_rng([seed, list(FAMILIES).index(family)])
-    found = Counter()
-    for _ in range(CHUNK):
-        try:
-            problem = draw(family, rng)
-        except bs.errors.BiselectError:  # rules that leave no choice
-            continue
-        best = optimum(problem)
-        for instant in (22_000_000, -1):
-            exact.INSTANT_CELLS = exact.INSTANT_LIMITED_CELLS = instant
-            answer = bs.solve(problem, "exact", workers=1)
-            found["solves"] += 1
-            found["proven"] += answer.proven_optimal
-            found[wrong(problem, answer, best)] += 1
-        found["problems"] += 1
-        if found["problems"] % 10:
-            continue  # bounds without a search, for one problem in ten
-        quick = certified(bs.solve(problem, "coordinate-ascent", starts=1), time_limit=10)
-        found[wrong(problem, quick, best)] += 1
-    return family, found
+def faults(case, table, best, answer):
+    """What is wrong with an answer."""
+    samples, features = answer.samples.tolist(), answer.features.tolist()
+    if not case.samples.allows(samples) or not case.features.allows(features):
+        yield "infeasible"
+        return
+    score = table.score(samples, features)
+    if answer.score != score / table.unit:
+        yield "wrong score"
+    if answer.proven_optimal and score != best:
+        yield "false proof"
+    if answer.proven_optimal and answer.gap != 0:
+        yield "open gap"
+    if "refused_proof" in answer.info:
+        yield "refused proof"
+    if np.isfinite(answer.bound) and Fraction(-answer.bound) * table.unit < best:
+        yield "false bound"
+
+
+def answers(case, number):
+    """Answers to a case in several ways; bounds without a search for some."""
+    problem = case.problem
+    try:
+        yield solve(problem, "exact", workers=1, check_work=10**9)
+        exact.INSTANT_CELLS = exact.INSTANT_LIMITED_CELLS = -1
+        branch_and_bound.DIVE_CELLS = DIVE if number % 2 else 50
+        yield solve(problem, "exact", workers=1, check_work=10**9)
+        if number % 5 == 0:
+            yield solve(problem, "exact", workers=1, search=False)
+        if number % 20 == 0:
+            yield solve(problem, "exact", workers=1, time_limit=1e-6)
+            yield certified(solve(problem, "coordinate-ascent", starts=1), time_limit=10)
+    finally:
+        exact.INSTANT_CELLS, exact.INSTANT_LIMITED_CELLS, branch_and_bound.DIVE_CELLS = PLAIN, LIMITED, DIVE
+
+
+def attempt(seed, number, size):
+    """Counts of what one case gave, and what was wrong with it."""
+    counts, wrong = Counter(), []
+    case = draw(seed, number, size)
+    if case is None:
+        return Counter({"refused": 1}), wrong
+    table = Table(case.problem)
+    best = brute_force(case, table) if size == "small" else one_sided(case, table)
+    proof = None
+    try:
+        for answer in answers(case, number):
+            counts["answers"] += 1
+            counts["proven"] += answer.proven_optimal
+            counts["checked"] += answer.proof_checked
+            proof = answer.proof or proof
+            wrong += faults(case, table, best, answer)
+    except Exception:
+        wrong.append("crash")
+    worse = case.samples.example, case.features.example
+    if proof is not None and table.score(*worse) < best:
+        counts["worse choices"] += 1
+        verdict = follow(case.problem, *(np.array(items) for items in worse), proof, 10**9)
+        wrong += ["false check"] if verdict.checked else []
+    counts["problems"] += 1
+    counts["ruled"] += bool(case.problem.sample_rules) and bool(case.problem.feature_rules)
+    counts.update(wrong)
+    return counts, [f"case {number}: {case.family}, {case.problem}: {what}" for what in wrong]
+
+
+def soak(numbers, seed, size):
+    """Counts of what cases of these numbers gave."""
+    total, wrong, begin = Counter(), [], time.process_time()
+    for number in numbers:
+        counts, words = attempt(seed, number, size)
+        total += counts
+        wrong += words
+    total["CPU ms"] = round(1000 * (time.process_time() - begin))
+    return total, wrong
 
 
 def main():
-    """Soak every family; 1 if anything was wrong."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("problems", type=int)
-    parser.add_argument("--workers", type=int, default=1)
+    """Soak; 1 if anything was wrong."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--count", type=int, default=10_000, help="cases to draw")
+    parser.add_argument("--size", choices=SIZES, default="small")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", type=int, help="the number of one case to draw again")
     given = parser.parse_args()
-    chunks = -(-given.problems // (CHUNK * len(FAMILIES)))
-    totals = {family: Counter() for family in FAMILIES}
+    numbers = range(given.count) if given.only is None else range(given.only, given.only + 1)
+    chunk = CHUNK if given.size == "small" else 20
+    chunks = [numbers[begin : begin + chunk] for begin in range(0, len(numbers), chunk)]
+    total, done, begin = Counter(), 0, time.monotonic()
     with ProcessPoolExecutor(given.workers) as pool:
-        for family in FAMILIES:
-            for _, found in pool.map(partial(soak, family=family), range(given.seed, given.seed + chunks)):
-                totals[family] += found
-            counts = totals[family]
-            bad = {what: counts[what] for what in ("false proof", "invalid bound", "infeasible") if counts[what]}
-            print(
-                f"{family}: {counts['problems']} problems, {counts['proven']} of {counts['solves']} proven, {bad}",
-                flush=True,
-            )
-    whole = sum(totals.values(), Counter())
-    bad = whole["false proof"] + whole["invalid bound"] + whole["infeasible"]
-    print(f"all: {whole['problems']} problems, {whole['proven']} of {whole['solves']} proven, {bad} wrong")
-    return int(bad > 0)
+        results = pool.map(partial(soak, seed=given.seed, size=given.size), chunks)
+        for part, (counts, words) in zip(chunks, results, strict=True):
+            total += counts
+            done += len(part)
+            for line in words:
+                print(line, flush=True)
+            if done * 20 // len(numbers) > (done - len(part)) * 20 // len(numbers):
+                seconds, bad = time.monotonic() - begin, sum(total[what] for what in WRONG)
+                print(
+                    f"{done:,} of {len(numbers):,} cases in {seconds:.0f} s: {bad} wrong", file=sys.stderr, flush=True
+                )
+    print(
+        f"{total['problems']:,} {given.size} problems, {total['ruled']:,} with rules on both sides, "
+        f"{total['refused']:,} draws refused; {total['answers']:,} answers, {total['proven']:,} proven, "
+        f"{total['checked']:,} checked; {total['worse choices']:,} worse choices held against a proof; "
+        f"{total['CPU ms'] / max(1, done):.1f} ms a case"
+    )
+    print(", ".join(f"{what}: {total[what]}" for what in WRONG))
+    return int(any(total[what] for what in WRONG))
 
 
 if __name__ == "__main__":

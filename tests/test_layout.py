@@ -15,37 +15,36 @@ ROOT = Path(biselect.__file__).parent
 TESTS = Path(__file__).parent
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 TESTED_IN = {  # parts that are tested through the whole they belong to
+    "app/test_guard.py": "app/entrance",
     "app/test_server.py": "app/jobs app/pages",
     "calibrate/test_maps.py": "calibrate/steps_kernel",
     "cli/test_main.py": "cli/options cli/console",
     "cli/test_select.py": "cli/answer",
     "cli/test_terminal.py": "cli/usage",
+    "cli/test_workbench.py": "app/connections",
     "data/aml/test_features.py": "data/aml/generator",
     "hardware/execute/test_ibm.py": "hardware/execute/remote",
-    "hardware/execute/test_ions.py": "hardware/execute/braket hardware/execute/ionq hardware/execute/ionq_gates",
     "hardware/execute/test_manifest.py": "hardware/execute/circuit_files",
     "hardware/test_noise.py": "hardware/noise/figures hardware/noise/model hardware/noise/registers "
     "hardware/noise/trajectories",
     "hardware/test_noise_vectors.py": "hardware/noise/chances hardware/noise/courses hardware/noise/vector_kernel "
     "hardware/noise/vectors",
     "hardware/test_ordering.py": "hardware/order_kernel",
-    "hardware/test_published.py": "hardware/timing",
     "hardware/test_swap_network.py": "hardware/lines",
     "hardware/test_register_trees.py": "hardware/noise/register_trees",
     "hardware/test_patches.py": "hardware/patch_kernel",
     "cli/test_monitor.py": "report/monitor",
     "plot/test_plot.py": "plot/angles plot/canvas plot/change plot/circuit_figures plot/content plot/heat plot/scores "
     "plot/training_picture",
-    "data/readers/test_read_table.py": "data/readers/columnar data/readers/compressed data/readers/databases "
-    "data/readers/excel data/readers/json_lines data/readers/sources data/readers/values",
+    "data/readers/test_read_table.py": "data/readers/compressed data/readers/databases "
+    "data/readers/excel data/readers/json_lines data/readers/values",
     "data/readers/test_delimited.py": "data/readers/sniffing data/readers/text_columns",
     "engines/test_clusters.py": "engines/dask_cluster engines/ray_cluster engines/shares",
     "engines/test_threads.py": "engines/choose engines/engine partitions/table_pass testing/tallies",
     "gpu/test_gpu.py": "simulate/gpu",
     "reviews/large/test_asking.py": "reviews/large/blocks reviews/large/counting reviews/large/gathering "
-    "reviews/large/opening reviews/large/survey",
+    "reviews/large/survey",
     "reviews/large/test_collecting.py": "reviews/large/heavy_kernel",
-    "reviews/test_reviewing.py": "reviews/answering",
     "reviews/test_rounds.py": "report/review_rounds",
     "reviews/test_session.py": "reviews/review_tables",
     "reviews/large/test_checking.py": "calibrate/stored_windows reviews/large/weighing",

@@ -4,6 +4,7 @@ import inspect
 import pickle
 import re
 from itertools import product
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -13,9 +14,10 @@ from biselect import SelectionProblem
 from biselect.core import Sector
 from biselect.core.sector import TooLargeError
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz
-from biselect.simulate import backends
-from biselect.simulate.backends import check_memory, make_simulator
+from biselect.qaoa import Ansatz, AnsatzSpec
+from biselect.simulate import backends, state_memory
+from biselect.simulate.backends import make_simulator
+from biselect.simulate.state_memory import check_memory
 
 HUGE = SelectionProblem(coupling=np.ones((5000, 29), dtype=np.float32), k=20, m=3)
 ENDLESS = Sector(n_samples=60_000, n_features=29, k=20_000, m=3)  # more choices than a float can say
@@ -43,7 +45,7 @@ def test_a_setting_is_advised_only_where_it_helps(monkeypatch):
     """(10, 6, 2, 2): 675 amplitudes, 10.8 kB in double precision, and 9.7 kB of tables."""
     problem, seen = SelectionProblem(coupling=np.ones((10, 6)), k=2, m=2), set()
     for backend, dtype, free in product(("plain", "compiled"), ("complex64", "complex128"), (14e3, 18e3, 22e3, 34e3)):
-        monkeypatch.setattr(backends, "free_memory", lambda free=free: int(free))
+        monkeypatch.setattr(state_memory, "free_memory", lambda free=free: int(free))
         asked = {"depth": 1, "backend": backend, "dtype": dtype}
         try:
             Ansatz(problem, **asked)
@@ -67,6 +69,23 @@ def test_the_ways_out_exist(monkeypatch):
     assert solver in biselect.solver_names() and biselect.solve(problem, solver).proven_optimal
 
 
+@pytest.mark.parametrize("command", ["train", "compile"])
+def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_placed(run, tmp_path, monkeypatch, command):
+    pytest.importorskip("qiskit")
+    placed = Mock(side_effect=AssertionError("placed"))
+    for module in ("biselect.hardware", "biselect.hardware.bundle"):
+        monkeypatch.setattr(f"{module}.place_circuit", placed)
+    for n, d in ((20, 16), (36, 28)):
+        rng = np.random.default_rng(0)
+        SelectionProblem(coupling=rng.random((n, d)), k=n // 2, m=d // 2).save(tmp_path / "p.npz")
+        monkeypatch.setattr(state_memory, "free_memory", lambda: 2**33)
+        for start in ("auto", "random") if command == "compile" else ("reach", "random"):
+            done = run(command, tmp_path / "p.npz", "--target", "boston", "--start", start)
+            assert done.code == 2 and "biselect.qaoa.angle_selection" in done.err.replace("\n", "")
+            assert command == "compile" or "--angles" in done.err
+    assert not placed.called
+
+
 def test_every_backend_and_dtype_that_is_advised_exists():
     from biselect.simulate import gpu
 
@@ -78,9 +97,8 @@ def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch
     pytest.importorskip("qiskit")
     from biselect.hardware.execute.exact_shots import check_sector
     from biselect.hardware.execute.samplers import PLACES, sampler_for
-    from biselect.qaoa import AnsatzSpec
 
-    monkeypatch.setattr(backends, "free_memory", lambda: 100)
+    monkeypatch.setattr(state_memory, "free_memory", lambda: 100)
     problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
     for start, words in (("canonical", ""), ("dicke", "compile it from a random start and ")):
         said = refused(check_sector, AnsatzSpec(problem, 1, start=start).program())

@@ -16,7 +16,7 @@ from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, v
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
-from biselect.calibrate.frames import as_matrix, library_of, row_labels
+from biselect.calibrate.frames import as_matrix, is_quantity, library_of, row_labels
 from biselect.calibrate.windows import FEWEST_ROWS
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
@@ -53,7 +53,8 @@ class _Checked(BaseEstimator):
         ):
             validate_data(self, X, reset=reset, skip_check_array=True)
             asked = parts_of_dates(self.dates)
-            unused = [name for name, kind in frame.schema.items() if kind.is_temporal() and name not in asked]
+            dates = [name for name, kind in frame.schema.items() if kind.is_temporal() and not is_quantity(kind)]
+            unused = [name for name in dates if name not in asked]
             if unused and reset:
                 warnings.warn(unused_dates(unused).text, UserWarning, stacklevel=3)
             X = as_matrix(frame.drop(unused).to_native(), categories=self.categories, dates=self.dates)

@@ -114,7 +114,7 @@ def test_an_entry_is_a_mean_with_its_range():
 @pytest.mark.parametrize("kind", ["creditcard", "planted"])
 def test_a_case_keeps_the_couplings_of_cross_edges_only(kind):
     found = case(kind, SMALL, 0)
-    problem = found.placed
+    problem = found.problem
     assert (problem.n_samples, problem.n_features, problem.k, problem.m) == SIZES[SMALL]
     kept = np.argwhere(found.sparse.coupling)
     assert {tuple(pair) for pair in kept.tolist()} <= set(found.patch.cross_edges)
@@ -129,7 +129,7 @@ def trained():
 def test_what_is_trained_is_what_is_compiled(trained):
     """Angles are trained in the sector; the program that is compiled must be the same circuit, order and all."""
     found = trained.case
-    ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
+    ansatz = Ansatz(found.problem, 2, "bilinear", found.mixer, found.canonical, groups=found.groups)
     ideal = np.abs(ansatz.dense_state(trained.angles)) ** 2
     circuit = to_qiskit(trained.program.bind(trained.angles), measure=False)
     assert 0.5 * np.abs(Statevector(circuit).probabilities() - ideal).sum() < 1e-9
@@ -146,7 +146,7 @@ def test_what_is_compiled_is_what_is_stored(trained, tmp_path):
     for name, content in circuit_contents(bundle).items():
         (tmp_path / name).write_bytes(content)
     stored = load_circuit(tmp_path)
-    ansatz = Ansatz(found.placed, 2, "bilinear", found.mixer, "canonical", groups=found.groups)
+    ansatz = Ansatz(found.problem, 2, "bilinear", found.mixer, found.canonical, groups=found.groups)
     ideal = np.abs(ansatz.state(trained.angles)) ** 2
     assert 0.5 * np.abs(np.abs(sector_state(stored.compiled.program)) ** 2 - ideal).sum() < 1e-9
     assert threshold == trained.threshold and stored.problem.digest == found.problem.digest

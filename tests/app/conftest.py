@@ -1,5 +1,6 @@
 """A workbench without a network: its application, asked as a browser would ask it."""
 
+import re
 import threading
 import time
 
@@ -30,16 +31,25 @@ def _write_tables(folder):
 
 
 class Browser:
-    """Asks with the cookie and the origin of the workbench's own pages."""
+    """Asks with the token and the origin of the workbench's own pages."""
 
-    def __init__(self, client):
-        self.client = client
+    def __init__(self, client, token):
+        self.client, self.token = client, {"X-Biselect-Token": token}
 
     def get(self, address, **more):
-        return self.client.get(address, **more)
+        headers = {**self.token, **more.pop("headers", {})}
+        return self.client.get(address, headers=headers, **more)
+
+    def fetch(self, name):
+        """An exported file, by a link of its own."""
+        return self.client.get(self.post("/link", {"name": name}).json()["address"])
+
+    def look(self, table, then="/table"):
+        """Find out what a page about a table shows."""
+        return self.done(self.post("/look", {"table": table, "then": then}))
 
     def post(self, address, data=None, **more):
-        headers = {"Origin": HOME, "Accept": "text/html", **more.pop("headers", {})}
+        headers = {"Origin": HOME, "Accept": "text/html", **self.token, **more.pop("headers", {})}
         return self.client.post(address, data=data, headers=headers, **more)
 
     def until_done(self, patience=60):
@@ -60,9 +70,8 @@ class Browser:
 
     def begin(self, *, k=6, **more):
         """Choose from pool.csv against normal.csv."""
-        answer = self.get("/table?name=pool.csv")
-        if answer.status_code == 303:
-            self.done(answer)
+        if 'action="/look"' in self.get("/table?name=pool.csv").text:
+            self.look("pool.csv")
         form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": k, "m": 3, "who": "Ana", **more}
         return self.done(self.post("/choose", form))
 
@@ -93,8 +102,9 @@ def bench(tmp_path, in_this_process):
     from biselect.app.server import application
 
     _write_tables(tmp_path)
-    app, behind = application(tmp_path, token=TOKEN, port=PORT, most_bytes=200_000)
+    app, behind, entrance = application(tmp_path, token=TOKEN, port=PORT, most_bytes=200_000)
     with TestClient(app, base_url=HOME, follow_redirects=False) as client:
+        client.entrance = entrance
         yield client, behind
     behind.worker.stop()
 
@@ -102,5 +112,6 @@ def bench(tmp_path, in_this_process):
 @pytest.fixture
 def browser(bench):
     client, _ = bench
-    assert client.get(f"/?token={TOKEN}").status_code == 303
-    return Browser(client)
+    answer = client.post("/enter", data={"code": client.entrance.code()}, headers={"Origin": "null"})
+    [token] = re.findall(r'id="token">"([^"]+)"', answer.text)
+    return Browser(client, token)

@@ -1,6 +1,8 @@
 """A morning's work in a real browser: from the demo's table to rows, ticks, the next round, a new export and files."""
 
 import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -19,26 +21,40 @@ AXE = "axe.run().then((all) => all.violations.map(({impact, id, nodes}) => [impa
 
 
 @pytest.fixture
-def address(tmp_path, in_this_process):
-    """A workbench that listens on this machine."""
+def entrance(tmp_path, in_this_process):
+    """The way into a workbench that listens on this machine."""
     pytest.importorskip("uvicorn", reason="needs the app extra")
     import socket
 
     import uvicorn
 
+    from biselect.app.connections import PromptProtocol
     from biselect.app.server import application
 
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen()
         port = listening.getsockname()[1]
-        app, _ = application(tmp_path, token="secret", port=port)
-        server = uvicorn.Server(uvicorn.Config(app, log_level="warning", ws="none"))
+        app, _, entrance = application(tmp_path, token="secret", port=port)
+        server = uvicorn.Server(uvicorn.Config(app, http=PromptProtocol, log_level="warning", ws="none"))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
         thread.start()
-        yield f"http://127.0.0.1:{port}/?token=secret"
+        yield entrance
         server.should_exit = True
         thread.join()
+
+
+@pytest.fixture(autouse=True)
+def forget(tab):
+    """Each test begins with a tab that was never let in; what it keeps, it keeps by port."""
+    yield
+    tab.open("about:blank")
+
+
+def let_in(tab, entrance, folder):
+    """Open the file that `biselect app` has the browser open."""
+    tab.open(entrance.file(folder))
+    tab.wait_for("document.getElementById('drop') && document.readyState == 'complete'")
 
 
 def barriers(tab):
@@ -67,12 +83,13 @@ NORMAL = {"pool.csv": "normal.csv", "the demo": "demo-normal.parquet"}
 
 
 @pytest.mark.parametrize("table", ["pool.csv", pytest.param("the demo", marks=pytest.mark.slow)])
-def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
+def test_a_morning_s_work(tab, entrance, tmp_path, write_tables, table):
     if table != "the demo":
         write_tables(tmp_path)
-    home = address.partition("?")[0]
-    tab.open(address)
-    assert tab.run("location.search") == "" and tab.run("document.cookie") == ""
+    home = f"{entrance.home}/"
+    let_in(tab, entrance, tmp_path)
+    assert tab.run("location.href") == home and tab.run("document.cookie") == ""
+    assert not list(tmp_path.glob("*.html"))
     assert barriers(tab) == [] and tab.complaints() == []
     tab.click(FIRST_CLICK[table])
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
@@ -104,7 +121,8 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     tab.click("section:last-of-type li:last-of-type input[value='fine']")
     tab.wait_for("document.getElementById('counts').textContent.startsWith('5 of 6')")
     before = tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)")
-    tab.open(f"{home}review")  # another window, or the same one after a crash
+    tab.open(f"{home}review")  # the same tab, loaded again
+    tab.wait_for("document.getElementById('round') !== null")
     assert tab.run("[...document.querySelectorAll('li[data-row]')].map((row) => row.className)") == before
     assert "ask <b>Ben</b>" in tab.run("[...document.querySelectorAll('.note input')].map((field) => field.value)")
 
@@ -133,17 +151,89 @@ def test_a_morning_s_work(tab, address, tmp_path, write_tables, table):
     assert barriers(tab) == [] and fits(tab)
     at_desk_width(tab)
     tab.click("form[action='/export'] button")
-    tab.wait_for("location.pathname == '/exported' && document.readyState == 'complete'")
+    tab.wait_for("document.querySelector('[data-file]') !== null")
     assert (tmp_path / "export" / "answers.csv").exists() and barriers(tab) == []
     outside = [asked for asked in tab.requests() if not asked.startswith((home, "data:"))]
     assert outside == [] and tab.complaints() == []
-    tab.open(f"{home}exported/report/report.html")
+    tab.click("[data-file='report/report.html']")
+    assert opened_beside(tab, home) == "/once/"
+    link = "fetch('/link', {method: 'POST', body: new URLSearchParams({name: 'report/report.html'}), headers: {"
+    link += "'X-Biselect-Token': sessionStorage.getItem('token')}}).then((answer) => answer.json())"
+    tab.open(home[:-1] + tab.run(link)["address"])
     assert tab.run("document.querySelectorAll('table.chosen tr.row').length") == 6
     assert tab.run("fetch('/standing').then(() => 'reached', () => 'refused')") == "refused"
+    stored = "(() => { try { return sessionStorage.length } catch (error) { return error.message } })()"
+    assert "sandboxed" in tab.run(stored)
 
 
-def test_a_dropped_file_is_brought_in_and_looked_at(tab, address, tmp_path):
-    tab.open(address)
+def opened_beside(tab, home):
+    """How the address of a page begins that was opened in a tab of its own, which is closed."""
+    for _ in range(100):
+        for target in tab.call("Target.getTargets")["targetInfos"]:
+            if target["url"].startswith(f"{home}once/"):
+                tab.call("Target.closeTarget", targetId=target["targetId"])
+                return target["url"].removeprefix(home[:-1])[:6]
+        time.sleep(0.1)
+    raise AssertionError("nothing was opened")
+
+
+def test_a_tab_stays_in_and_another_gets_in_by_a_code_of_its_own(tab, entrance, tmp_path):
+    let_in(tab, entrance, tmp_path)
+    tab.call("Page.reload")
+    tab.wait_for("document.getElementById('drop') !== null")
+    tab.run("sessionStorage.clear(); 0")  # another browser, or a tab that was opened by hand
+    tab.open(f"{entrance.home}/review")
+    shown = "!document.getElementById('enter').hidden && document.body.innerText"
+    assert "press Enter there for another" in tab.wait_for(shown) and barriers(tab) == []
+    code = entrance.code()
+    for typed, inside in (("guess", False), (code, True), (code, False)):
+        tab.run("sessionStorage.clear(); 0")
+        tab.open(f"{entrance.home}/")
+        tab.wait_for(shown)
+        tab.run("document.querySelector('[name=code]').focus(); 0")
+        tab.type(typed)
+        tab.click("#enter button")
+        seen = "document.getElementById('drop')" if inside else "document.querySelector('#enter .verdict')"
+        tab.wait_for(f"{seen} !== null && document.readyState == 'complete'")
+    assert tab.run("sessionStorage.getItem('token')") is None and barriers(tab) == []
+
+
+def test_another_port_of_this_machine_gets_no_token_and_starts_nothing(tab, entrance, tmp_path, write_tables):
+    write_tables(tmp_path)
+    let_in(tab, entrance, tmp_path)
+    received = []
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            received.append(dict(self.headers))
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            home = entrance.home
+            tries = f"fetch('{home}/look', {{method: 'POST', body: new URLSearchParams({{table: 'pool.csv'}})}})"
+            page = f"<img src='{home}/table?name=pool.csv'><iframe src='{home}/'></iframe><form method=post "
+            page += f"action='{home}/look'></form><script>window.tried = {tries}.then(() => 'read', () => 'refused')"
+            self.wfile.write(f"{page}</script>".encode())
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Other) as other:
+        threading.Thread(target=other.serve_forever, daemon=True).start()
+        tab.open(f"http://127.0.0.1:{other.server_port}/")
+        assert tab.run("window.tried") == "refused" and tab.run("sessionStorage.length") == 0
+        other.shutdown()
+    assert received and not any("secret" in str(headers) or "Cookie" in headers for headers in received)
+    tab.open(f"{entrance.home}/")
+    tab.wait_for("document.getElementById('drop') !== null")  # this tab was let in for its own port
+    ask = (
+        "fetch('/job', {headers: {'X-Biselect-Token': sessionStorage.getItem('token')}}).then((found) => found.json())"
+    )
+    assert tab.run(ask) == {"finished": True, "then": "/", "error": None}
+
+
+def test_a_dropped_file_is_brought_in_and_looked_at(tab, entrance, tmp_path):
+    let_in(tab, entrance, tmp_path)
     text = "id,amount,shop\\n" + "".join(f"r{i},{i * 37 % 101},{'ab'[i % 2]}\\n" for i in range(60))
     tab.run(
         f"""(() => {{ const carried = new DataTransfer();
@@ -157,10 +247,10 @@ def test_a_dropped_file_is_brought_in_and_looked_at(tab, address, tmp_path):
     assert roles == ["id", "number", "category"] and barriers(tab) == []
 
 
-def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, address, tmp_path):
+def test_what_was_chosen_is_there_after_a_refusal_and_dates_take_part(tab, entrance, tmp_path):
     lines = [f"{i // 2},2026-03-{1 + i // 12:02d} {i % 24:02d}:05,{i * 37 % 101},{i * 53 % 97}" for i in range(120)]
     (tmp_path / "day.csv").write_text("id,paid at,a,b\n" + "\n".join(lines) + "\n")
-    tab.open(address)
+    let_in(tab, entrance, tmp_path)
     tab.click("a[href='/table?name=day.csv']")
     tab.wait_for("document.getElementById('setup') && document.readyState == 'complete'")
     choose = """{ const set = (name, value) => { const field = document.querySelector(`[name="${name}"]`);

@@ -1,15 +1,18 @@
 """The way through the workbench, request by request."""
 
 import csv
+import errno
 import io
 import json
+import os
 import sqlite3
 import threading
 import time
+from contextlib import closing
 
 import biselect as bs
 from biselect.app.worker import Job
-from biselect.reviews.session_file import SessionFile
+from biselect.reviews.session_file import CONNECTED, SessionFile
 
 HOSTILE = '"><script>alert(1)</script>'
 
@@ -34,8 +37,7 @@ def test_the_whole_way(browser, tmp_path):
     assert "pool.csv" in page and "Try it with real card transactions" in page
     brought = browser.post("/files?name=../../" + HOSTILE + "%20extra.csv", content=b"id,x\na,1\nb,2\n")
     assert brought.json() == {"name": "script extra.csv"} and (tmp_path / "script extra.csv").exists()
-    assert browser.get("/table?name=pool.csv").headers["location"] == "/working"
-    assert browser.until_done()["then"] == "/table?name=pool.csv"
+    assert browser.look("pool.csv")["then"] == "/table?name=pool.csv"
     page = browser.get("/table?name=pool.csv").text
     assert "200 rows, 7 columns." in page and page.count("<option selected>number") == 6
     form = {"table": "pool.csv", "against": "file", "which": "normal.csv", "k": "6", "m": "3"}
@@ -62,10 +64,10 @@ def test_the_whole_way(browser, tmp_path):
     browser.done(browser.post("/export"))
     page = browser.get("/exported").text
     assert all(name in page for name in ("answers.csv", "report/proof.json", "rounds.html"))
-    lines = list(csv.DictReader(io.StringIO(browser.get("/exported/answers.csv").text)))
+    lines = list(csv.DictReader(io.StringIO(browser.fetch("answers.csv").text)))
     assert len(lines) == 5 and {line["who"] for line in lines} == {"Ana"}
-    assert "sandbox" in browser.get("/exported/report/report.html").headers["content-security-policy"]
-    assert browser.get("/exported/nothing.csv").status_code == 404
+    assert "sandbox" in browser.fetch("report/report.html").headers["content-security-policy"]
+    assert browser.post("/link", {"name": "nothing.csv"}).status_code == 400
     session = bs.ReviewSession.open(tmp_path)  # the library goes on where the browser ended
     assert session.replay().same and session.next_rows(4) == list(present(tmp_path).rounds[-1].rows)
 
@@ -85,7 +87,7 @@ def test_a_new_export_shows_its_drift_and_offers_the_last_as_reference(browser, 
     browser.begin()
     answer_all(browser, tmp_path)
     assert "Go on with tuesday.csv" in browser.get("/").text
-    browser.done(browser.get("/new?name=tuesday.csv"))
+    browser.look("tuesday.csv", "/new")
     page = browser.get("/new?name=tuesday.csv").text
     assert "Most clearly c5" in page and "the last export, without what was not fine" in page
     browser.done(browser.post("/turn", {"table": "tuesday.csv", "against": "last", "k": "3"}))
@@ -116,12 +118,12 @@ def test_what_is_wrong_is_said(browser, tmp_path):
     (tmp_path / "bad.csv").write_text("a,b\n1,2\n3\n" * 50)
     for name in ("../pool.csv", "absent.csv", "review.sqlite", ""):
         assert browser.get("/table", params={"name": name}, headers={"Accept": "text/html"}).status_code == 400
-    assert browser.get("/table?name=bad.csv").status_code == 303
+    assert browser.post("/look", {"table": "bad.csv", "then": "/table"}).status_code == 303
     told = browser.until_done()
     assert "bad.csv" in told["error"] and "bad.csv" in browser.get("/working").text
     for name, content in (("x.parquet", b"PAR1 garbage PAR1"), ("y.xlsx", b"PK garbage"), ("z.csv.gz", b"\x1f\x8b0")):
         assert browser.post(f"/files?name={name}", content=content).json() == {"name": name}
-        browser.get(f"/table?name={name}")
+        browser.post("/look", {"table": name, "then": "/table"})
         told = browser.until_done()
         assert name in told["error"] and "something went wrong" not in told["error"]
     browser.begin()
@@ -139,7 +141,7 @@ def test_a_folder_of_parquet_files_split_in_time(browser, tmp_path):
     for number in range(3):
         part = rows.assign(day=range(len(rows)))[number * 200 : number * 200 + 200]
         part.to_parquet(tmp_path / "parts" / f"part-{number}.parquet")
-    browser.done(browser.get("/table?name=parts"))
+    browser.look("parts")
     page = browser.get("/table?name=parts").text
     assert "600 rows, 8 columns." in page and "<option selected>time" in page
     form = {"table": "parts", "against": "earlier", "until": "66.7%", "k": "5", "m": "3"}
@@ -156,7 +158,7 @@ def test_a_job_under_way_can_be_found_from_every_page(browser, bench):
     job = Job(number=1, name="choose")
     bench[1].worker.job = job
     assert 'href="/working"' in browser.get("/").text
-    answer = browser.get("/table?name=pool.csv", headers={"Accept": "text/html"})
+    answer = browser.post("/look", {"table": "pool.csv", "then": "/table"})
     assert answer.status_code == 409 and 'href="/working"' in answer.text
     job.finished = True
     assert 'href="/working"' not in browser.get("/").text
@@ -165,7 +167,8 @@ def test_a_job_under_way_can_be_found_from_every_page(browser, bench):
 def test_nobody_waits_for_a_request_that_waits(browser, tmp_path):
     browser.begin()
     done = []
-    with sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None, check_same_thread=False) as writer:
+    writer = sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None, check_same_thread=False)
+    with closing(writer):
         writer.execute("BEGIN IMMEDIATE")
         row = present(tmp_path).rounds[-1].rows[0].row
         tick = {"row": row, "choice": "0", "verdict": "fine"}
@@ -175,7 +178,6 @@ def test_nobody_waits_for_a_request_that_waits(browser, tmp_path):
         assert browser.get("/").status_code == 200 and done == []
         writer.execute("ROLLBACK")
         waiting.join()
-    writer.close()
     assert done == [200]
 
 
@@ -198,3 +200,29 @@ def test_of_rows_that_repeat_an_id_one_can_be_kept(browser, tmp_path):
     assert record["roles"] == {"id_column": "id", "duplicates": "last"} and record["sizes"]["pool"] == 200
     assert "keep the last of each" in browser.get("/table?name=pool.csv").text
     assert browser.post("/choose", {"table": "pool.csv", "against": "last", "duplicates": "x"}).status_code == 400
+
+
+def test_a_job_is_told_of_while_the_session_s_file_holds_every_thread(browser, tmp_path, monkeypatch):
+    browser.begin()
+    monkeypatch.setitem(CONNECTED, "timeout", 3.0)
+    with closing(sqlite3.connect(tmp_path / "review.sqlite", isolation_level=None)) as writer:
+        writer.execute("BEGIN EXCLUSIVE")
+        pollers = [threading.Thread(target=browser.get, args=("/standing",)) for _ in range(45)]
+        for poller in pollers:
+            poller.start()
+        time.sleep(0.3)
+        began = time.monotonic()
+        assert browser.get("/job").status_code == 200 and time.monotonic() - began < 1.5
+        assert pollers[0].is_alive()
+        writer.execute("ROLLBACK")
+        for poller in pollers:
+            poller.join()
+
+
+def test_a_full_disk_is_called_one_when_a_file_is_brought(browser, monkeypatch):
+    def full(*_):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/a/folder/of/this/machine")
+
+    monkeypatch.setattr("biselect.app.tables_in_folder.temporary_file", full)
+    refused = browser.post("/files?name=x.csv", content=b"a,b\n1,2\n", headers={"Accept": "*/*"})
+    assert refused.status_code == 400 and "No space left on device" in refused.text and "folder" not in refused.text

@@ -46,6 +46,20 @@ def test_jobs_are_done_stopped_and_begun_again(tmp_path):
         worker.stop()
 
 
+def test_what_lies_beside_the_tables_is_never_imported(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where `biselect app` is started without a folder
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    for name in ("traceback", "json", "numpy", "pyarrow", "biselect", "sitecustomize", "random", "signal"):
+        (tmp_path / f"{name}.py").write_text(f"open('ran', 'a').write({name!r})\nraise ImportError\n")
+    (tmp_path / "a.csv").write_text("id,x\n" + "".join(f"r{i},{i}\n" for i in range(40)))
+    worker = Worker(tmp_path)
+    try:
+        assert ended(worker.start("inspect", {"table": "a.csv"})).result["rows"] == 40
+    finally:
+        worker.stop()
+    assert not (tmp_path / "ran").exists()
+
+
 def test_half_a_line_of_a_killed_process_ends_its_job(tmp_path):
     worker = Worker(tmp_path)
     worker.job = job = Job(number=1, name="inspect")

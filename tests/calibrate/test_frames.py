@@ -97,3 +97,29 @@ def test_what_is_neither_a_number_nor_a_category_is_refused():
         as_matrix(pd.DataFrame({"x": pd.Series([1, "a", object()], dtype=object)}))
     with pytest.raises(InputError, match="an array must hold numbers only"):
         as_matrix([["a"]])
+
+
+WAITS = [63.0, 0.5, None, -2.25, 86400.0, 0.001, 7.5, 12.125, 3.0, 4.0, 5.5, 6.0]
+
+
+def as_pandas(unit):
+    return pd.DataFrame({"wait": pd.to_timedelta(WAITS, unit="s").astype(f"timedelta64[{unit}]"), "x": range(12)})
+
+
+def as_arrow(unit):
+    counts = [None if wait is None else round(wait * {"ms": 10**3, "us": 10**6, "ns": 10**9}[unit]) for wait in WAITS]
+    return pa.table({"wait": pa.array(counts, pa.duration(unit)), "x": range(12)})
+
+
+@pytest.mark.parametrize("unit", ["ms", "us", "ns"])
+@pytest.mark.parametrize("make", [as_pandas, as_arrow, lambda unit: pl.from_arrow(as_arrow(unit))])
+def test_durations_are_seconds_in_every_frame(make, unit):
+    expected = np.array([[np.nan if wait is None else wait, row] for row, wait in enumerate(WAITS)])
+    np.testing.assert_array_equal(as_matrix(make(unit)).values, expected)
+    weighed = Calibrator().fit(make(unit))
+    np.testing.assert_array_equal(weighed.weights(make(unit)), Calibrator().fit(expected).weights(expected))
+
+
+def test_a_duration_has_no_parts_of_a_date():
+    with pytest.raises(InputError, match="which has no hour"):
+        as_matrix(as_arrow("us"), dates=["wait:hour"])

@@ -11,6 +11,7 @@ from biselect.core.json_files import check_seal
 from biselect.errors import InputError
 from biselect.hardware import Patch, decode_counts, layout_of, load_target
 from biselect.hardware.decode import decode_bits
+from biselect.hardware.execute.circuit_checks import SIMULATED
 from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa import Training
 
@@ -38,6 +39,7 @@ def test_everything_a_run_needs_is_written(run, problem_file, tmp_path):
     manifest = json.loads((tmp_path / "made" / "manifest.json").read_text())
     check_seal(manifest, "manifest.json")
     files, _ = manifest.pop("files"), manifest.pop("hash")
+    assert manifest.pop("checked") == SIMULATED
     assert manifest == json.loads(outcome.out)
     assert set(files) == FILES - {"manifest.json"}
     dense = SelectionProblem.load(problem_file)
@@ -54,9 +56,9 @@ def test_everything_a_run_needs_is_written(run, problem_file, tmp_path):
     ours, plain = manifest["resources"], manifest["references"]["Qiskit Opt-3 CZ"]
     assert ours["depth"] < plain["depth"] and ours["two_qubit_gates"] < plain["two_qubit_gates"]
     counts = StatevectorSampler(seed=1).run([compact(circuit)], shots=500).result()[0].data.c
-    shots = decode_bits(counts, dense, *layout_of(manifest, dense))
+    shots = decode_bits(counts, dense, layout_of(manifest, dense))
     assert shots.exact_budget_mass(dense) == 1
-    assert decode_counts(counts.get_counts(), dense, *layout_of(manifest, dense)).shots == 500
+    assert decode_counts(counts.get_counts(), dense, layout_of(manifest, dense)).shots == 500
 
 
 def test_people_get_a_table_and_equal_runs_give_equal_bytes(run, problem_file, tmp_path):
@@ -74,7 +76,7 @@ def test_trained_angles_say_what_they_are_for(run, problem_file, tmp_path):
     outcome = run("compile", problem_file, "--angles", tmp_path / "whole.json", "--json")
     assert outcome.code == 0 and json.loads(outcome.out)["depth"] == 1
     said = " ".join(outcome.err.split())
-    assert "warning: these angles were trained for another circuit: placement (none there" in said
+    assert "warning: these angles were trained for another circuit: mixer (0-1 2-3 1-2 3-4 0-4 and" in said
     assert "mixer (0-1 2-3 1-2 3-4 0-4 and" in said and "start (dicke there, samples [" in said and "cost (" in said
     assert "depth (" not in said and "schedule (" not in said and "leave --angles out" in said
     wrong = run("compile", problem_file, "--angles", tmp_path / "whole.json", "--depth", 2)
@@ -115,17 +117,22 @@ def test_what_compile_trained_can_be_trained_further(run, problem_file, tmp_path
 
 
 def test_a_selection_is_a_warm_start_under_its_own_names(run, problem_file, tmp_path):
-    start = {"sample_indices": [1, 4], "feature_indices": [0, 3]}
-    (tmp_path / "s.json").write_text(json.dumps(start))
-    outcome = run(
-        "compile", problem_file, "--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json"
-    )
-    manifest = json.loads(outcome.out)
     dense = SelectionProblem.load(problem_file)
-    shots = decode_bits(np.array([manifest["start"]]), dense, *layout_of(manifest, dense))
+    start = {"sample_indices": [1, 4], "feature_indices": [0, 3], "problem_hash": dense.digest}
+    (tmp_path / "s.json").write_text(json.dumps(start))
+    given = ("--angles", "0.1,0.2,0.3", "--depth", 1, "--start", tmp_path / "s.json", "--json")
+    manifest = json.loads(run("compile", problem_file, *given).out)
+    assert np.flatnonzero(manifest["start"]).tolist() == [1, 4, 5, 8]
+    shots = decode_bits(np.array([manifest["start"]]), dense, layout_of(manifest, dense))
     assert shots.bits.tolist() == [[0, 1, 0, 0, 1, 1, 0, 0, 1]]
     with pytest.raises(InputError, match="another problem"):
         layout_of(manifest, replace(dense, k=1))
+    with pytest.raises(InputError, match="compile again"):
+        layout_of({**manifest, "format": "biselect-circuit-1"}, dense)
+    replace(dense, coupling=dense.coupling[::-1]).save(tmp_path / "other.npz")
+    for command in ("compile", "train"):
+        outcome = run(command, tmp_path / "other.npz", *given[2 if command == "train" else 0 :])
+        assert outcome.code == 2 and "may stand for other items" in " ".join(outcome.err.split())
 
 
 @pytest.mark.parametrize("target", ["iqm-54", "pittsburgh"])

@@ -1,4 +1,6 @@
+import inspect
 import json
+import os
 import re
 import shlex
 from pathlib import Path
@@ -7,7 +9,7 @@ import pytest
 from typer.main import get_command
 
 from biselect.cli import whole_app
-from biselect.cli.defaults import read_defaults
+from biselect.cli.defaults import key_of, read_defaults
 
 WHOLE = """
 [select]
@@ -101,3 +103,59 @@ def test_nothing_of_the_file_steers_the_terminal(run, here):
     told = run("select", "pool.parquet", "-k", "1", "-m", "1", "--reference", "reference.parquet")
     assert "\x1b" not in told.err and told.code == 2
     assert "\x1b" not in run("doctor").out
+
+
+REACHING = [(name, "on", "'ray'") for name in ("select", "check", "monitor", "summarise", "run")] + [
+    ("select", "on", "'dask://stranger.example:8786'"),
+    ("select", "reference", "'//stranger.example/share/normal.csv'"),
+    ("select", "reference", "'\\\\stranger.example\\share\\normal.csv'"),
+    ("monitor", "older", "'smb://stranger.example/normal.csv'"),
+    ("select", "exclude", "['u', 'http://stranger.example']"),
+    ("select", "out", "'/elsewhere'"),
+    ("select", "out", "'../elsewhere'"),
+    ("select", "out", "'inside/../../elsewhere'"),
+    ("select", "out", "'link/elsewhere'"),
+    ("inspect", "out", "'link/page.html'"),
+    ("summarise", "out", "'../normal.npz'"),
+]
+
+
+@pytest.mark.parametrize(("section", "key", "value"), REACHING)
+def test_the_file_of_a_folder_reaches_out_of_it_nowhere(run, here, tmp_path_factory, section, key, value):
+    (here / "link").symlink_to(tmp_path_factory.mktemp("elsewhere"))
+    (here / "biselect.toml").write_text(f"[{section}]\n{key} = {value}\n")
+    refused = run("select", "pool.parquet", "-k", "2", "-m", "2", "--reference", "reference.parquet")
+    assert refused.code == 2 and f"error: biselect.toml: [{section}] {key}: a file beside tables" in refused.err
+    assert "biselect/biselect.toml" in refused.err.replace("\n", "")  # where it may stand
+
+
+def test_every_option_that_takes_a_place_was_thought_about():
+    """A new one is either refused from the file of a folder or known to be only read."""
+    read = {"reference", "older", "pool", "answers", "replay", "angles", "table", "start-from"}
+    commands = get_command(whole_app()).commands
+    options = [(command, one) for command in commands.values() for one in command.params]
+    options = [(command, one) for command, one in options if one.param_type_name == "option"]
+    places = {
+        key_of(one)
+        for command, one in options
+        if "Path" in str(inspect.get_annotations(command.callback.__wrapped__, eval_str=True)[one.name])
+    }
+    assert "out" in places and places <= read | {"out"}, places
+    reaching = {"host", "url", "address", "cluster", "server", "proxy", "folder", "script", "exec", "plugin"}
+    assert not reaching & {key_of(one) for _, one in options}
+
+
+def test_the_users_own_file_may_reach_out_and_gives_way_to_that_of_the_folder(run, here):
+    own = Path(os.environ["XDG_CONFIG_HOME"]) / "biselect" / "biselect.toml"
+    own.parent.mkdir()
+    own.write_text(f"[select]\nk = 3\nm = 2\nout = '{here.parent / 'own answer'}'\nreference = 'reference.parquet'\n")
+    (here / "biselect.toml").write_text("[select]\nk = 2\nid-column = 'id'\nexclude = ['fraud']\n")
+    done = run("select", "pool.parquet")
+    assert done.code == 0, done.err
+    assert json.loads((here.parent / "own answer" / "selection.json").read_text())["samples"] == ["r3", "r7"]
+    assert json.loads(run("doctor", "--json").out)["defaults"]["file"] == f"{here / 'biselect.toml'}, {own}"
+    own.write_text("[select]\non = 'dask://127.0.0.1:1'\n")
+    refused = run("select", "pool.parquet", "-m", "2", "--reference", "reference.parquet", "--score-column", "u")
+    assert refused.code == 2 and "on=" in refused.err.replace("--on ", "on=")  # taken from there, as if typed
+    own.write_text("[select]\nno-such = 1\n")
+    assert str(own) in run("select", "pool.parquet", "-m", "2").err.replace("\n", "")

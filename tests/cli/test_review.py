@@ -2,6 +2,8 @@
 
 import csv
 import json
+import os
+import sys
 
 import numpy as np
 import pytest
@@ -99,3 +101,17 @@ def test_what_cannot_be_used_is_refused(run, folder):
     assert "go with the table" in run("review", folder / "session", "--id-column", "id").err
     (folder / "session" / "review.sqlite").write_bytes(b"no database at all" * 90)
     assert run("review", folder / "session").code == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="looks at rights")
+def test_whatever_it_writes_is_its_owner_s_alone(run, folder):
+    (folder / "session").mkdir()
+    before = os.umask(0)  # a user who shares everything
+    try:
+        assert run(*begin(folder, "--out", folder / "out")).code == 0
+        assert os.umask(0) == 0  # as it was
+    finally:
+        os.umask(before)
+    written = [path for path in [*folder.rglob("*")] if path.name not in ("pool.csv", "normal.csv", "session")]
+    assert {"review.sqlite", "next.csv", "out", "report", "proof.json"} <= {path.name for path in written}
+    assert {path.name: path.stat().st_mode & 0o077 for path in written} == {path.name: 0 for path in written}

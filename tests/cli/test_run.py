@@ -123,7 +123,7 @@ def test_a_dry_run_submits_and_writes_nothing(run, compiled):
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)])
 def test_what_cannot_be_run_is_said_before_anything_is_fixed(run, compiled, tmp_path, monkeypatch, on, why, dry):
     if on == "sector":
-        monkeypatch.setattr("biselect.simulate.backends.free_memory", lambda: 100)
+        monkeypatch.setattr("biselect.simulate.state_memory.free_memory", lambda: 100)
     done = run("run", compiled, "--on", on, "--out", tmp_path / "r", *dry)
     assert done.code == 2 and why in done.err.replace("\n", " ")
     assert not (tmp_path / "r").exists()

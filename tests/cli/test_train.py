@@ -140,7 +140,7 @@ def test_solving_with_qaoa_says_that_a_classical_solver_is_better(run, stored):
 
 
 def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
-    from biselect.simulate import backends
+    from biselect.simulate import state_memory
 
     _, path = stored
     common = ("train", path, "--depth", 1, "--evaluations", 5)
@@ -150,10 +150,10 @@ def test_limits_and_memory_name_what_this_command_has(run, stored, monkeypatch):
     assert short.code == 0 and "expected energy" in short.out and "optimum" not in short.out
     assert "leave out --seconds" in short.err
     with monkeypatch.context() as late_at_once:
-        late_at_once.setattr("biselect.simulate.stopping.finished_by", Mock(side_effect=OutOfTimeError))
+        late_at_once.setattr("biselect.core.deadlines.finished_by", Mock(side_effect=OutOfTimeError))
         late = run(*common, "--seconds", 3)
     assert late.code == 2 and "too few to build this circuit" in late.err and "--dtype complex64" in late.err
-    monkeypatch.setattr(backends, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables
+    monkeypatch.setattr(state_memory, "free_memory", lambda: 3500)  # 60 amplitudes in three states, and tables
     large = run(*common)
     assert large.code == 2 and "give --dtype complex64, which fits, train on fewer rows" in large.err
     assert "`biselect solve --solver qaoa`" in large.err and run(*common, "--dtype", "complex64").code == 0

@@ -90,3 +90,20 @@ def test_numbered_texts_name_rows_in_spite_of_some_repeats():
 def test_a_rare_one_of_two_unknown_words_is_remarked():
     (column,) = roles_in(pa.table({"outcome": ["vlug"] * 57 + ["traag"] * 3})).columns
     assert column.role == "category" and "label column" in column.remark
+
+
+@pytest.mark.parametrize("unit", ["s", "ms", "us", "ns"])
+@pytest.mark.parametrize("name", ["wait", "time", "created", "date"])
+def test_a_duration_is_a_number_and_never_orders_the_rows(unit, name):
+    rising = pa.array(range(ROWS), pa.duration(unit))
+    found = roles_in(pa.table({name: rising, "x": np.arange(ROWS) % 7}))
+    assert found.time_column is None and found.named("number") == [name, "x"]
+    dated = roles_in(pa.table({name: rising, "seen": pa.array(range(ROWS), pa.timestamp("s"))}))
+    assert dated.time_column == "seen"
+
+
+@pytest.mark.parametrize(("usual", "other"), [("OK", "E42"), ("normal", "late"), ("valid", "expired")])
+def test_a_rare_state_beside_the_usual_one_is_no_label(usual, other):
+    states = [other if row == 7 else usual for row in range(ROWS)]
+    assert roles_in(pa.table({"x": np.arange(ROWS) % 7, "status": states})).label_column is None
+    assert roles_in(pa.table({"x": np.arange(ROWS) % 7, "is_fraud": states})).label_column == "is_fraud"

@@ -2,12 +2,15 @@
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -167,3 +170,25 @@ def test_a_missing_extra_is_named(monkeypatch):
     for on in ("dask://localhost:1", "ray"):
         with pytest.raises(MissingDependencyError, match=r"biselect\[cluster\]"), engine_for(on):
             pass
+
+
+def test_a_runtime_of_ray_imports_nothing_from_where_it_is_started_and_still_reads_there(tmp_path):
+    """In a process of its own, since a runtime that is there already is not started again."""
+    pytest.importorskip("ray", reason="needs the cluster extra")
+    (tmp_path / "tables").mkdir()
+    pq.write_table(TABLE, tmp_path / "tables" / "t.parquet")
+    for name in ("zoneinfo", "pydoc", "random", "traceback", "numpy", "pyarrow", "biselect", "sitecustomize"):
+        (tmp_path / "tables" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n")
+    code = """
+from biselect.engines.choose import engine_for
+from biselect.partitions.any_source import partitions_of
+from biselect.testing.tallies import Tally
+with engine_for("ray") as engine:
+    parts = partitions_of("t.parquet").parts
+    print(sum(array.sum() for array in engine.run(Tally("x", 25), parts).values()) > 0)
+"""
+    (tmp_path / "start").write_text(code)
+    command = [sys.executable, tmp_path / "start"]
+    done = subprocess.run(command, cwd=tmp_path / "tables", capture_output=True, text=True, timeout=200)
+    assert done.stdout.strip().endswith("True"), done.stderr
+    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()

@@ -16,7 +16,7 @@ from biselect.qaoa import AnsatzSpec
 
 
 def device(kind, edges, qubits):
-    """A device with the native gates of a Heron (`fractional`, `cz`) or of IQM (`prx`)."""
+    """A device with the gates of a Heron (`fractional`, `cz`), of IQM (`prx`), or one two-qubit gate of any other."""
     one = [[q] for q in range(qubits)]
     two = sorted({pair for i, j in edges for pair in ((i, j), (j, i))})
 
@@ -25,7 +25,8 @@ def device(kind, edges, qubits):
         places = [list(place) for place in places]
         return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": bounds}
 
-    gates = {"cz": gate(two, 68e-9), "measure": gate(one, 2e-6)}
+    pair = kind if kind in ("rzz", "rxx", "cx", "ecr") else "cz"
+    gates = {pair: gate(two, 68e-9), "measure": gate(one, 2e-6)}
     if kind == "prx":
         gates["r"] = gate(one, 40e-9)
     else:
@@ -38,8 +39,13 @@ def device(kind, edges, qubits):
     return from_snapshot({"format": FORMAT, **content, "gates": gates})
 
 
-def case(rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-grouped", scale=2.0, extra=0):
-    """A program on a random tree with `extra` more edges, open, with angles, the device's edges and a layout."""
+def case(
+    rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-grouped", scale=2.0, extra=0, special=False
+):
+    """A program on a random tree with `extra` more edges, open, with angles, the device's edges and a layout.
+
+    Half of the angles are multiples of π/4 if `special`.
+    """
     n = int(rng.integers(1, qubits)) if split is None else split
     d = qubits - n
     names = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
@@ -59,11 +65,15 @@ def case(rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-g
     p = int(rng.integers(1, 4)) if depth is None else depth
     program = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng).program()
     layout = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
+    count = len(program.angle_names)
+    angles = scale * rng.normal(size=count)
+    if special:
+        angles = np.where(rng.random(count) < 0.5, np.pi / 4 * rng.integers(-8, 9, count), angles)
     return SimpleNamespace(
         problem=problem,
         program=program,
         mixer=orders,
-        angles=scale * rng.normal(size=len(program.angle_names)),
+        angles=angles,
         edges=[(layout[i], layout[j]) for i, j in edges],
         layout=layout,
         qubits=qubits,

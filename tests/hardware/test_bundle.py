@@ -50,7 +50,7 @@ def test_starts_and_angles_are_named_by_the_original_problem():
         made = compile_problem(
             problem, "boston", angles, depth=1, path="complete-fractional", start=start, compare=False
         )
-        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7), made.placement)
+        shots = decode_bits(np.array([made.compiled.program.bits]), problem, range(7))
         assert shots.bits.tolist() == [[1, 1, 0, 0, 1, 0, 0]]
         assert made.angles == angles
 
@@ -59,5 +59,5 @@ def test_the_mask_of_a_stored_circuit_is_the_manifests_own(problem_file):
     """Not that of the patch: a circuit may carry couplings that lie on no edge."""
     made = compile_problem(SelectionProblem.load(problem_file), "boston", [0.9, 2.4, 1.15], depth=1, compare=False)
     manifest = made.manifest()
-    assert np.array_equal(mask_of(manifest, made.placement), made.mask)
-    assert not mask_of({"mask": []}, made.placement).any()
+    assert np.array_equal(mask_of(manifest, made.problem), made.mask)
+    assert not mask_of({"mask": []}, made.problem).any()

@@ -148,7 +148,7 @@ def test_any_angles_and_the_smallest_sizes(angles, size):
         made = compile_problem(problem, "iqm-54", angles, depth=1, registers=registers, compare=False)
         native, logical = map(ideal_probabilities, (made.compiled.circuit, to_qiskit(made.compiled.program)))
         assert np.abs(native - logical).sum() / 2 < 1e-9
-        shots = decode_bits(ideal_shots(made.compiled, 50), problem, *layout_of(made.manifest(), problem))
+        shots = decode_bits(ideal_shots(made.compiled, 50), problem, layout_of(made.manifest(), problem))
         assert shots.exact_budget_mass(problem) == 1
 
 

@@ -8,7 +8,6 @@ from biselect.core import SelectionProblem
 from biselect.core.conventions import little_endian
 from biselect.errors import InputError
 from biselect.hardware.decode import bit_table, decode_bits, decode_counts, parse_physical_order
-from biselect.hardware.placement import Placement
 
 
 def problem_of(n, d, k=1, m=1, seed=0):
@@ -20,33 +19,26 @@ def problem_of(n, d, k=1, m=1, seed=0):
 
 @st.composite
 def measured(draw):
-    """Original bits, their counts, a placement and a layout, and what a device would have returned."""
+    """Bits of the variables, their counts, a layout, and what a device would have returned."""
     n, d = draw(st.integers(1, 6)), draw(st.integers(1, 6))
     problem = problem_of(n, d, draw(st.integers(1, n)), draw(st.integers(1, d)))
     width = n + d + draw(st.integers(0, 70))  # more classical bits than variables, beyond one machine word
     layout = draw(st.permutations(range(width)))[: n + d]
-    placement = Placement(
-        samples=np.array(draw(st.permutations(range(n)))),
-        features=np.array(draw(st.permutations(range(d)))),
-        mass=0.0,
-        bound=0.0,
-    )
     rows = draw(st.lists(st.tuples(*[st.integers(0, 1)] * (n + d)).map(tuple), min_size=1, max_size=6, unique=True))
     original = np.array(rows, dtype=np.uint8)
     counts = np.array([draw(st.integers(1, 9)) for _ in rows])
-    order = np.concatenate([placement.samples, n + placement.features])
     physical = np.array(draw(st.lists(st.integers(0, 1), min_size=width, max_size=width)), dtype=np.uint8)
     table = np.tile(physical, (len(rows), 1))  # bits of other qubits hold anything
     for row, bits in zip(table, original, strict=True):
         for logical, bit in enumerate(layout):
-            row[bit] = bits[order[logical]]
-    return problem, layout, placement, original, counts, table
+            row[bit] = bits[logical]
+    return problem, layout, original, counts, table
 
 
 @settings(max_examples=150)
 @given(measured(), st.sampled_from(["string", "spaced", "hex", "integer", "table", "booleans", "bitarray"]))
 def test_whatever_is_measured_comes_back_under_its_own_names(case, form):
-    problem, layout, placement, original, counts, table = case
+    problem, layout, original, counts, table = case
     strings = [little_endian(row) for row in table]
     if form in ("table", "booleans", "bitarray"):
         shots = np.repeat(table, counts, axis=0)
@@ -61,7 +53,7 @@ def test_whatever_is_measured_comes_back_under_its_own_names(case, form):
             "integer": [int(text, 2) for text in strings],
         }[form]
         given_counts = dict(zip(keys, counts.tolist(), strict=True))
-    shots = decode_bits(given_counts, problem, layout, placement)
+    shots = decode_bits(given_counts, problem, layout)
     found = {tuple(bits): count for bits, count in zip(shots.bits.tolist(), shots.counts.tolist(), strict=True)}
     assert found == {tuple(bits): count for bits, count in zip(original.tolist(), counts.tolist(), strict=True)}
     n = problem.n_samples
@@ -83,22 +75,14 @@ def test_equal_strings_are_counted_together():
 
 def test_samples_are_core_samples_under_original_positions():
     problem = SelectionProblem(coupling=[[0.0, 1.0], [5.0, 0.0], [0.0, 0.0]], k=1, m=1)
-    placement = Placement(samples=np.array([2, 1, 0]), features=np.array([1, 0]), mass=0.0, bound=0.0)
-    # position 1 holds sample 1, feature position 1 holds feature 0
-    found = decode_counts({little_endian([0, 1, 0, 0, 1]): 7, "11111": 3}, problem, range(5), placement)
+    layout = [2, 1, 0, 4, 3]  # classical bit 1 holds sample 1, bit 4 feature 0
+    found = decode_counts({little_endian([0, 1, 0, 0, 1]): 7, "11111": 3}, problem, layout)
     assert found.best[0].tolist() == [1] and found.best[1].tolist() == [0] and found.best[2] == -5 and found.shots == 7
 
 
 def test_without_a_layout_there_is_no_decoding():
     with pytest.raises(InputError, match="layout is missing"):
         decode_counts({"000": 1}, problem_of(2, 1), None)
-
-
-def test_a_placement_of_another_shape_is_refused():
-    problem = problem_of(3, 2)
-    other = Placement(samples=np.arange(2), features=np.arange(3), mass=0.0, bound=0.0)
-    with pytest.raises(InputError, match="for 2 samples and 3 features"):
-        decode_bits({"01001": 1}, problem, range(5), other)
 
 
 def test_more_shots_than_a_machine_word_are_refused():

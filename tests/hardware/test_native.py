@@ -40,7 +40,7 @@ def entanglers(compiled):
 @settings(max_examples=40)
 def test_the_distribution_is_the_programs_and_every_cz_the_quieter_gate(small, seed, qubits, scale):
     rng = np.random.default_rng(seed)
-    drawn = small.case(rng, qubits, scale=scale, extra=1)
+    drawn = small.case(rng, qubits, scale=scale, extra=1, special=True)
     target = calibrated(small, drawn, rng)
     made = compile_circuit(drawn.program, target, drawn.layout, PATHS["y-frame-quiet"], angles=drawn.angles)
     plain = compile_circuit(drawn.program, target, drawn.layout, PATHS["y-frame"], angles=drawn.angles)

@@ -3,11 +3,16 @@ import pytest
 from qiskit.circuit.library import CZGate, Measure, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
+from biselect import Group, Rules, SelectionProblem
+from biselect.cli.options import REGISTER_NAMES
 from biselect.errors import InputError
+from biselect.hardware import compile_problem
 from biselect.hardware.calibration import calibration
 from biselect.hardware.patch_kernel import score_labels, score_paths
-from biselect.hardware.patches import Patch, choose_patch, make_patch, patch_objections
-from biselect.hardware.targets import load_target
+from biselect.hardware.patches import REGISTERS, Patch, choose_patch, make_patch, patch_objections
+from biselect.hardware.placement import place
+from biselect.hardware.targets import from_snapshot, load_target, snapshot
+from biselect.qaoa.mixers import MIXERS
 
 DEVICES = {name: load_target(name) for name in ("boston", "pittsburgh", "iqm-54")}
 
@@ -158,6 +163,7 @@ def test_devices_that_cannot_hold_the_patch_say_why():
         choose_patch(star, 2, 2, registers="foo")
     with pytest.raises(InputError, match="joins every pair"):
         choose_patch(star, 2, 2, registers="rings")
+    assert REGISTER_NAMES == REGISTERS
 
 
 def test_given_patches_must_be_joined():
@@ -203,3 +209,38 @@ def test_a_patch_is_objected_to_where_the_device_has_become_worse():
     i, j = patch.cross_edges[0]
     edge = tuple(sorted((patch.samples[i], patch.features[j])))
     assert patch_objections(patch, before, grid(3, 4, cz={edge: 1.0})) == [f"edges [{edge}] are no longer usable"]
+
+
+@pytest.fixture(scope="module")
+def joined(small):
+    """A device of the caller's whose only two-qubit gate is RZZ, on every pair."""
+    return small.device("rzz", [(i, j) for j in range(12) for i in range(j)], 12)
+
+
+def test_a_device_that_joins_all_pairs_needs_no_search_and_keeps_every_coupling(joined):
+    problem = SelectionProblem(coupling=np.random.default_rng(0).normal(size=(7, 5)), k=3, m=2)
+    for registers, mixer in (("auto", "ring"), ("rings", "ring"), ("paths", "path"), ("complete", "complete")):
+        patch = choose_patch(joined, 7, 5, registers=registers)
+        placement = place(problem, patch)
+        assert len(patch.cross_edges) == 35 and placement.proven_optimal
+        assert placement.mass == pytest.approx(np.abs(problem.coupling).sum())
+        assert set(patch.sample_edges) == {tuple(sorted(edge)) for group in MIXERS[mixer](7) for edge in group}
+    with pytest.raises(InputError, match="needs 13 qubits"):
+        choose_patch(joined, 7, 6)
+
+
+def test_noisy_qubits_of_a_device_that_joins_all_pairs_are_left_out(joined):
+    content = snapshot(joined)
+    del content["hash"]
+    content["gates"]["measure"]["error"] = [0.05 if qubit == 4 else 0.001 for qubit in range(12)]
+    pairs = content["gates"]["rzz"]
+    pairs["error"] = [0.02 if 7 in pair else 0.001 for pair in pairs["qubits"]]
+    assert set(range(12)) - set(choose_patch(from_snapshot(content), 5, 5).layout) == {4, 7}
+
+
+def test_rules_keep_their_groups_where_all_pairs_are_joined(joined):
+    rules = Rules(forced_in=[1], groups=[Group(members=(0, 2, 3), exactly=1)])  # and one of 4, 5 and 6
+    problem = SelectionProblem(coupling=np.random.default_rng(1).normal(size=(7, 4)), k=3, m=2, sample_rules=rules)
+    made = compile_problem(problem, joined, depth=1, path="complete-cz", compare=False)
+    assert set(made.patch.sample_edges) == {(0, 2), (2, 3), (0, 3), (4, 5), (5, 6), (4, 6)}
+    assert made.manifest()["retained_share"] == 1.0

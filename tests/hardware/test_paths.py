@@ -50,7 +50,7 @@ def check(small, drawn, kind, path):
 @settings(max_examples=60)
 def test_the_y_frame_gives_the_programs_distribution(small, seed, qubits, extra, scale, schedule, kind, path):
     rng = np.random.default_rng(seed)
-    drawn = small.case(rng, qubits, scale=scale, schedule=schedule, extra=extra)
+    drawn = small.case(rng, qubits, scale=scale, schedule=schedule, extra=extra, special=True)
     made = check(small, drawn, kind, path)
     assert made.resources.swaps == 0
 
@@ -60,7 +60,7 @@ def test_the_y_frame_gives_the_programs_distribution(small, seed, qubits, extra,
 )
 @settings(max_examples=25)
 def test_every_qiskit_path_gives_the_programs_distribution(small, seed, scale, path):
-    drawn = small.case(np.random.default_rng(seed), 6, scale=min(scale, 100.0) if path.late else scale)
+    drawn = small.case(np.random.default_rng(seed), 6, scale=min(scale, 100.0) if path.late else scale, special=True)
     check(small, drawn, "fractional", path)
 
 
@@ -88,7 +88,7 @@ def test_dense_costs_dicke_starts_and_tiny_angles(small, trial):
 @pytest.mark.parametrize("seed", range(150))
 def test_hundreds_of_patches_schedules_and_starts(small, seed):
     rng = np.random.default_rng([17, seed])
-    options = {"extra": seed % 3, "schedule": SCHEDULES[seed % 5], "scale": SCALES[seed % len(SCALES)]}
+    options = {"extra": seed % 3, "schedule": SCHEDULES[seed % 5], "scale": SCALES[seed % len(SCALES)], "special": True}
     drawn = small.case(rng, int(rng.integers(4, 13)), **options)
     for kind in KINDS:
         for path in Y_FRAMES:
@@ -102,7 +102,7 @@ def test_hundreds_of_patches_schedules_and_starts(small, seed):
 @settings(max_examples=20)
 def test_without_propagation_the_unitary_is_the_programs(small, seed, scale, kind):
     rng = np.random.default_rng(seed)
-    drawn = small.case(rng, int(rng.integers(3, 7)), scale=scale, extra=int(rng.integers(3)))
+    drawn = small.case(rng, int(rng.integers(3, 7)), scale=scale, extra=int(rng.integers(3)), special=True)
     target = small.device(kind, drawn.edges, drawn.qubits)
     made = compile_circuit(drawn.program, target, drawn.layout, YFramePath(propagate=False), angles=drawn.angles)
     circuit = made.circuit.remove_final_measurements(inplace=False)

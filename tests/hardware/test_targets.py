@@ -10,9 +10,22 @@ from qiskit.providers.fake_provider import GenericBackendV2
 from qiskit.quantum_info import Operator
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
+from biselect.cli.options import DEVICES
 from biselect.core.json_files import content_hash
 from biselect.errors import InputError
-from biselect.hardware.targets import from_snapshot, load_target, snapshot, square_edges, square_positions
+from biselect.hardware.targets import (
+    HERON_R3,
+    IQM_54,
+    from_snapshot,
+    load_target,
+    snapshot,
+    square_edges,
+    square_positions,
+)
+
+
+def test_the_command_line_knows_every_named_target():
+    assert (*HERON_R3, IQM_54) == DEVICES
 
 
 @pytest.mark.parametrize("name", ["boston", "FakePittsburgh", "fake_aachen", "iqm-54"])

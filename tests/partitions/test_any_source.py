@@ -278,3 +278,14 @@ def test_no_rows_and_absent_columns_are_refused(tmp_path):
         partitions_of(tmp_path)
     with pytest.raises(InputError, match="has no column 'z'; it has 'x'"):
         rows_of(partitions_of(pa.table({"x": [1]})), ["z"])
+
+
+@pytest.mark.parametrize("spooled", [True, False])
+def test_a_stream_that_points_beyond_its_own_bytes_is_refused(spooled):
+    """Arrow itself trusts such offsets, and writing them would end the process."""
+    offsets = pa.py_buffer(np.array([0, 2**30, 4], dtype=np.int32))
+    texts = pa.StringArray.from_buffers(2, offsets, pa.py_buffer(b"abcd"))
+    batch = pa.RecordBatch.from_arrays([texts], ["text"])
+    stream = pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    with Spool() as spool, pytest.raises(InputError, match="cannot be read as an Arrow stream"):
+        partitions_of(stream, spool=spool if spooled else None)

@@ -1,4 +1,4 @@
-"""Ids over all parts: found where they stand, and refused where they stand twice."""
+"""Ids over all parts: refused where they stand twice."""
 
 import re
 from collections import Counter
@@ -15,7 +15,7 @@ from biselect.errors import InputError
 from biselect.partitions import ids as comparing
 from biselect.partitions.any_source import partitions_of
 from biselect.partitions.held_rows import HeldRows
-from biselect.partitions.ids import hashes, positions_of, refuse_repeated_ids
+from biselect.partitions.ids import hashes, refuse_repeated_ids
 from biselect.partitions.part_rows import numbered
 from biselect.partitions.parts import Partitions
 
@@ -45,7 +45,6 @@ def test_repeated_ids_are_found_wherever_the_parts_end(ids, cuts, weak):
             patch.setattr(comparing, "hashes", lambda texts: hashes(texts) % np.uint64(2))
         if not repeated:
             assert refuse_repeated_ids(cut(table, cuts), "id")
-            assert positions_of(cut(table, cuts), "id", names) == {name: row for row, name in enumerate(names)}
             return
         with pytest.raises(InputError) as told:
             refuse_repeated_ids(cut(table, cuts), "id")
@@ -53,8 +52,6 @@ def test_repeated_ids_are_found_wherever_the_parts_end(ids, cuts, weak):
     if not weak:
         assert f"id {repeated[0]!r} stands in row {first[0]} and row {first[1]}" in str(told.value)
         assert (f"so do {len(repeated) - 1} other ids" in str(told.value)) == (len(repeated) > 1)
-    with pytest.raises(InputError, match=re.escape(f"id {repeated[0]!r} stands in row {first[0]} and row {first[1]}")):
-        positions_of(cut(table, cuts), "id", [repeated[0], "absent"])
 
 
 def test_both_files_are_named(tmp_path):
@@ -63,16 +60,14 @@ def test_both_files_are_named(tmp_path):
     said = f"the pool: id 'b' stands in row 1 of {tmp_path}/a.parquet and row 1 of {tmp_path}/b.parquet; ids must be"
     with pytest.raises(InputError, match=re.escape(said)):
         refuse_repeated_ids(partitions_of(tmp_path), "id")
-    assert positions_of(partitions_of(tmp_path), "id", ["c", "zz"]) == {"c": 2}
 
 
 def test_a_row_without_an_id_is_named():
     partitions = cut(pa.table({"id": ["a", None, None]}), [1])
-    for call in (lambda: refuse_repeated_ids(partitions, "id"), lambda: positions_of(partitions, "id", ["a"])):
-        with pytest.raises(InputError, match="column 'id' has no value in row 1; every row needs an id"):
-            call()
+    with pytest.raises(InputError, match="column 'id' has no value in row 1; every row needs an id"):
+        refuse_repeated_ids(partitions, "id")
 
 
-def test_beyond_the_limit_only_given_ids_are_compared(monkeypatch):
+def test_beyond_the_limit_ids_are_not_compared(monkeypatch):
     monkeypatch.setattr(comparing, "MOST_COMPARED", 2)
     assert not refuse_repeated_ids(cut(pa.table({"id": ["a", "b", "b"]}), []), "id")

@@ -51,3 +51,8 @@ def test_what_is_not_contained_is_refused():
         Schedule.named("magic", 1)
     with pytest.raises(InputError, match="at least 1"):
         Schedule.named("tied", 0)
+
+
+def test_a_schedule_has_a_layer():
+    with pytest.raises(InputError, match="at least one layer"):
+        Schedule(name="empty", matrix=np.zeros((0, 4, 1)), angle_names=("γ",))

@@ -6,6 +6,7 @@ import pytest
 
 import biselect as bs
 from biselect.core import SelectionProblem
+from biselect.core.csv_text import unguarded
 from biselect.core.files import write_file
 from biselect.errors import InputError
 from biselect.report import render_html
@@ -33,6 +34,7 @@ def test_files_are_written_whole(calibrated, tmp_path):
         "bound",
         "gap",
         "proven_optimal",
+        "proof_checked",
         "solver",
         "components",
         "problem_hash",
@@ -51,7 +53,7 @@ def test_the_explanation_lists_each_chosen_cell_and_quotes_names(calibrated):
     lines = [line for line in everything if not line["kind"]]
     assert len(lines) == 4
     assert len(everything) == 4 + 4 * len(summary["kinds"]["found"])
-    assert {line["sample"] for line in lines} == set(selection.sample_names) and any(
+    assert {unguarded(line["sample"]) for line in lines} == set(selection.sample_names) and any(
         "script" in name for name in selection.sample_names
     )
     assert sum(float(line["adds"]) for line in lines) == pytest.approx(summary["parts"]["coupling"]["score"])

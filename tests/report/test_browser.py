@@ -167,7 +167,7 @@ def test_hostile_names_stay_text(tab, run, tmp_path):
         "coupling": [[3, 0, 1], [0, 2, 0], [2, 0, 2]],
         "k": 2,
         "m": 2,
-        "sample_names": [HOSTILE, "b", '=HYPERLINK("x"),c'],
+        "sample_names": [HOSTILE, "b", '=HYPERLINK("x"),c;=d\n＝e'],
         "feature_names": [HOSTILE, "g", "h"],
     }
     (tmp_path / "p.json").write_text(json.dumps(problem))
@@ -177,7 +177,7 @@ def test_hostile_names_stay_text(tab, run, tmp_path):
     assert tab.run("document.scripts.length") == 3 and tab.run("document.images.length") == 0
     assert tab.requests() == [(tmp_path / "out" / "report.html").as_uri()] and tab.complaints() == []
     assert tab.run("document.querySelector('#rows tbody th').textContent") == HOSTILE
-    assert [line["row"] for line in exported(tab)] == [HOSTILE, '\'=HYPERLINK("x"),c']
+    assert [line["row"] for line in exported(tab)] == [HOSTILE, "'=HYPERLINK(\"x\"),c;'=d\n'＝e"]
 
 
 @pytest.mark.parametrize("width", [390, 1200])

@@ -72,7 +72,9 @@ def test_the_export_holds_every_answer_and_names_stay_text(session, tmp_path):
     )  # as where all rows were asked for
     written = {path.name for path in export(session, tmp_path / "out", progress=False)}
     assert {"answers.csv", "rounds.html", "choices.txt", "report.html", "proof.json"} <= written
-    lines = list(csv.DictReader((tmp_path / "out" / "answers.csv").open()))
+    lines = list(
+        csv.DictReader((tmp_path / "out" / "answers.csv").read_text(encoding="utf-8").splitlines(keepends=True))
+    )
     assert [(line["sample"], line["answer"]) for line in lines] == [(HOSTILE, "not fine"), ("'=1", "unsure")]
     page = (tmp_path / "out" / "rounds.html").read_text()
     assert "<script>" not in page and "you" not in answers_csv(rounds_summary(session.file))

@@ -11,8 +11,8 @@ from biselect.core import SelectionProblem
 from biselect.core.conventions import feature_qubit
 from biselect.errors import InputError
 from biselect.qaoa.mixers import mixer_classes
-from biselect.simulate import backends
-from biselect.simulate.backends import choose_backend, make_simulator
+from biselect.simulate import state_memory
+from biselect.simulate.backends import make_simulator
 from biselect.simulate.layers import ENERGY, Layers, Observable, Register, energy_table
 from biselect.simulate.measure import embed
 
@@ -195,7 +195,7 @@ def test_without_edges_nothing_moves_and_the_continuous_mixer_agrees_on_one_edge
 
 
 def test_what_does_not_fit_is_refused_with_the_figures(monkeypatch):
-    monkeypatch.setattr(backends, "free_memory", lambda: 2**30)
+    monkeypatch.setattr(state_memory, "free_memory", lambda: 2**30)
     problem = SelectionProblem(coupling=np.ones((24, 16)), k=8, m=6)
     registers = [Register(n=24, chosen=8, classes=()), Register(n=16, chosen=6, classes=())]
     with pytest.raises(InputError, match=r"about 5\.8 × 10⁹, and its circuit needs 88\.1 GiB, but 1\.0 GiB are free"):
@@ -258,17 +258,3 @@ def test_one_simulator_serves_several_threads():
 def test_wrong_observables_are_refused(wrong):
     with pytest.raises(InputError):
         Observable(**wrong)
-
-
-def test_auto_takes_a_gpu_only_where_it_is_worth_it_and_exact_enough(monkeypatch):
-    monkeypatch.setattr(backends, "is_compiled", lambda: False)
-    monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: True)
-    small, middle, large = (SelectionProblem(coupling=np.zeros((n, 12)), k=4, m=4) for n in (6, 12, 16))
-    assert choose_backend(small, np.complex64) == "plain"
-    assert choose_backend(middle, np.complex64) == "compiled"
-    assert choose_backend(large, np.complex64) == "compiled"
-    wide = SelectionProblem(coupling=np.zeros((20, 12)), k=5, m=4)
-    assert choose_backend(wide, np.complex64) == "gpu"
-    assert choose_backend(wide, np.complex128) == "compiled"
-    monkeypatch.setattr("biselect.simulate.gpu.gpu_takes", lambda problem: False)
-    assert choose_backend(wide, np.complex64) == "compiled"

@@ -144,3 +144,11 @@ def test_a_batch_ends_when_it_is_stopped():
         ansatz.many_with_gradients(angles)
     stop[0] = 0
     assert len(ansatz.many(angles)) == 16
+
+
+def test_amplitudes_of_no_hits_or_no_circuits_are_refused():
+    ansatz = Ansatz(some_problem(np.random.default_rng(1), 6, 5, 3, 2), 2, backend="compiled")
+    angles, lowest = np.zeros((3, ansatz.size)), float(ansatz.energies.min())
+    for batch, threshold in ((angles, lowest - 1), (angles[:0], lowest)):
+        with pytest.raises(InputError, match="one hit at least"):
+            ansatz.hit_amplitudes_with_gradients(batch, Observable(kind="hit", threshold=threshold))

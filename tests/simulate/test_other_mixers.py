@@ -156,3 +156,15 @@ def test_circuits_with_other_mixers_are_told_apart_and_copied():
         assert deeper.spec.grover == spec.grover and deeper.size == 2 * spec.size
         assert copy.expectation(angles) == pytest.approx(Ansatz.from_spec(spec).expectation(angles))
         assert specs[0].differences(spec.describe()) == [] or spec is not specs[0]
+
+
+@pytest.mark.parametrize("backend", ["plain", "compiled"])
+@pytest.mark.parametrize("seed", range(3))
+def test_grovers_axis_has_norm_1_in_double_precision_whatever_the_start_comes_in(backend, seed):
+    rng = np.random.default_rng(seed)
+    problem = SelectionProblem(coupling=rng.normal(size=(5, 3)), k=2, m=1)
+    start = rng.normal(size=(10, 3)).astype(np.float32)
+    start /= np.linalg.norm(start)
+    ansatz = Ansatz(problem, 4, "tied", "grover", start, backend=backend)
+    before = np.linalg.norm(start.astype(np.float64))
+    assert np.linalg.norm(ansatz.state([0.7, np.pi])) == pytest.approx(before, abs=1e-14)  # a mixer is unitary

@@ -1,6 +1,3 @@
-import time
-from threading import Event
-
 import numpy as np
 import pytest
 
@@ -8,7 +5,7 @@ from biselect.data.synthetic import planted_problem
 from biselect.qaoa import Ansatz
 from biselect.simulate.layers import energy_table
 from biselect.simulate.measure import measure, quantile
-from biselect.simulate.stopping import NEVER, PART, OutOfTimeError, finished_by, look, parts
+from biselect.simulate.stopping import NEVER, PART, OutOfTimeError, parts
 
 OVER = np.ones(1, dtype=np.uint8)
 
@@ -70,41 +67,6 @@ def test_a_quantile_found_bin_by_bin_is_that_of_the_sorted_values(monkeypatch):
             reached = np.cumsum(weights[order])
             place = np.searchsorted(reached, share * reached[-1])
             assert quantile(values, weights, share) == values[order[place]]
-
-
-def test_work_that_ends_in_time_is_given_back_and_its_errors_too():
-    assert finished_by(np.inf, lambda stop: 3) == 3 == finished_by(time.perf_counter() + 60, lambda stop: 3)
-    with pytest.raises(ZeroDivisionError):
-        finished_by(time.perf_counter() + 60, lambda stop: 1 / 0)
-
-
-def test_work_that_never_looks_is_left_behind_and_told_to_stop():
-    begin, go_on, seen = time.perf_counter(), Event(), []
-
-    def deaf(stop):
-        go_on.wait(30)
-        seen.append(int(stop[0]))
-        go_on.clear()
-
-    with pytest.raises(OutOfTimeError):
-        finished_by(begin + 0.05, deaf)
-    assert time.perf_counter() - begin < 5 and seen == []
-    go_on.set()
-    while go_on.is_set():
-        time.sleep(0.001)
-    assert seen == [1]
-
-
-@pytest.mark.parametrize("deadline", [0.05, 60])
-def test_a_deadline_or_another_byte_ends_work_that_looks(deadline):
-    outer = np.full(1, deadline == 60, dtype=np.uint8)
-
-    def endless(stop):
-        while True:
-            look(stop)
-
-    with pytest.raises(OutOfTimeError):
-        finished_by(time.perf_counter() + deadline, endless, outer)
 
 
 @pytest.mark.parametrize("backend", ["plain", "compiled"])

@@ -1,9 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 
 import biselect as bs
-from biselect.core import SelectionProblem
+from biselect.core import Rules, SelectionProblem
+from biselect.solvers import exact as proving
 from biselect.testing import brute_force
 from biselect.testing.strategies import problems, ruled_problems
 
@@ -62,3 +66,50 @@ def test_where_there_is_no_time_to_state_the_problem_highs_is_not_asked(monkeypa
     assert "not asked" in found.info["status"] and not found.proven_optimal and found.proof is None
     assert found.bound <= best.energy <= found.energy
     assert bs.solve(problem, "milp").proven_optimal  # without a limit there is always time
+
+
+def forced():
+    """A problem whose numbers are rounded once its forced columns are folded into scores."""
+    weights = np.round(np.random.default_rng(7).normal(size=(9, 7)), 1)
+    rules = {"feature_rules": Rules(forced_in=[1, 4, 6]), "sample_rules": Rules(forced_in=[2], forced_out=[0])}
+    return SelectionProblem(coupling=weights, sample_scores=np.round(weights[:, 0], 1), k=4, m=5, **rules)
+
+
+def test_highs_sees_the_problem_as_asked(monkeypatch):
+    problem, given, right = forced(), [], scipy.optimize.milp
+    monkeypatch.setattr(scipy.optimize, "milp", lambda c, **rest: given.append((c, rest)) or right(c, **rest))
+    answer = bs.solve(problem, "milp")
+    assert answer.proven_optimal and answer.info["witness"] is True
+    numbers = np.concatenate([problem.sample_scores, problem.feature_scores, problem.coupling.ravel()])
+    objective, rest = given[0]
+    largest = np.argmax(np.abs(numbers))
+    scale = numbers[largest] / -objective[largest]
+    assert np.log2(scale).is_integer() and (-objective * scale == numbers).all()
+    assert np.flatnonzero(rest["bounds"].lb).tolist() == [2, 9 + 1, 9 + 4, 9 + 6]
+    assert np.flatnonzero(rest["bounds"].ub == 0).tolist() == [0]
+
+
+def test_highs_is_no_witness_where_its_choice_scores_less(monkeypatch):
+    problem, right = forced(), scipy.optimize.milp
+
+    def worse(c, **rest):
+        found = right(-c, **{**rest, "constraints": rest["constraints"][:1]})
+        return scipy.optimize.OptimizeResult({**found, "status": 0})
+
+    monkeypatch.setattr(scipy.optimize, "milp", worse)
+    answer = bs.solve(problem, "milp")
+    assert answer.proven_optimal and answer.proof_checked and answer.info["witness"] is False
+    assert answer.energy == bs.solve(problem, "exact").energy
+
+
+def test_a_choice_of_highs_that_scores_more_than_the_proof_says_ends_the_proof(monkeypatch):
+    problem, right = forced(), proving.exact
+    best = bs.solve(problem, "exact")
+
+    def wrong(asked, run, **options):
+        return replace(right(asked, run, **options), samples=np.arange(asked.k))
+
+    monkeypatch.setattr("biselect.solvers.milp.exact", wrong)
+    answer = bs.solve(problem, "milp")
+    assert not answer.proven_optimal and answer.proof is None and answer.info["witness"] is False
+    assert answer.energy == best.energy and answer.bound == -np.inf

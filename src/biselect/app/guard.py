@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import secrets
-from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.responses import HTMLResponse, PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from biselect.app.entrance import ENTER
 
 HEADERS = {
     "Cache-Control": "no-store",
@@ -19,7 +19,10 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
     "X-Frame-Options": "DENY",
 }
+HEADER = "X-Biselect-Token"
+ONCE = "/once/"  # where a link leads that works once, without the token
 SMALL = 1 << 20  # bytes of a request that brings no file
+CODE = 1 << 10  # and of one that brings a code: everybody may send that
 LONGEST = 8_000  # characters of an address
 
 
@@ -32,14 +35,15 @@ class Guard:
 
     Args:
         app: what is guarded.
-        token: a secret in the address that is opened first; a cookie holds it from then on.
+        token: a secret that every request of our pages brings in a header.
+        shell: the page for a browser that goes to an address, which brings no header.
         port: that the server listens at, on this machine.
         most_bytes: of a file that is brought.
     """
 
-    def __init__(self, app: ASGIApp, *, token: str, port: int, most_bytes: int) -> None:
-        self.app, self.token, self.most_bytes = app, token, most_bytes
-        self.cookie = f"biselect-{port}"
+    def __init__(self, app: ASGIApp, *, token: str, shell: str, port: int, most_bytes: int) -> None:
+        self.app, self.token, self.shell = app, token, shell
+        self.most_bytes = {"/files": most_bytes, ENTER: CODE}
         self.hosts = {f"{name}:{port}" for name in ("127.0.0.1", "localhost")}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,7 +66,7 @@ class Guard:
         if refusal is not None:
             await refusal(scope, receive, send_guarded)
             return
-        most, taken = self.most_bytes if scope["path"] == "/files" else SMALL, 0
+        most, taken = self.most_bytes.get(scope["path"], SMALL), 0
 
         async def receive_some() -> Message:
             nonlocal taken
@@ -77,45 +81,33 @@ class Guard:
     def _refusal(self, scope: Scope) -> Response | None:
         """What to answer instead of the application; None where the request is ours."""
         headers = Headers(scope=scope)
-        query = scope.get("query_string", b"")
+        method, entering = scope["method"], scope["path"] == ENTER and scope["method"] == "POST"
         if headers.get("host", "") not in self.hosts:
             return _refused("This address is not served here.", 421)
-        if scope["method"] not in ("GET", "HEAD", "POST"):
+        if method not in ("GET", "HEAD", "POST"):
             return _refused("There is nothing to be done that way.", 405)
-        if len(scope["path"]) + len(query) > LONGEST:
+        if len(scope["path"]) + len(scope.get("query_string", b"")) > LONGEST:
             return _refused("This address is too long.", 414)
         origin = headers.get("origin")
-        if origin is not None or scope["method"] == "POST":
-            if origin not in {f"http://{host}" for host in self.hosts}:
-                return _refused("Only the workbench's own pages may ask for this.", 403)
-        if scope["method"] == "POST" and headers.get("sec-fetch-site", "same-origin") != "same-origin":
+        ours = {f"http://{host}" for host in self.hosts}
+        if (origin is not None or method == "POST") and origin not in ours and not (entering and origin == "null"):
+            return _refused("Only the workbench's own pages may ask for this.", 403)  # a file's page has no origin
+        if method == "POST" and not entering and headers.get("sec-fetch-site", "same-origin") != "same-origin":
             return _refused("Only the workbench's own pages may ask for this.", 403)
         length = headers.get("content-length", "0")
         if not length.isascii() or not length.isdigit():
             return _refused("A length must be a number.", 400)
-        most = self.most_bytes if scope["path"] == "/files" else SMALL
+        most = self.most_bytes.get(scope["path"], SMALL)
         if len(length) > 15 or int(length) > most:
             return too_large(most)
-        if scope["method"] == "GET" and scope["path"] == "/" and query:
-            given = parse_qs(query.decode("latin-1")).get("token", [""])[0]
-            if self._is_token(given):
-                answer = RedirectResponse("/", status_code=303)
-                answer.set_cookie(self.cookie, self.token, httponly=True, samesite="strict", path="/")
-                return answer
-        if not self._is_token(_cookie(headers.get("cookie", ""), self.cookie)):
-            return _refused("Open the whole address that biselect app printed, with its token.", 403)
+        if entering or (method == "GET" and scope["path"].startswith(ONCE)):
+            return None  # the code decides
+        given = headers.get(HEADER, "")
+        if not given and method == "GET" and "text/html" in headers.get("accept", ""):
+            return HTMLResponse(self.shell)
+        if not secrets.compare_digest(given.encode("utf-8", "replace"), self.token.encode()):
+            return _refused("Only a browser that was let in by a code of biselect app may ask for this.", 403)
         return None
-
-    def _is_token(self, given: str) -> bool:
-        return secrets.compare_digest(given.encode("utf-8", "replace"), self.token.encode())
-
-
-def _cookie(text: str, name: str) -> str:
-    try:
-        found = SimpleCookie(text).get(name)
-    except CookieError:
-        return ""
-    return "" if found is None else found.value
 
 
 def _refused(why: str, code: int) -> Response:

@@ -20,11 +20,14 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-from biselect.app.guard import Guard, TooLargeError, too_large
+from biselect.app.connections import PromptProtocol
+from biselect.app.entrance import ENTER, Codes, Entrance
+from biselect.app.guard import ONCE, Guard, TooLargeError, too_large
 from biselect.app.jobs import EXPORT, LAST
 from biselect.app.pages import page
 from biselect.app.tables_in_folder import DEMO, bring_demo, named_table, tables_in, take_in
 from biselect.app.worker import BusyError, Job, Worker
+from biselect.core.files import private_files, temporary_folder
 from biselect.errors import BiselectError, InputError
 from biselect.report.review_rounds import learnt
 from biselect.report.words import words_of
@@ -37,11 +40,13 @@ ADDRESS = "127.0.0.1"
 MOST_BYTES = 2 << 30
 ROWS = 20  # of a round unless the table is small
 MOST_ROWS = 1_000
+LINK = 60.0  # seconds that a link to a file waits to be followed
 PATIENCE = 60.0  # seconds for what one more row would add
 KEPT = 20  # inspections
 SMALL = 2_000_000  # cells up to which gains are worked out before anybody moves a slider
 MOST_FIELDS = 5_000
 MAKES_SENSE = re.compile(r"normal|reference|usual", re.IGNORECASE)  # in the name of a file to compare with
+LOOKS = {"/table": "inspect", "/new": "drift"}  # which job finds out what a page shows
 SANDBOX = "sandbox allow-scripts allow-downloads; frame-ancestors 'none'"  # a report is a page of its own
 
 
@@ -58,6 +63,7 @@ class Bench:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.worker = Worker(self.folder)
+        self.links = Codes(LINK)
         self._inspected: dict[str, tuple[int, Any]] = {}
         self._drift: dict[str, tuple[int, Any]] = {}
         self._lock = threading.Lock()
@@ -84,10 +90,13 @@ class Bench:
             when, found = kept.get(table, (None, None))
         return found if when == changed else None
 
-    def find_out(self, job: str, table: str, then: str) -> Response:
-        """Start a job about a table and show that it runs."""
+    def look(self, form: dict[str, str]) -> Response:
+        """Find out what the page about a table, or about a new export, needs to know."""
+        table, then = named_table(self.folder, form.get("table", "")), form.get("then", "")
+        if then not in LOOKS:
+            raise InputError(f"a table is looked at for one of {', '.join(LOOKS)}")
         changed = (self.folder / table).stat().st_mtime_ns
-        self.worker.start(job, {"table": table}, then=then, back="/", changed=changed)
+        self.worker.start(LOOKS[then], {"table": table}, then=f"{then}?name={quote(table)}", changed=changed)
         return RedirectResponse("/working", status_code=303)
 
     def start(self, request: Request) -> Response:
@@ -120,7 +129,7 @@ class Bench:
         name = named_table(self.folder, request.query_params.get("name", ""))
         found = self.known(self._inspected, name, "inspect")
         if found is None:
-            return self.find_out("inspect", name, f"/table?name={quote(name)}")
+            return HTMLResponse(page("look", "bench.working", name=name, then="/table"))
         others = [other for other in tables_in(self.folder) if other != name]
         used = sum(column["given"] in ("number", "category") for column in found["columns"])
         times = any(column["given"] == "time" for column in found["columns"])
@@ -192,15 +201,15 @@ class Bench:
             raise InputError("choose what the rows are compared with: a file of normal rows, or earlier rows")
         return named_table(self.folder, form.get("which", ""))
 
-    def working(self, request: Request) -> Response:
+    async def working(self, request: Request) -> Response:
         """What the worker is at."""
         job = self.worker.job
         if job is None or (job.finished and job.error is None):
             return RedirectResponse("/" if job is None else job.then, status_code=303)
         return HTMLResponse(page("working", "bench.working", job=_told(job)))
 
-    def job(self, request: Request) -> Response:
-        """The same for a script."""
+    async def job(self, request: Request) -> Response:
+        """The same for a script; it waits for no thread, which others may hold while the session's file is locked."""
         job = self.worker.job
         return JSONResponse({"finished": True, "then": "/", "error": None} if job is None else _told(job))
 
@@ -297,7 +306,7 @@ class Bench:
         file = self.session()
         drift = self.known(self._drift, name, "drift")
         if drift is None:
-            return self.find_out("drift", name, f"/new?name={quote(name)}")
+            return HTMLResponse(page("look", "bench.working", name=name, then="/new"))
         choice = file.present()
         record = file.choices()[choice]
         others = [other for other in tables_in(self.folder) if other != name]
@@ -328,11 +337,18 @@ class Bench:
             page("exported", "bench.exported", files=self._exported(), folder=f"{self.folder.name}/{EXPORT}")
         )
 
+    def link(self, form: dict[str, str]) -> Response:
+        """An address at which one of the exported files can be fetched once: a download brings no token."""
+        name = form.get("name", "")
+        if name not in self._exported():
+            raise InputError("there is no such file")
+        return JSONResponse({"address": f"{ONCE}{self.links.new(name)}/{quote(Path(name).name)}"})
+
     def written(self, request: Request) -> Response:
         """One of the exported files."""
-        name = request.path_params["name"]
-        if name not in self._exported():
-            raise HTTPException(404, "There is no such file.")
+        name = self.links.take(request.path_params["code"])
+        if name is None or name not in self._exported():
+            raise HTTPException(404, "This link was used or is too old; open the file again from the workbench.")
         place = self.folder / EXPORT / name
         if name.endswith(".html"):
             return FileResponse(place, media_type="text/html", headers={"Content-Security-Policy": SANDBOX})
@@ -344,12 +360,13 @@ class Bench:
         return sorted(path.relative_to(home).as_posix() for path in found if not path.name.startswith("."))
 
 
-def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_BYTES) -> tuple[Guard, Bench]:
-    """The guarded application, and what stands behind it."""
-    bench = Bench(folder)
+def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_BYTES) -> tuple[Guard, Bench, Entrance]:
+    """The guarded application, what stands behind it, and the way in."""
+    bench, entrance = Bench(folder), Entrance(token, f"http://{ADDRESS}:{port}")
     routes = [
         *(_get(path, handler) for path, handler in _pages(bench).items()),
         *(_post(path, handler) for path, handler in _deeds(bench).items()),
+        _post(ENTER, entrance.enter),
         Route("/files", bench.bring, methods=["POST"]),
     ]
     handlers: dict[Any, Any] = {
@@ -360,9 +377,9 @@ def application(folder: Path, *, token: str, port: int, most_bytes: int = MOST_B
         ClientDisconnect: partial(_problem, 400),
         TooLargeError: _too_large,
     }
-    return Guard(
-        Starlette(routes=routes, exception_handlers=handlers), token=token, port=port, most_bytes=most_bytes
-    ), bench
+    app = Starlette(routes=routes, exception_handlers=handlers)
+    guard = Guard(app, token=token, shell=entrance.shell(), port=port, most_bytes=most_bytes)
+    return guard, bench, entrance
 
 
 def _pages(bench: Bench) -> dict[str, Callable[..., Any]]:
@@ -375,13 +392,15 @@ def _pages(bench: Bench) -> dict[str, Callable[..., Any]]:
         "/standing": bench.standing,
         "/new": bench.new,
         "/exported": bench.exported,
-        "/exported/{name:path}": bench.written,
+        ONCE + "{code}/{name}": bench.written,
     }
 
 
 def _deeds(bench: Bench) -> dict[str, Callable[..., Any]]:
     return {
         "/demo": bench.demo,
+        "/look": bench.look,
+        "/link": bench.link,
         "/preview": bench.preview,
         "/choose": bench.choose,
         "/stop": bench.stop,
@@ -412,7 +431,9 @@ async def _http_problem(request: Request, error: HTTPException) -> Response:
 
 
 async def _problem(code: int, request: Request, error: Exception) -> Response:
-    why = str(error) if isinstance(error, BiselectError) else "the file could not be read or written"
+    why = str(error)
+    if isinstance(error, OSError):  # whose own words may name folders of this machine
+        why = f"the file could not be read or written: {error.strerror or type(error).__name__}"
     if "text/html" in request.headers.get("accept", ""):
         busy = isinstance(error, BusyError)
         return HTMLResponse(page("problem", "bench.problem", why=why, busy=busy), status_code=code)
@@ -463,19 +484,19 @@ def _brief(file: SessionFile) -> dict[str, Any]:
     return {**present, "used": used, "earlier": tables[::-1]}
 
 
-def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: Callable[[str], None]) -> None:
+def serve(folder: Path, *, port: int, most_bytes: int, ready: Callable[[Entrance, Path], None]) -> None:
     """Serve the workbench of a folder on this machine alone until it is interrupted.
 
     Args:
         folder: holds the tables and the session; made where it is missing.
         port: to listen at; 0 for any that is free.
         most_bytes: of a file that is brought.
-        ready: called with the address to open, once it answers.
+        ready: called with the way in and a folder of the owner's alone, in a thread of its own, once it answers.
     """
     import uvicorn
 
-    folder.mkdir(parents=True, exist_ok=True)
-    with socket.socket() as listening:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    with private_files(), temporary_folder() as apart, socket.socket() as listening:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((ADDRESS, port))
@@ -483,10 +504,11 @@ def serve(folder: Path, *, port: int = 0, most_bytes: int = MOST_BYTES, ready: C
             raise InputError(f"port={port}: cannot be listened at: {error.strerror}; leave it out for any") from None
         token = secrets.token_urlsafe(32)
         bound = listening.getsockname()[1]
-        app, bench = application(folder, token=token, port=bound, most_bytes=most_bytes)
-        quiet = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, ws="none")
+        app, bench, entrance = application(folder, token=token, port=bound, most_bytes=most_bytes)
+        told: dict[str, Any] = {"log_level": "warning", "access_log": False, "server_header": False}
+        quiet = uvicorn.Config(app, http=PromptProtocol, ws="none", **told)
         listening.listen()
-        ready(f"http://{ADDRESS}:{bound}/?token={token}")
+        threading.Thread(target=ready, args=(entrance, apart), daemon=True).start()
         try:
             uvicorn.Server(quiet).run(sockets=[listening])
         finally:

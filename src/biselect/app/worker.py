@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -90,8 +91,9 @@ class Worker:
     def _send(self, wanted: dict[str, Any]) -> None:
         if self._process is None or self._process.poll() is not None:
             command = [sys.executable, "-m", "biselect.app.jobs", str(self.folder)]
+            alone = {**os.environ, "PYTHONSAFEPATH": "1"}  # else `-m` would import what lies beside the tables
             self._process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8"
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8", env=alone
             )
             threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
         assert self._process.stdin is not None

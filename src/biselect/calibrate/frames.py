@@ -68,8 +68,8 @@ class NamedMatrix:
 def as_matrix(table: Any, *, categories: Sequence[str] = (), dates: Sequence[str] = ()) -> NamedMatrix:
     """The table as N × D floats.
 
-    Integers become floats, missing entries NaN; text, booleans, categoricals and Arrow dictionaries positions among
-    their labels. Nested values are refused by name, and so are dates whose parts were not asked for.
+    Integers become floats, durations seconds, missing entries NaN; text, booleans, categoricals and Arrow dictionaries
+    positions among their labels. Nested values are refused by name, and so are dates whose parts were not asked for.
 
     Args:
         table: a frame, an array or a matrix that was read already.
@@ -108,7 +108,7 @@ def _from_frame(frame: nw.DataFrame[Any], categories: Sequence[str], dates: Mapp
         made = {}
         if name in dates:
             made = {f"{name} {part}": date_part(series, name, part) for part in dates[name]}
-        elif kind.is_numeric():
+        elif is_quantity(kind):
             made[name] = float_values(series), None
         elif kind == nw.Boolean:
             made[name] = series.cast(nw.Float64).to_numpy(), FLAG
@@ -230,11 +230,27 @@ def align(matrix: NamedMatrix, columns: tuple[str, ...], *, named: bool, where: 
 
 
 def float_values(series: nw.Series[Any]) -> NDArray[np.float64]:
-    """Numbers as float64; Arrow would refuse whole numbers that float64 has to round."""
-    native = series.to_native()
-    if nw.dependencies.is_pyarrow_chunked_array(native):
-        return native.cast("float64", safe=False).to_numpy()
+    """Numbers as float64, durations in seconds; Arrow would refuse whole numbers that float64 has to round."""
+    native = series.to_arrow() if series.dtype == nw.Duration else series.to_native()
+    if type(native).__module__.startswith("pyarrow"):
+        return np.asarray(arrow_floats(native).to_numpy(zero_copy_only=False))
     return series.cast(nw.Float64).to_numpy()
+
+
+def is_quantity(kind: Any) -> bool:
+    """Whether a column of this narwhals type holds numbers, or durations, which are numbers of seconds."""
+    return bool(kind.is_numeric() or kind == nw.Duration)
+
+
+def arrow_floats(column: Any) -> Any:
+    """An Arrow column of numbers as float64, durations in seconds."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_duration(column.type):
+        return column.cast("float64", safe=False)
+    counts = column.cast("int64").cast("float64", safe=False)
+    return pc.divide(counts, {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[column.type.unit])
 
 
 def varying(reference: NamedMatrix, pool: NamedMatrix) -> tuple[NamedMatrix, NamedMatrix, tuple[str, ...]]:

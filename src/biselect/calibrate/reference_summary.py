@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from copy import copy
@@ -17,9 +15,9 @@ from numpy.typing import NDArray
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import Column, RankSketch
-from biselect.calibrate.frames import FLAG, as_matrix, float_values
+from biselect.calibrate.frames import FLAG, as_matrix, float_values, is_quantity
 from biselect.calibrate.windows import FEWEST_ROWS, Windows, windows_of
-from biselect.core.archives import read_arrays
+from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.checks import whole
 from biselect.core.files import write_file
 from biselect.core.json_files import refused_as, shortened
@@ -184,11 +182,7 @@ class ReferenceSummary:
 
     def save(self, path: str | Path) -> None:
         """Write one file, a NumPy archive of plain numbers and JSON; `load` reads it back."""
-        plain, arrays = self.state()
-        stream = io.BytesIO()
-        text = np.frombuffer(json.dumps(plain, allow_nan=False).encode(), dtype=np.uint8)
-        np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
-        write_file(path, stream.getvalue())
+        write_file(path, packed_arrays(*self.state()))
 
     @classmethod
     def load(cls, path: str | Path) -> ReferenceSummary:
@@ -208,7 +202,7 @@ class ReferenceSummary:
         """One column of a block."""
         kind = column.dtype
         absent = int(column.is_null().sum())
-        if kind.is_numeric():
+        if is_quantity(kind):
             values = float_values(column).astype(np.float64, copy=False)
             known = values[~np.isnan(values)]
             absent = len(values) - known.size

@@ -1,6 +1,6 @@
 """Windows as named arrays and plain data, to be stored and read back: the same calibration on another day or machine.
 
-No row of the reference is stored, so a calibrator made from it can weigh, but not tell how far a row stands apart.
+No row of the reference is among it: a calibrator made from this alone can weigh, but not tell how far rows stand apart.
 """
 
 from collections.abc import Mapping

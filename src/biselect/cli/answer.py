@@ -74,7 +74,8 @@ def show(summary: dict[str, Any]) -> None:
     from biselect.reviews.result import strongest_reason
 
     console, selection, budgets = out(), summary["selection"], summary["budgets"]
-    console.print(printable(summary["finding"]["words"]), style="bold")
+    if summary["finding"] is not None:
+        console.print(printable(summary["finding"]["words"]), style="bold")
     console.print(printable(f"Look at these {budgets['m']}: " + ", ".join(selection["features"])), style="bold")
     table = Table(title=printable(f"Review these {budgets['k']}"), title_justify="left", title_style="bold")
     table.add_column("sample", overflow="fold")
@@ -130,7 +131,8 @@ def beside_the_answer(summary: dict[str, Any]) -> list[str]:
             text += "no row stands out from the reference by itself"
         lines.append(text)
     if (kinds := summary.get("kinds")) is not None:
-        lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}")
+        given = " The proof of a later one holds given those before it." if len(kinds["found"]) > 1 else ""
+        lines.append(f"Kinds of unusual, {k} rows each. {kinds['words']}{given}")
         for kind in kinds["found"]:
             known = "" if kind["hits"] is None else f", {kind['hits']} of {k} known positives"
             proof = "proven" if kind["selection"]["proven_optimal"] else "not proven"

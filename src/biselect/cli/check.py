@@ -1,4 +1,4 @@
-"""`biselect check`: whether the proof in an answer's folder proves what it says."""
+"""`biselect check`: whether the proofs in an answer's folder prove what its files say."""
 
 from pathlib import Path
 from typing import Annotated
@@ -6,8 +6,8 @@ from typing import Annotated
 import typer
 
 from biselect.cli import options
-from biselect.cli.console import Steps
-from biselect.errors import BiselectError, InputError
+from biselect.cli.console import Steps, printable
+from biselect.errors import InputError
 
 
 def check(
@@ -19,29 +19,23 @@ def check(
     part: Annotated[
         int | None, options.may_be(min=0, help="Weigh only this part of the table again, counted from 0.")
     ] = None,
+    id_column: Annotated[
+        str | None, options.may_be(metavar="NAME", help="The table's column of ids, where the answer names another.")
+    ] = None,
     on: options.On = None,
     memory: options.Memory = None,
     quiet: options.Quiet = False,
 ) -> None:
-    """Check FOLDER/proof.json against FOLDER/problem.npz in exact arithmetic, with none of the solver's code.
+    """Check the proofs in FOLDER in exact arithmetic, with none of the solver's code, and that its files tell the same.
 
     A problem from a large table holds its heaviest rows, and rows that stand for all others. With --table, every row is
-    weighed again and held against them.
+    weighed again: ids, weights and own scores must be those of the problem, and no other row may be heavier.
     """
-    from biselect.solvers import check_proof
+    from biselect.reviews.answer_check import check_answer
 
-    for name in ("proof.json", "problem.npz", *(["calibration.npz"] if table is not None else [])):
-        if not (folder / name).is_file():
-            raise InputError(f"{folder / name}: no such file; write it with --out and --proof")
-    if part is not None and table is None:
-        raise InputError("--part needs a --table to take it from")
-    try:
-        words = check_proof.check(folder / "proof.json", folder / "problem.npz")
-    except check_proof.ProofError as error:
-        raise BiselectError(f"refused: {error}") from error
-    if table is not None:
-        from biselect.reviews.large.checking import check_table
-
-        weighed = check_table(folder, table, part=part, on=on, memory=memory, progress=Steps(quiet).step)
-        words = f"{words.rpartition('; ')[0]}; {weighed}"
-    typer.echo(f"Checked: no choice scores higher ({words})")
+    if table is None and (part is not None or id_column is not None):
+        raise InputError("--part and --id-column need a --table")
+    reading = {} if table is None else {"part": part, "id_column": id_column, "on": on, "memory": memory}
+    words, *more = check_answer(folder, table, **reading, progress=Steps(quiet).step)
+    for line in (f"Checked: no choice scores higher ({words})", *more):
+        typer.echo(printable(line))

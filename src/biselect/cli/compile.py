@@ -68,7 +68,7 @@ def compile_(
     Angles that suit the whole problem on a ring rarely suit the couplings and mixer of a chip: train them here, or with
     `biselect train --target`.
 
-    The manifest holds what is needed to read the measured bits: layouts, placement, mask, and the hashes of all files.
+    The manifest holds what is needed to read the measured bits: layouts, mask, and the hashes of all files.
     """
     from biselect.core.files import check_folder
     from biselect.data.problem_files import read_problem
@@ -78,15 +78,16 @@ def compile_(
     steps = Steps(quiet)
     if folder is not None:
         check_folder(folder, NAMES)  # before the work, not after it
+    loaded = read_problem(problem, k, m, id_column, exclude or [])
     made = compile_problem(
-        read_problem(problem, k, m, id_column, exclude or []),
+        loaded,
         target,
         options.read_angles(angles),
         depth=depth,
         schedule=schedule,
         path=path,
         registers=registers,
-        start=options.read_start(start),
+        start=options.read_start(start, loaded),
         surrogate=surrogate,
         keep=options.read_keep(keep),
         seed=seed,

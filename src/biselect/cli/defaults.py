@@ -1,41 +1,65 @@
-"""Defaults from `biselect.toml` in the working directory: a section a command, an entry an option."""
+"""Defaults from `biselect.toml` in the working directory or the user's own: a section a command, an entry an option."""
 
 from __future__ import annotations
 
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+import typer
+
 from biselect.errors import InputError
 
 FILE = Path("biselect.toml")
-taken: list[str] = []  # what the running command took from the file, as one would type it
+ADDRESS = re.compile(r"(\w+:)?[/\\]{2}")  # `ray://host`, `//host/share`
+taken: list[str] = []  # what the running command took from the files, as one would type it
+
+
+def own_file() -> Path:
+    """The file of defaults in the user's own configuration folder, which no downloaded folder brings along."""
+    return Path(typer.get_app_dir("biselect"), FILE)
 
 
 def read_defaults(commands: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """What the file says, by command and parameter, as if it had been typed; nothing where there is no file."""
-    try:
-        content = tomllib.loads(FILE.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError) as error:
-        raise InputError(f"{FILE}: cannot be read: {error}") from error
+    """What the user's own file and that of the working directory say, by command and parameter, as if typed.
+
+    The working directory's file beats the user's own, option by option. A file that is not there says nothing.
+    """
     found: dict[str, dict[str, Any]] = {}
-    for section, entries in content.items():
-        if not isinstance(entries, dict):
-            raise InputError(f"{FILE}: {section} stands in no section; write it below one such as [select]")
-        if section not in commands:
-            raise InputError(f"{FILE}: [{section}] is no command{_nearest(section, commands)}")
-        options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
-        found[section] = {}
-        for key, value in entries.items():
-            option = options.get(key.replace("_", "-"))
-            if option is None:
-                raise InputError(f"{FILE}: [{section}] has no option {key!r}{_nearest(key, options)}")
-            found[section][option.name] = _as_typed(option, value, f"{FILE}: [{section}] {key}")
+    for file in (own_file(), FILE):
+        try:
+            content = tomllib.loads(file.read_text(encoding="utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, ValueError) as error:
+            raise InputError(f"{file}: cannot be read: {error}") from error
+        for section, entries in content.items():
+            if not isinstance(entries, dict):
+                raise InputError(f"{file}: {section} stands in no section; write it below one such as [select]")
+            if section not in commands:
+                raise InputError(f"{file}: [{section}] is no command{_nearest(section, commands)}")
+            options = {key_of(one): one for one in commands[section].params if one.param_type_name == "option"}
+            values = found.setdefault(section, {})
+            for key, value in entries.items():
+                option = options.get(key.replace("_", "-"))
+                if option is None:
+                    raise InputError(f"{file}: [{section}] has no option {key!r}{_nearest(key, options)}")
+                values[option.name] = _as_typed(option, value, f"{file}: [{section}] {key}")
+                if file == FILE:
+                    _refuse_reach(key_of(option), values[option.name], f"{file}: [{section}] {key}")
     return found
+
+
+def _refuse_reach(key: str, value: Any, where: str) -> None:
+    """The file of a folder, which may come from anybody, must not make a command connect or write elsewhere."""
+    connects = key == "on" or any(ADDRESS.match(str(one)) for one in (value if isinstance(value, list) else [value]))
+    if connects or (key == "out" and not Path(value).resolve().is_relative_to(Path.cwd())):
+        what = "say what to connect to" if connects else "name a place outside of its folder"
+        why = f"a file beside tables, which may be anybody's, must not {what}"
+        raise InputError(f"{where}: {why}; give it on the command line, or say it in {own_file()}")
 
 
 def key_of(option: Any) -> str:

@@ -14,15 +14,13 @@ from typer.main import get_command
 
 from biselect._version import __version__
 from biselect.cli.console import out, printable
-from biselect.cli.defaults import FILE, as_flags, read_defaults
+from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
 from biselect.errors import InputError
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
 EXTRAS = {
     "biselect[quantum]": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
     "biselect[iqm]": ("iqm-client",),
-    "biselect[ionq]": ("qiskit-ionq",),
-    "biselect[braket]": ("qiskit-braket-provider",),
     "biselect[excel]": ("openpyxl",),
     "biselect[duckdb]": ("duckdb",),
     "biselect[gpu]": ("cupy-cuda12x",),
@@ -92,7 +90,8 @@ def _defaults() -> tuple[dict[str, Any], str | None]:
     """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
     from biselect.cli import whole_app
 
-    found: dict[str, Any] = {"file": str(FILE.absolute()) if FILE.exists() else None, "values": {}}
+    files = [str(file) for file in (FILE.absolute(), own_file()) if file.exists()]
+    found: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
     commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)

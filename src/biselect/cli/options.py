@@ -164,10 +164,7 @@ Dates = Annotated[
     list[str] | None, a_column(metavar="COLUMN:PARTS", help="Date column to use, such as created:hour,weekday,gap.")
 ]
 
-DEVICES = (
-    *("boston", "pittsburgh", "aachen", "iqm-54"),
-    *("quantinuum-h1", "quantinuum-h2", "quantinuum-helios", "ionq-aria", "ionq-forte"),
-)
+DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
 TARGETS = f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json)."
 PATH_NAMES = (
     *("y-frame", "y-frame-quiet", "opt3-cz", "opt3-fractional", "complete-cz", "complete-fractional"),
@@ -175,7 +172,7 @@ PATH_NAMES = (
 )
 PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors),")
 REGISTER_NAMES = ("auto", "trees", "paths", "rings", "complete")
-REGISTERS = "trees (more couplings), paths (shorter circuits), or on ion traps rings or complete."
+REGISTERS = "trees (more couplings), paths (shorter circuits), or where all pairs are joined rings or complete."
 SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
 KEEP = (
     "edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP network, such as 0.5 or 1"
@@ -214,14 +211,15 @@ def read_keep(text: str) -> float | str:
         return text
 
 
-def read_start(text: str) -> Any:
-    """A start by its name, or the choice that a selection.json holds."""
+def read_start(text: str, problem: SelectionProblem) -> Any:
+    """A start by its name, or the choice that a selection.json holds, which must be one of this problem."""
     from biselect.core.json_files import read_json, refused_as
 
     if text in STARTS:
         return text
     content = read_json(text)
     with refused_as(f"{text}: holds no selection to start from"):
+        problem.refuse_other(str(content["problem_hash"]), "its choice")
         return list(content["sample_indices"]), list(content["feature_indices"])
 
 

@@ -82,31 +82,33 @@ def review(
     What was answered is kept at once; `biselect app FOLDER` shows the same session in the browser.
     """
     given = dict(locals())
+    from biselect.core.files import private_files
     from biselect.reviews.rounds import export, offer_rows, rounds_summary, take_answers
 
-    steps = Steps(quiet)
-    session = _opened(given, steps)
-    if answers is not None:
-        steps.say(f"took {take_answers(session, answers, who=who, when=when)} answers from {answers}")
-    if check:
-        _replay(session, steps)
-    rows = _present(session, k, more, steps)
-    if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
-        while rows and _by_hand(session, who, when):
-            rows = _present(session, k, False, steps)
-    place = offer_rows(session)
-    if session.open_rows:
-        steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
-    else:
-        steps.say("All rows of the table were asked for.")
-    if out is not None:
-        for place in export(session, out, k=k, progress=steps.step):
-            steps.say(f"wrote {place}")
-    summary = rounds_summary(session.file)
-    if as_json:
-        show_json(summary)
-    else:
-        _show(summary["tables"][session.choice])
+    with private_files():
+        steps = Steps(quiet)
+        session = _opened(given, steps)
+        if answers is not None:
+            steps.say(f"took {take_answers(session, answers, who=who, when=when)} answers from {answers}")
+        if check:
+            _replay(session, steps)
+        rows = _present(session, k, more, steps)
+        if not as_json and sys.stdin.isatty() and sys.stdout.isatty():
+            while rows and _by_hand(session, who, when):
+                rows = _present(session, k, False, steps)
+        place = offer_rows(session)
+        if session.open_rows:
+            steps.say(f"wrote {place}: fill in its column 'answer' and give it to --answers")
+        else:
+            steps.say("All rows of the table were asked for.")
+        if out is not None:
+            for place in export(session, out, k=k, progress=steps.step):
+                steps.say(f"wrote {place}")
+        summary = rounds_summary(session.file)
+        if as_json:
+            show_json(summary)
+        else:
+            _show(summary["tables"][session.choice])
 
 
 def _opened(given: dict[str, Any], steps: Steps) -> ReviewSession:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from biselect.hardware.execute.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
-PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:", "ionq:", "braket:")
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
         may_be(
             metavar="PLACE",
             autocompletion=options.completion.among(*PLACES),
-            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE, iqm:ADDRESS, ionq:DEVICE or braket:ARN.",
+            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS.",
         ),
     ] = None,
     shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,

@@ -121,6 +121,7 @@ def train(
     """
     import numpy as np
 
+    from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
     from biselect.core.files import write_folder
     from biselect.core.sector import TooLargeError
     from biselect.data.problem_files import read_problem
@@ -128,16 +129,21 @@ def train(
     from biselect.qaoa import Ansatz
     from biselect.qaoa.training.records import OtherTrainingError
     from biselect.qaoa.training.train import TooShortError, backend_for
-    from biselect.simulate.stopping import NEVER, OutOfTimeError, finished_by
+    from biselect.simulate.state_memory import check_memory
 
     began, steps = time.perf_counter(), Steps(quiet)
     _check_place(output, problem, threshold)
     with steps.step(f"Reading {problem.name}"):
         loaded = read_problem(problem, k, m, id_column, exclude or [])
         goal = options.read_threshold(threshold, loaded)
-    circuit = {"depth": depth, "schedule": schedule, "start": None if start is None else options.read_start(start)}
+    begin = None if start is None else options.read_start(start, loaded)
+    circuit = {"depth": depth, "schedule": schedule, "start": begin}
     on_device: dict[str, Any] = {"path": path, "registers": registers, "surrogate": surrogate}
     on_device["keep"] = None if keep is None else options.read_keep(keep)
+    try:  # before anything is placed; a training holds the state and its adjoint
+        check_memory(loaded.sector, dtype, states=2)
+    except TooLargeError as error:
+        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
     spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
     kept = None if output is None else output.with_name(f".{output.name}.training")
     if fresh and kept is not None:
@@ -163,7 +169,7 @@ def train(
                 start_from=options.read_angles(start_from),
             )
     except TooLargeError as error:
-        raise InputError(f"{error.figures}; {_ways_out(error)}") from None
+        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
     except (OutOfTimeError, TooShortError):
         single = "" if dtype == "complex64" else ", give --dtype complex64"
         raise InputError(
@@ -240,11 +246,16 @@ def _parts(text: str) -> str | dict[str, float]:
         raise InputError(f"--objective {text}: write a blend as energy=1,hit-rate=0.5") from None
 
 
-def _ways_out(error: TooLargeError) -> str:
+def _ways_out(error: TooLargeError, target: str | None) -> str:
     """What this command has against a sector that does not fit."""
-    single = "give --dtype complex64, which fits, " if "complex64" in error.ways else ""
+    first = "give --dtype complex64, which fits, " if "complex64" in error.ways else ""
+    if target is not None:
+        first += (
+            "choose angles by shots in Python (biselect.qaoa.angle_selection) and give them to `biselect compile` with "
+            "--angles, "
+        )
     return (
-        f"{single}train on fewer rows or columns, draw shots of a sparse circuit with `biselect solve --solver qaoa`, "
+        f"{first}train on fewer rows or columns, draw shots of a sparse circuit with `biselect solve --solver qaoa`, "
         "or let `biselect solve` choose without a circuit"
     )
 

@@ -1,13 +1,21 @@
 """`biselect app`: the workbench in the browser."""
 
+from __future__ import annotations
+
+import os
+import signal
+from contextlib import suppress
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps
 from biselect.errors import MissingDependencyError
+
+if TYPE_CHECKING:
+    from biselect.app.entrance import Entrance
 
 
 def workbench(
@@ -21,8 +29,9 @@ def workbench(
 ) -> None:
     """Inspect, choose and review tables of FOLDER in the browser, round after round.
 
-    It listens on this machine alone, under an address with a token; every file stays in FOLDER. Ctrl-C ends it, and
-    nothing is lost: `biselect app FOLDER` or `biselect review FOLDER` goes on.
+    It listens on this machine alone; every file stays in FOLDER. The code that is printed lets one more browser in,
+    once; Enter prints another and opens the browser again. Ctrl-C ends it, and nothing is lost: `biselect app FOLDER`
+    or `biselect review FOLDER` goes on.
     """
     try:
         from biselect.app.server import serve
@@ -30,13 +39,18 @@ def workbench(
         raise MissingDependencyError(f"the workbench needs {error.name}; pip install 'biselect[app]'") from error
     steps = Steps(quiet)
 
-    def ready(address: str) -> None:
-        typer.echo(address)
-        steps.say("Ctrl-C ends it; answers are kept at once.")
-        if open_page:
-            import webbrowser
+    def invite(entrance: Entrance, apart: Path) -> None:
+        import webbrowser
 
-            if not webbrowser.open(address):
-                steps.say("found no browser; open the address above", style="bold")
+        with suppress(OSError):  # nobody is there to press Enter
+            while True:
+                typer.echo(f"{entrance.home}/\ncode {entrance.code()}")
+                if open_page and not webbrowser.open(entrance.file(apart).as_uri()):
+                    steps.say("found no browser; open the address above and type the code", style="bold")
+                steps.say("The code lets one browser in, Enter gives the next. Ctrl-C ends; answers are kept at once.")
+                if not os.read(0, 4096):
+                    break
 
-    serve(folder, port=port, most_bytes=upload_limit << 20, ready=ready)
+    if hasattr(signal, "SIGTTIN"):  # a shell stops what reads from the terminal in the background
+        signal.signal(signal.SIGTTIN, signal.SIG_IGN)
+    serve(folder, port=port, most_bytes=upload_limit << 20, ready=invite)

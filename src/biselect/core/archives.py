@@ -1,9 +1,11 @@
 """Packed files, taken for what they really hold: nothing is allocated on the word of a header."""
 
+import io
+import json
 import math
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -32,6 +34,14 @@ def refuse_bomb(path: str | Path, unpacked: int, packed: int) -> None:
             f"{path}: unpacks to more than {most / 2**20:,.0f} MiB, over {RATIO} times its own size; "
             "if that is meant, unpack it first"
         )
+
+
+def packed_arrays(header: Any, arrays: Mapping[str, NDArray[Any]]) -> bytes:
+    """The content of an `.npz` that `read_arrays` reads: plain data, or numbers of NumPy, as JSON; and arrays."""
+    text = json.dumps(header, allow_nan=False, default=lambda number: number.tolist())
+    stream = io.BytesIO()
+    np.savez_compressed(stream, header=np.frombuffer(text.encode(), dtype=np.uint8), **arrays)  # type: ignore[arg-type]
+    return stream.getvalue()
 
 
 def read_arrays(path: str | Path, what: str) -> tuple[Any, dict[str, NDArray[Any]]]:

@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from biselect.errors import InputError
 
+LARGEST_SUM = 1e304  # that a choice may have; solvers add up multiples of it, and float64 ends at 1.8e308
+
 
 def matrix(value: ArrayLike) -> NDArray[np.floating[Any]]:
     """The coupling as a read-only, finite table; float32 is kept, all else becomes float64."""
@@ -151,8 +153,8 @@ def many_positions(what: str, chosen: ArrayLike, available: int) -> NDArray[np.i
 
 
 def refuse_overflow(*parts: float) -> None:
-    """Refuse numbers whose sum over a whole choice is beyond float64."""
+    """Refuse numbers whose sum over a whole choice comes near the end of float64."""
     with np.errstate(over="ignore"):
         total = float(np.sum(parts))
-    if not np.isfinite(total):
-        raise InputError("the numbers are too large: a choice would add up beyond float64; scale them down")
+    if not total < LARGEST_SUM:
+        raise InputError("the numbers are too large: bounds on a choice would go beyond float64; scale them down")

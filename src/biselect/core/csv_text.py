@@ -1,10 +1,17 @@
-"""CSV as we write it: text that a spreadsheet would run as a formula is kept a text by an apostrophe before it."""
+"""CSV as we write it: text that a spreadsheet would run as a formula is kept a text by an apostrophe before it.
+
+A spreadsheet may take a semicolon, a tab or the end of a line within our text for the end of a cell, whatever quotes
+stand around it, and what follows for the next cell; and some take full-width signs for plain ones. Text that has an
+apostrophe there already gets one more, so that a guard can be taken off again.
+"""
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-FORMULA = re.compile(r"'*[=+\-@\t\r]")  # with the apostrophes of guarded text, so that a guard can be taken off again
+SIGNS = r"=+\-@＝＋－＠"
+FORMULA = re.compile(rf"\A(?='*[{SIGNS}\t\r])|(?<=[;\t\r\n])(?=['\"]*[{SIGNS}])")  # where an apostrophe goes
+GUARD = re.compile(f"(?:{FORMULA.pattern})'")  # where one was put
 SPECIAL = re.compile(r'[",\r\n]')
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
@@ -26,11 +33,10 @@ def _quoted(cell: Any) -> str:
 
 
 def guarded(cell: Any) -> Any:
-    """A cell that no spreadsheet runs: an apostrophe before text that begins like a formula and is no number."""
-    risky = isinstance(cell, str) and FORMULA.match(cell) and not NUMBER.fullmatch(cell)
-    return f"'{cell}" if risky else cell
+    """A cell that no spreadsheet runs: an apostrophe before whatever begins like a formula, unless it is a number."""
+    return FORMULA.sub("'", cell) if isinstance(cell, str) and not NUMBER.fullmatch(cell) else cell
 
 
 def unguarded(cell: str) -> str:
     """The text that `guarded` was given."""
-    return cell[1:] if cell.startswith("'") and FORMULA.match(cell) else cell
+    return GUARD.sub("", cell)

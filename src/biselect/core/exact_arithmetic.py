@@ -49,8 +49,8 @@ def sum_units(values: NDArray[np.floating[Any]]) -> int:
 
 
 def score_units(
-    sample_scores: NDArray[np.float64],
-    feature_scores: NDArray[np.float64],
+    sample_scores: NDArray[np.floating[Any]],
+    feature_scores: NDArray[np.floating[Any]],
     coupling_weight: float,
     block: NDArray[np.floating[Any]],
 ) -> int:

@@ -38,6 +38,16 @@ OTHERS = 100  # files of the user in a folder that is exchanged; more are not wo
 WINDOWS = sys.platform == "win32"  # an open file cannot be renamed there, nor a folder locked
 
 
+@contextmanager
+def private_files() -> Iterator[None]:
+    """Whatever this process and those that it starts write meanwhile is its owner's alone to read."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)
+
+
 def write_file(path: str | Path, content: str | bytes, *, once: bool = False) -> None:
     r"""Write one file.
 

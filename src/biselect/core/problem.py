@@ -1,7 +1,6 @@
 """SelectionProblem: which k samples and m features together hold the highest score?"""
 
 import hashlib
-import io
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import checks, conventions, exact_arithmetic, notebook
-from biselect.core.archives import read_arrays
+from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
 from biselect.core.json_files import refused_as
@@ -94,7 +93,7 @@ class SelectionProblem:
         checks.refuse_overflow(
             self.k * np.abs(self.sample_scores).max(),
             self.m * np.abs(self.feature_scores).max(),
-            float(self.k * self.m) * factor * max(float(weights.max()), -float(weights.min())),
+            float(self.k * self.m) * max(factor, 1.0) * max(float(weights.max()), -float(weights.min())),
         )
         put("sample_rules", rules_from(sample_rules, "sample_rules").checked(n, self.k, "samples"))
         put("feature_rules", rules_from(feature_rules, "feature_rules").checked(d, self.m, "features"))
@@ -192,6 +191,19 @@ class SelectionProblem:
         digest.update(json.dumps(rest, ensure_ascii=True).encode())
         return digest.hexdigest()
 
+    def refuse_other(self, digest: str, what: str) -> None:
+        """Raise InputError where something belongs to another problem, whose positions may stand for other items.
+
+        Args:
+            digest: of the problem that it belongs to.
+            what: its name in the error.
+        """
+        if digest != self.digest:
+            raise InputError(
+                f"{what} belongs to problem {digest[:12]}…, this one is {self.digest[:12]}…, whose positions may stand "
+                "for other items; make one for this problem"
+            )
+
     # Energies
 
     def energy(self, samples: Iterable[int], features: Iterable[int]) -> float:
@@ -274,19 +286,12 @@ class SelectionProblem:
             "feature_names": self.feature_names,
             **self._rules_to_dict(),
         }
-        header = np.frombuffer(json.dumps(rest).encode(), dtype=np.uint8)
-        arrays: dict[str, Any] = {
-            "coupling": self.coupling,
-            "sample_scores": self.sample_scores,
-            "feature_scores": self.feature_scores,
-            "header": header,
-        }
-        stream = io.BytesIO()
-        np.savez_compressed(stream, **arrays)
+        names = ("coupling", "sample_scores", "feature_scores")
+        content = packed_arrays(rest, {name: getattr(self, name) for name in names})
         if isinstance(path, str | Path):
-            write_file(path, stream.getvalue())
+            write_file(path, content)
         else:
-            path.write(stream.getvalue())
+            path.write(content)
 
     @classmethod
     def load(cls, path: str | Path) -> Self:

@@ -37,6 +37,8 @@ class Selection:
         seconds: how long it took.
         info: what the solver did, in its own words.
         proof: what `save_proof` writes; None where nothing is proven.
+        proof_checked: whether the independent checker (`check_proof`) followed the proof to its end before the answer
+            was called proven. Where that takes long it is left to `biselect check`.
     """
 
     problem: SelectionProblem = field(repr=False)
@@ -49,6 +51,7 @@ class Selection:
     seconds: float
     info: Mapping[str, Any] = field(default_factory=dict)
     proof: Proof | None = field(default=None, repr=False)
+    proof_checked: bool = False
 
     @property
     def score(self) -> float:
@@ -150,6 +153,7 @@ class Selection:
             "bound": self.bound if np.isfinite(self.bound) else None,
             "gap": self.gap if np.isfinite(self.gap) else None,
             "proven_optimal": self.proven_optimal,
+            "proof_checked": self.proof_checked,
             "solver": self.solver,
             "components": self.problem.score_parts(self.samples, self.features),
             "problem_hash": self.problem.digest,

@@ -8,10 +8,10 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from biselect.data.labels import NO, ODD, USUAL, YES, as_texts, positive_of
+from biselect.data.labels import NO, ODD, YES, as_texts, positive_of
 from biselect.data.readers.delimited import reading_of
 from biselect.data.readers.text_columns import MOSTLY
-from biselect.data.tables import is_number, is_text, strange_entries
+from biselect.data.tables import is_date, is_number, is_text, strange_entries
 from biselect.errors import InputError
 
 ALMOST_ALL = 0.9  # share of different values from which a column named so holds ids, in spite of some duplicates
@@ -178,7 +178,7 @@ def _role(name: str, column: pa.ChunkedArray, rows: int) -> tuple[str, str, list
     different = pc.count_distinct(known).as_py()
     if different == 1 and len(known) == rows:
         return "constant", "", []
-    if pa.types.is_temporal(kind):
+    if is_date(kind):
         return "date", "", []
     if pa.types.is_boolean(kind):
         return "flag", "", []
@@ -207,7 +207,7 @@ def _best_time(table: pa.Table, found: Mapping[str, Column]) -> str | None:
     for one in found.values():
         if one.role == "number" and not one.missing and one.distinct > 2 and "time" in hints_at(one.name):
             values = table[one.name].to_numpy()
-            if (values[1:] >= values[:-1]).all():
+            if values.dtype.kind != "m" and (values[1:] >= values[:-1]).all():  # a duration never says when
                 return one.name
     return None
 
@@ -251,7 +251,7 @@ def _best_label(
         if not positive:
             continue
         words = {value.lower() for value in values}
-        fit = 3 * named + 2 * bool(words & (ODD | USUAL)) + (counts[positive] <= RARE * table.num_rows)
+        fit = 3 * named + 2 * bool(words & ODD) + (counts[positive] <= RARE * table.num_rows)
         fit += name == table.column_names[-1] and bool(words & (YES | NO)) and is_text(table[name].type)
         best = max(best, (fit, name, positive, clear), key=lambda one: one[0])
     return best[1:]

@@ -17,7 +17,7 @@ from biselect.calibrate.frames import NamedMatrix, as_matrix, refuse_unusable
 from biselect.data.labels import label_flags
 from biselect.data.readers.delimited import line_of_row, read_as, reading_of
 from biselect.data.splits import as_times, read_times, rows_until
-from biselect.data.tables import Place, is_number, is_text, require_columns, rows_with_new_ids, texts, usable
+from biselect.data.tables import Place, is_date, is_number, is_text, require_columns, rows_with_new_ids, texts, usable
 from biselect.errors import InputError
 
 
@@ -147,7 +147,7 @@ class Roles:
         return [
             name
             for name, kind in zip(reference.column_names, reference.schema.types, strict=True)
-            if pa.types.is_temporal(kind) and name not in taken
+            if is_date(kind) and name not in taken
         ]
 
 

@@ -11,12 +11,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from biselect.calibrate.frames import arrow_floats
 from biselect.data.readers.delimited import line_of_row, reading_of
 from biselect.data.readers.text_columns import MOSTLY, entries_of
 from biselect.data.readers.written_numbers import style_of
 from biselect.errors import InputError
 
 Place = Callable[[int], str]  # where a row stands in its file
+NUMBERS = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_duration)
 SHOWN = 4  # offending values named in an error
 
 
@@ -92,8 +94,13 @@ def usable(
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Whether a column of this type holds numbers."""
-    return pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)
+    """Whether a column of this type holds numbers; a duration is a number of seconds."""
+    return any(test(kind) for test in NUMBERS)
+
+
+def is_date(kind: pa.DataType) -> bool:
+    """Whether a column of this type holds dates, moments or times of day."""
+    return pa.types.is_temporal(kind) and not is_number(kind) and not pa.types.is_interval(kind)
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -102,13 +109,13 @@ def is_text(kind: pa.DataType) -> bool:
 
 
 def _as_floats(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.fill_null(pc.cast(column, pa.float64(), safe=False), float("nan"))
+    return pc.fill_null(arrow_floats(column), float("nan"))
 
 
 def _unusable(column: pa.ChunkedArray, name: str, place_of: Place, *, must_be_number: bool, typed: bool) -> str | None:
     """Why a column cannot be a feature; in a table that knows its types text is text, even where it holds numbers."""
     kind = column.type
-    if pa.types.is_temporal(kind):
+    if is_date(kind):
         first = next((value for value in column if value.is_valid), None)
         return (
             f"holds times ({first}); name it with time_column= if it orders the rows, or use parts of it with "

@@ -1,12 +1,13 @@
 """How a Dask or a Ray cluster is reached."""
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import chdir, contextmanager
 from importlib import import_module
 from pydoc import locate  # part of Python, so that a worker without biselect can answer
 from typing import Any
 
 from biselect._version import __version__
+from biselect.core.files import temporary_folder
 from biselect.errors import InputError, MissingDependencyError
 
 VERSION = "biselect._version.__version__"
@@ -38,15 +39,17 @@ def ray_runtime(on: str) -> Iterator[Any]:
         _check_versions(_versions_of_nodes(ray))
         yield ray
         return
-    try:
-        ray.init(address=None if on == "ray" else on, log_to_driver=False, include_dashboard=False)
-    except (ConnectionError, RuntimeError, ValueError) as error:
-        raise InputError(f"no Ray runtime answers at {on}: {error}") from error
-    try:
-        _check_versions(_versions_of_nodes(ray))
-        yield ray
-    finally:
-        ray.shutdown()
+    with temporary_folder() as empty:
+        try:
+            with chdir(empty):  # Ray's workers import from where it is started, first of all
+                ray.init(address=None if on == "ray" else on, log_to_driver=False, include_dashboard=False)
+        except (ConnectionError, RuntimeError, ValueError) as error:
+            raise InputError(f"no Ray runtime answers at {on}: {error}") from error
+        try:
+            _check_versions(_versions_of_nodes(ray))
+            yield ray
+        finally:
+            ray.shutdown()
 
 
 def _versions_of_nodes(ray: Any) -> dict[str, str | None]:

@@ -1,7 +1,9 @@
 """A Ray cluster: it places shares, and computes those of a lost worker or node again."""
 
 import io
+import os
 from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any
 
@@ -22,11 +24,12 @@ class RayCluster(Cluster):
     def found_in(self, asked: Pass, shares: Sequence[Share]) -> Generator[tuple[int, Arrays], None, None]:
         """See `Cluster`."""
         ray = self.ray
-        there, task = ray.put(asked), ray.remote(max_retries=RETRIES)(over)
+        there, task = ray.put(asked), ray.remote(max_retries=RETRIES)(_over_from)
+        here = os.getcwd()
         waiting, places = iter(enumerate(shares)), dict[Any, int]()
 
         def hand_out(number: int) -> None:
-            places.update((task.remote(there, share), at) for at, share in islice(waiting, number))
+            places.update((task.remote(here, there, share), at) for at, share in islice(waiting, number))
 
         try:
             hand_out(AHEAD * self.workers)
@@ -44,6 +47,13 @@ class RayCluster(Cluster):
         finally:
             for running in places:
                 ray.cancel(running)
+
+
+def _over_from(folder: str, asked: Pass, share: Share) -> Arrays:
+    """What a share holds, with paths that count from a folder; a runtime of ours begins elsewhere."""
+    with suppress(OSError):  # another machine may not have it
+        os.chdir(folder)
+    return over(asked, share)
 
 
 def _measuring(ray: Any) -> Callable[..., bytes]:

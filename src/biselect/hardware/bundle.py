@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from biselect._version import __version__
 from biselect.core import SelectionProblem
-from biselect.core.checks import number, positions
+from biselect.core.checks import number
 from biselect.core.sector import count_in_words
 from biselect.errors import InputError
 from biselect.hardware.block_positions import UncutTreeError
@@ -45,7 +45,7 @@ from biselect.qaoa.training.train import backend_for
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
 
-FORMAT = "biselect-circuit-1"
+FORMAT = "biselect-circuit-2"
 TRAINABLE = 1_000_000  # choices
 EVALUATIONS = 300, 2000  # of a training: at least, and at most
 WORK = 2e8  # evaluations times choices, about: a large sector gets fewer evaluations
@@ -66,12 +66,11 @@ class Bundle:
     """A compiled circuit with all that led to it.
 
     Attributes:
-        problem: the dense problem, in its own order.
+        problem: the dense problem. Its order is that of everything here.
         target: the device, with the gates that the path may use.
-        patch: where the registers lie.
-        placement: who sits where.
-        mask: which couplings of the placed problem are carried.
-        surrogate: what the phases are made of, in placed order.
+        placement: where the items sit.
+        mask: which couplings are carried.
+        surrogate: what the phases are made of.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         schedule: name of the angle schedule.
         angles: the free angles by name.
@@ -84,7 +83,6 @@ class Bundle:
 
     problem: SelectionProblem
     target: Target
-    patch: Patch
     placement: Placement
     mask: Mask
     surrogate: SelectionProblem
@@ -98,14 +96,18 @@ class Bundle:
     notes: tuple[str, ...] = ()
 
     @property
+    def patch(self) -> Patch:
+        """The qubits; position i is the problem's item i."""
+        return self.placement.patch
+
+    @property
     def retained_share(self) -> float:
         """ρ_SF: share of Σ|W| that is carried."""
-        return retained_mass(self.placement.placed(self.problem), self.mask)[1]
+        return retained_mass(self.problem, self.mask)[1]
 
     def manifest(self) -> dict[str, Any]:
         """Plain data: what was compiled, from what, and how its bits are to be read."""
-        placed = self.placement.placed(self.problem)
-        mass, share = retained_mass(placed, self.mask)
+        mass, share = retained_mass(self.problem, self.mask)
         compiled, placement = self.compiled, self.placement
         bits = compiled.program.bits
         return {
@@ -128,21 +130,14 @@ class Bundle:
                 "final": list(compiled.final_layout),
                 "clbits": list(compiled.clbits),
             },
-            "placement": {
-                "samples": placement.samples.tolist(),
-                "features": placement.features.tolist(),
-                "mass": placement.mass,
-                "bound": placement.bound,
-            },
+            "placement": {"mass": placement.mass, "bound": placement.bound},
             "patch": self.patch.to_dict(),
-            "mask": [
-                [int(placement.samples[u]), int(placement.features[v])] for u, v in np.argwhere(self.mask).tolist()
-            ],
+            "mask": np.argwhere(self.mask).tolist(),
             "mean_field_temperature": None if self.temperature is None else str(self.temperature),
             "retained_mass": mass,
             "retained_share": share,
             # of the plain mask; a mean field moves the fields too, and keeps no such bound
-            "distortion_bound": distortion_bound(placed, self.mask) if self.temperature is None else None,
+            "distortion_bound": distortion_bound(self.problem, self.mask) if self.temperature is None else None,
             "resources": asdict(compiled.resources),
             "references": {name: asdict(resources) for name, resources in self.references.items()},
             "on_edges": None
@@ -156,14 +151,16 @@ class Bundle:
 class PlacedCircuit:
     """A circuit on the qubits of a device, before its angles are known.
 
+    Placing decides which qubit an item sits on and never renumbers the items: `spec` and all that is made of it take
+    and return the positions of `problem`.
+
     Attributes:
-        problem: the dense problem, in its own order.
+        problem: the dense problem. Its order is that of everything here.
         target: the device, with the gates that the path may use.
         path: how it will be compiled.
-        patch: where the registers lie.
-        placement: who sits where.
-        mask: which couplings of the placed problem are carried.
-        surrogate: what the phases are made of, in placed order.
+        placement: where the items sit.
+        mask: which couplings are carried.
+        surrogate: what the phases are made of.
         temperature: of the mean field in the surrogate's fields; None for the plain mask.
         spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
         seed: of patch, start and transpiler.
@@ -173,7 +170,6 @@ class PlacedCircuit:
     problem: SelectionProblem
     target: Target
     path: CompilationPath
-    patch: Patch
     placement: Placement
     mask: Mask
     surrogate: SelectionProblem
@@ -182,14 +178,14 @@ class PlacedCircuit:
     seed: int
     on_edges: PlacedCircuit | None = None
 
+    @property
+    def patch(self) -> Patch:
+        """The qubits; position i is the problem's item i."""
+        return self.placement.patch
+
     def train(self) -> Training:
         """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
-        size = self.problem.sector.size
-        if size > TRAINABLE:
-            raise InputError(
-                f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); "
-                "give angles= of a smaller problem of the same kind"
-            )
+        size = check_trainable(self.problem)
         evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
         backend = backend_for(self.problem, self.spec.depth, evaluations)
         ansatz = Ansatz.from_spec(self.spec, backend=backend)
@@ -197,10 +193,7 @@ class PlacedCircuit:
 
     def differences(self, trained: Training) -> list[str]:
         """In what this circuit differs from the one that some angles were trained for; for people."""
-        found = self.spec.differences(trained.circuit)
-        if trained.circuit.get("problem") == self.problem.digest and found[:1]:
-            found[0] = "placement (none there, its variables on the qubits of a device here)"
-        return found
+        return self.spec.differences(trained.circuit)
 
     def compile(
         self,
@@ -236,7 +229,6 @@ class PlacedCircuit:
         return Bundle(
             problem=self.problem,
             target=self.target,
-            patch=self.patch,
             placement=self.placement,
             mask=self.mask,
             surrogate=self.surrogate,
@@ -249,6 +241,17 @@ class PlacedCircuit:
             training=None if differ else trained,
             notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
         )
+
+
+def check_trainable(problem: SelectionProblem) -> int:
+    """The choices of a problem; refuses more than angles are trained on."""
+    size = problem.sector.size
+    if size > TRAINABLE:
+        raise InputError(
+            f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
+            "angles= of a smaller problem of the same kind, or some chosen by shots (biselect.qaoa.angle_selection)"
+        )
+    return size
 
 
 def place_circuit(
@@ -271,7 +274,6 @@ def place_circuit(
     With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
     """
     from biselect.hardware.compile import basis_start, fit_for
-    from biselect.hardware.pair_rotations import pair_rotation
 
     if path not in PATHS:
         raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
@@ -284,19 +286,17 @@ def place_circuit(
     device = fit_for(way, load_target(target))
     # refuses bad options before the work
     dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
-    if isinstance(way, YFramePath) and not pair_rotation(device):
+    if isinstance(way, YFramePath):
         basis_start(dense.program())
 
-    def circuit(patch: Patch, placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
-        placed = placement.placed(problem)
-        chosen = choose_surrogate(placed, mask, seed=seed) if surrogate == "mean-field" else None
-        sparse = masked(placed, mask) if chosen is None else chosen.problem
-        spec, settled = _spec(dense, patch, placement, sparse, start, way, device, order, seed, progress)
+    def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
+        chosen = choose_surrogate(problem, mask, seed=seed) if surrogate == "mean-field" else None
+        sparse = masked(problem, mask) if chosen is None else chosen.problem
+        spec, settled = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
         return PlacedCircuit(
             problem=problem,
             target=device,
             path=settled,
-            patch=patch,
             placement=placement,
             mask=mask,
             surrogate=sparse,
@@ -306,17 +306,19 @@ def place_circuit(
             **more,
         )
 
-    patch, placement = _placed_on_a_patch(problem, device, registers, seed, progress)
-    mask = hardware_mask(patch, placement.placed(problem))
-    on_edges = circuit(patch, placement, mask, way)
-    if wanted is None or retained_mass(placement.placed(problem), mask)[1] >= wanted:
+    placement = _placed_on_a_patch(problem, device, registers, seed, progress)
+    mask = hardware_mask(placement.patch, problem)
+    on_edges = circuit(placement, mask, way)
+    if wanted is None or retained_mass(problem, mask)[1] >= wanted:
         return on_edges
     progress("Choosing a line")
     line = choose_line(device, problem.n_samples, problem.n_features, seed=seed)
     progress("Choosing couplings")
+    placement, mask = keep_couplings(problem, line, wanted, seed=seed)
     if isinstance(way, YFramePath):
-        way = NetworkPath(coloured=way.coloured, quiet=way.quiet)
-    return circuit(line, *keep_couplings(problem, line, wanted, seed=seed), way, on_edges=on_edges)
+        along = tuple(placement.patch.layout.index(qubit) for qubit in line.layout)
+        way = NetworkPath(coloured=way.coloured, quiet=way.quiet, line=along)
+    return circuit(placement, mask, way, on_edges=on_edges)
 
 
 def _known(start: Any) -> Any:
@@ -336,7 +338,6 @@ def _share(keep: float | str) -> float | None:
 def _spec(
     dense: AnsatzSpec,
     patch: Patch,
-    placement: Placement,
     sparse: SelectionProblem,
     start: Any,
     way: CompilationPath,
@@ -349,24 +350,18 @@ def _spec(
 
     Its order is settled here, so the path that comes with it keeps the order.
     """
-    from biselect.hardware.pair_rotations import pair_rotation
-
-    problem, choice = dense.problem, dense.program().choice
-    placed = placement.placed(problem)
+    problem = dense.problem
     drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
-    if choice is not None and not drawn:
-        sides = zip((placement.samples, placement.features), choice, strict=True)
-        start = tuple(np.flatnonzero(np.isin(places, ones)) for places, ones in sides)
     mixer: Any = (patch.sample_edges, patch.feature_edges)
     if problem.sample_rules or problem.feature_rules:
-        mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, placed.sector.blocks, strict=True))
+        mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, problem.sector.blocks, strict=True))
     begin = "random" if drawn else start
-    spec = AnsatzSpec(placed, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
+    spec = AnsatzSpec(problem, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
     if way.coloured:
         spec = spec.changed(mixer=recoloured(spec.program()).mixer)
     if drawn and start != "random":
         spec = spec.changed(start=far_reaching(spec, seed))
-    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)) or pair_rotation(device):
+    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)):
         return spec, way
     progress("Choosing an order")
     more = STARTS if drawn and start == "random" else 1
@@ -377,8 +372,8 @@ def _spec(
 
 def _placed_on_a_patch(
     problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
-) -> tuple[Patch, Placement]:
-    """A patch and who sits where; another patch where the groups that rules want fit no parts of its trees."""
+) -> Placement:
+    """Where the items sit; another patch where the groups that rules want fit no parts of its trees."""
     blocks = problem.sector.blocks if problem.sample_rules or problem.feature_rules else None
     for attempt in range(PATCHES):
         progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
@@ -387,7 +382,7 @@ def _placed_on_a_patch(
         patch = choose_patch(device, *sizes, registers=registers, seed=draws, blocks=blocks)
         progress("Placing variables")
         try:
-            return patch, place(problem, patch, seed=seed)
+            return place(problem, patch, seed=seed)
         except UncutTreeError:
             if attempt == PATCHES - 1:
                 raise
@@ -423,9 +418,9 @@ def compile_problem(
         registers: as `choose_patch` takes them.
         start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
             Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
-            choice (samples, features); of the original variables. `auto` is `reach`; where angles are trained and
-            registers are left open too, of a few circuits the one that is expected to hit the optimum most often
-            (`likeliest`): two orders of the mixer on a chip, a Dicke state beside `reach` where all pairs are joined.
+            choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
+            and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
+            most often (`likeliest`).
         surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
         keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
             least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
@@ -450,6 +445,8 @@ def compile_problem(
     if angles is not None:  # refuses what does not fit before the work
         dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
         dense.program(angles.angles if isinstance(angles, Training) else angles)
+    else:
+        check_trainable(problem)
     wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
     if keep == AUTO:
         if angles is not None:
@@ -472,31 +469,31 @@ def compile_problem(
     return placed.compile(angles, compare=compare, progress=progress)
 
 
-def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> tuple[list[int], Placement]:
-    """What `decode_counts` needs, from the manifest of a problem's circuit: classical bits and placement."""
+def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
+    """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
     try:
-        known = manifest["problem_hash"]
-        stored, clbits = manifest["placement"], list(manifest["layout"]["clbits"])
-        samples, features = (positions(f"placed {name}", stored[name], len(stored[name])) for name in SIDES)
-        mass, bound = float(stored["mass"]), float(stored["bound"])
+        known, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
     except (KeyError, TypeError) as error:
         raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
     if known != problem.digest:
         raise InputError("the circuit was compiled for another problem; its bits stand for other names")
-    return clbits, Placement(samples=samples, features=features, mass=mass, bound=bound)
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"the manifest is not of {FORMAT}: its bits may stand for other names; compile again")
+    return clbits
 
 
-def mask_of(manifest: Mapping[str, Any], placement: Placement) -> Mask:
-    """Which couplings of the placed problem a stored circuit carries; the manifest names them by their own items."""
-    kept = np.zeros((placement.samples.size, placement.features.size), dtype=bool)
+def mask_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> Mask:
+    """Which couplings of a problem its stored circuit carries."""
+    kept = np.zeros(problem.coupling.shape, dtype=bool)
     for sample, feature in manifest["mask"]:
         kept[index(sample), index(feature)] = True
-    return kept[np.ix_(placement.samples, placement.features)]
+    return kept
 
 
 def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
     """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
-    found: dict[str, CompilationPath] = {"Qiskit Opt-3 CZ": replace(OPT3_CZ, coloured=path.coloured)}
+    plain = "Qiskit Opt-3 CZ" if "cz" in target.operation_names else "Qiskit Opt-3"
+    found: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
     if has_rzz(target):
         found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
     return {name: way for name, way in found.items() if way != path}

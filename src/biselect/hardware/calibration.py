@@ -62,7 +62,7 @@ class Calibration:
 
     @property
     def joins_all_pairs(self) -> bool:
-        """Whether every pair of usable qubits has an edge, as in an ion trap."""
+        """Whether every pair of usable qubits has an edge."""
         size = len(self.usable)
         return size > 2 and len(self.edge_costs) == size * (size - 1) // 2
 

@@ -158,7 +158,7 @@ def _apply(matrix: NDArray[np.complex128], axes: Sequence[int], state: NDArray[n
         place: list[Any] = [slice(None)] * state.ndim
         for bit, axis in enumerate(axes):
             place[axis] = number >> bit & 1
-        parts.append(state[tuple(place)])
+        parts.append(state[(*place, ...)])  # a view even where the gate acts on all qubits
     if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):
         for part, factor in zip(parts, matrix.diagonal(), strict=True):
             if factor != 1:

@@ -13,7 +13,6 @@ from biselect.hardware.circuits import to_qiskit
 from biselect.hardware.colouring import recoloured
 from biselect.hardware.compiled_circuit import Compiled, Resources, added_by, count_resources
 from biselect.hardware.native import fold_rzz, lengths, quietest, to_native
-from biselect.hardware.pair_rotations import pair_rotation, to_rotations
 from biselect.hardware.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
 from biselect.hardware.swap_network import route
 from biselect.hardware.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
@@ -58,14 +57,17 @@ def compile_circuit(
     wanted = recoloured(program) if path.coloured else program
     bound = wanted if angles is None else wanted.bind(angles)
     bound.check_bound()
+    late = None
     if isinstance(path, YFramePath):
         circuit, initial, final, swaps = _by_y_frame(bound, device, places, path)
     elif isinstance(path, NetworkPath):
         circuit, initial, final, swaps = _by_network(bound, device, places, path)
     else:
-        if path.late and not wanted.angle_names:
-            raise InputError("binding late needs a program with free angles; build it without and give them here")
-        circuit, initial, final, swaps = _by_qiskit(wanted if path.late else bound, device, places, path, angles, seed)
+        if path.late:
+            if not wanted.angle_names or angles is None:
+                raise InputError("binding late needs a program with free angles; build it without and give them here")
+            late = wanted, tuple(wanted.in_order(angles).tolist())
+        circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
     _refuse_foreign(circuit, device)
     return Compiled(
         circuit=circuit,
@@ -77,16 +79,16 @@ def compile_circuit(
         final_layout=final,
         clbits=tuple(range(program.qubits)),
         resources=count_resources(circuit, device, swaps),
+        late=late,
     )
 
 
 def added_layer(compiled: Compiled, target: Target) -> Resources:
-    """What one more layer costs, the last one once again, by the same path in the same order."""
-    program, path = compiled.program, replace(compiled.path, coloured=False)
-    if isinstance(path, QiskitPath):
-        path = replace(path, late=False)  # the angles are bound by now
+    """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
+    program, angles = compiled.late or (compiled.program, None)
     longer = replace(program, layers=(*program.layers, program.layers[-1]))
-    made = compile_circuit(longer, target, compiled.initial_layout, path, seed=compiled.seed)
+    path, seed = replace(compiled.path, coloured=False), compiled.seed
+    made = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
     return added_by(made.resources, compiled.resources)
 
 
@@ -95,14 +97,9 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
         raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
     _refuse_far_pairs(program, target, layout)
     ops = in_range(program.ops)
-    if program.bits is None and pair_rotation(target):
-        seen = drop_unseen(ops) if path.propagate else ops
-        return to_rotations(seen, program.factors, layout, target, unitary=not path.propagate), layout, layout, 0
     bits = basis_start(program)
     if path.propagate:
         ops = drop_unseen(in_range(propagate(ops, bits)))
-    if pair_rotation(target):
-        return to_rotations(ops, bits, layout, target, unitary=not path.propagate), layout, layout, 0
     sides = split_sides(program.edges(XY), program.qubits)
     gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
     if path.quiet:
@@ -111,18 +108,24 @@ def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: Y
 
 
 def _by_network(program: Program, target: Target, layout: Layout | None, path: NetworkPath) -> Made:
-    bits, rzz = basis_start(program), has_rzz(target)
+    start, rzz, n = basis_start(program), has_rzz(target), program.n_samples
     if layout is None:
         raise InputError("a network needs a layout along a line of the device (`choose_line`)")
+    line = path.line or tuple(range(program.qubits))
+    if sorted(line[:n]) != list(range(n)) or sorted(line) != list(range(program.qubits)):
+        raise InputError(f"the line of a network must name all {n} samples and then all features, once each")
+    layout, bits = tuple(layout[qubit] for qubit in line), tuple(start[qubit] for qubit in line)
     _refuse_torn_line(target, layout, rzz)
-    routed = route(in_range(program.ops), bits, program.n_samples, shared=rzz)
+    site = sorted(range(program.qubits), key=line.__getitem__)  # of each logical qubit
+    ops = [replace(op, qubits=tuple(site[qubit] for qubit in op.qubits)) for op in program.ops]
+    routed = route(in_range(ops), bits, n, shared=rzz)
     ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
     sides = [site % 2 for site in range(program.qubits)]
     gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
     if path.quiet:
         gates = quietest(gates, layout, target)
-    final = tuple(layout[site] for site in routed.sites)
-    return to_native(gates, layout, target, routed.sites), layout, final, routed.exchanges
+    initial, ends = tuple(layout[at] for at in site), tuple(routed.sites[at] for at in site)
+    return to_native(gates, layout, target, ends), initial, tuple(layout[end] for end in ends), routed.exchanges
 
 
 def compile_open(
@@ -190,7 +193,10 @@ def basis_start(program: Program) -> tuple[int, ...]:
 def fit_for(path: CompilationPath, target: Target | str) -> Target:
     """The device with the gates that the path may use."""
     if not isinstance(path, QiskitPath):
-        return target if isinstance(target, Target) else load_target(target)
+        device = target if isinstance(target, Target) else load_target(target)
+        if "cz" not in device.operation_names:
+            raise InputError(f"path {path.name} is made of CZ, which {device.description!r} lacks; take complete-cz")
+        return device
     device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
     if path.fractional and not has_rzz(device):
         raise InputError(
@@ -212,10 +218,6 @@ def _checked_layout(layout: Sequence[int] | None, program: Program, target: Targ
 
 
 def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
-    if "cz" not in target.operation_names:
-        raise InputError(
-            f"a network is made of CZ, which {target.description!r} lacks; take the Y-frame, or a Qiskit path"
-        )
     for here, there in pairwise(layout):
         for gate in ("cz", "rzz") if rzz else ("cz",):
             if (here, there) not in target[gate] and (there, here) not in target[gate]:
@@ -226,13 +228,7 @@ def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
 
 
 def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
-    only = pair_rotation(target)
-    gates = {XY: only or "cz", RZZ: only or ("rzz" if has_rzz(target) else "cz")}
-    if not only and "cz" not in target.operation_names:
-        raise InputError(
-            f"the Y-frame is made of CZ, or of RZZ or RXX of any angle, which {target.description!r} lacks; take a "
-            "Qiskit path"
-        )
+    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
     for kind, gate in gates.items():
         for i, j in program.edges(kind):
             pair = (layout[i], layout[j])

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from biselect.hardware.paths import CompilationPath
-from biselect.hardware.published import published
-from biselect.hardware.timing import seconds_in_turn
 from biselect.simulate.program import Program
 
 if TYPE_CHECKING:
@@ -45,7 +43,7 @@ class Compiled:
 
     Attributes:
         circuit: in native gates on physical qubits, measured.
-        program: what it does, order of the mixer included.
+        program: what it does, order of the mixer included. Qubit q is sample q of the problem, or feature q - N.
         path: how it was made.
         target: name of the device.
         seed: of the transpiler.
@@ -53,6 +51,7 @@ class Compiled:
         final_layout: physical qubit on which logical qubit q is measured.
         clbits: classical bit that holds logical qubit q.
         resources: what it costs.
+        late: the program with its angles free, and their values, where they were bound after transpilation.
     """
 
     circuit: QuantumCircuit
@@ -64,6 +63,7 @@ class Compiled:
     final_layout: tuple[int, ...]
     clbits: tuple[int, ...]
     resources: Resources
+    late: tuple[Program, tuple[float, ...]] | None = None
 
 
 def count_resources(circuit: QuantumCircuit, target: Target, swaps: int = 0) -> Resources:
@@ -112,8 +112,6 @@ def _seconds(circuit: QuantumCircuit, target: Target) -> float | None:
     """Seconds until the last qubit is done; None if some instruction's duration is unknown."""
     from qiskit.exceptions import QiskitError
 
-    if trap := published(target):
-        return seconds_in_turn(circuit, target, trap.gates_at_once)
     try:
         return float(circuit.estimate_duration(target))
     except QiskitError:

@@ -1,8 +1,8 @@
 """From measured bits back to samples and features under their own names (Algorithm layout_aware_decoding).
 
-A compiled circuit says which classical bit holds which logical qubit (`Compiled.clbits`); the placement says which
-variable that qubit stood for. Nothing is guessed: without a layout there is no decoding. Qiskit's little-endian
-strings end at `bit_table`; from there on column c is classical bit c.
+A compiled circuit says which classical bit holds which logical qubit (`Compiled.clbits`), and logical qubit q stands
+for sample q or feature q - N of the problem, wherever it sits on the device. Nothing is guessed: without a layout there
+is no decoding. Qiskit's little-endian strings end at `bit_table`; from there on column c is classical bit c.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,6 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import positions
 from biselect.core.samples import Samples
 from biselect.errors import InputError
-from biselect.hardware.placement import Placement
 
 Bits = NDArray[np.uint8]
 
@@ -53,7 +52,7 @@ class CountedBits:
 
 
 class Shots(CountedBits):
-    """Decoded bitstrings of N + D columns under the original variables, samples first, in or out of the budgets."""
+    """Decoded bitstrings of N + D columns under the problem's variables, samples first, in or out of the budgets."""
 
     def inside(self, problem: SelectionProblem) -> NDArray[np.bool_]:
         """Which bitstrings meet both budgets exactly, and all rules."""
@@ -76,25 +75,20 @@ class Shots(CountedBits):
         return Samples(samples=chosen[order], features=looked_at[order], energies=energies[order], counts=counts[order])
 
 
-def decode_counts(
-    counts: Any, problem: SelectionProblem, layout: Sequence[int] | None, placement: Placement | None = None
-) -> Samples:
-    """The shots that meet both budgets and all rules, as choices of the original samples and features.
+def decode_counts(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Samples:
+    """The shots that meet both budgets and all rules, as choices of the problem's samples and features.
 
     Args:
         counts: a dictionary of counts (little-endian strings, with spaces or as hex, or integers), a Qiskit BitArray,
             or a table of shots × classical bits.
-        problem: the original, dense problem; energies are its own.
+        problem: the dense problem; energies are its own.
         layout: the classical bit of each logical qubit, `Compiled.clbits`.
-        placement: how variables were placed; None if they were not.
     """
-    return decode_bits(counts, problem, layout, placement).samples(problem)
+    return decode_bits(counts, problem, layout).samples(problem)
 
 
-def decode_bits(
-    counts: Any, problem: SelectionProblem, layout: Sequence[int] | None, placement: Placement | None = None
-) -> Shots:
-    """All shots under the original variables, whether they meet the budgets or not; arguments as in `decode_counts`."""
+def decode_bits(counts: Any, problem: SelectionProblem, layout: Sequence[int] | None) -> Shots:
+    """All shots under the problem's variables, inside the budgets or not; arguments as in `decode_counts`."""
     if layout is None:
         raise InputError(
             "the layout is missing, and bits without one have no names; give `clbits` of the compiled circuit, or "
@@ -103,13 +97,11 @@ def decode_bits(
     columns, wanted = list(layout), problem.n_samples + problem.n_features
     if len(columns) != wanted:
         raise InputError(f"the layout has {len(columns)} entries, the problem has {wanted} variables")
-    if placement is not None:
-        placement.check_fits(problem)
     table, numbers = bit_table(counts, max(columns) + 1)
     if not numbers.sum():
         raise InputError("there are no shots to decode")
     logical = table[:, positions("the layout's classical bits", columns, table.shape[1])]
-    return Shots.of_table(logical if placement is None else placement.restore(logical), numbers)
+    return Shots.of_table(logical, numbers)
 
 
 def parse_physical_order(counts: Any, problem: SelectionProblem, final_layout: Sequence[int]) -> Shots:

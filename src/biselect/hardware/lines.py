@@ -78,7 +78,7 @@ def _uses(n: int, d: int) -> NDArray[np.float64]:
 def keep_couplings(
     problem: SelectionProblem, line: Patch, keep: float, *, seed: int | np.random.Generator | None = 0
 ) -> tuple[Placement, Mask]:
-    """Who sits where on a line, and which couplings stay, so that a network carries that share of Σ|W| in few gates.
+    """Where items sit on a line, and which couplings stay, so that a network carries that share of Σ|W| in few gates.
 
     Either pairs near the border, which come back after they met, with heavy couplings placed there; or the heaviest
     couplings of all, wherever they are, while the registers change sides.
@@ -87,7 +87,7 @@ def keep_couplings(
     if not 0 <= keep <= 1:
         raise InputError(f"keep must be a share of the coupling mass, 0 to 1, got {keep}")
     everywhere = place(problem, line, seed=seed)
-    crossing = _heaviest(everywhere.placed(problem), line, keep)
+    crossing = _heaviest(problem, line, keep)
     gates = OUT * n * d + MEET * int(crossing.sum())
     if crossing.sum() >= n * d - (n + d - 1):  # all of them take fewer gates: a row and a column need none
         crossing, gates = np.ones((n, d), dtype=bool), (OUT + MEET) * n * d - MEET * (n + d - 1)
@@ -99,20 +99,19 @@ def keep_couplings(
         pairs: tuple[Edge, ...] = tuple(sorted((n - 1 - u, v) for u, v in cells))
         near = replace(line, cross_edges=pairs)
         placement = place(problem, near, time_limit=0.0, seed=seed)
-        placed = placement.placed(problem)
-        mask = hardware_mask(near, placed)
-        if retained_mass(placed, mask)[1] >= keep - ENOUGH:
-            return placement, mask
-    mass = retained_mass(everywhere.placed(problem), crossing)[0]
+        mask = hardware_mask(placement.patch, problem)
+        if retained_mass(problem, mask)[1] >= keep - ENOUGH:
+            return replace(placement, patch=line.reordered(placement.patch.samples, placement.patch.features)), mask
+    mass = retained_mass(problem, crossing)[0]
     return replace(everywhere, mass=mass, bound=mass), crossing
 
 
-def _heaviest(placed: SelectionProblem, line: Patch, keep: float) -> Mask:
+def _heaviest(problem: SelectionProblem, line: Patch, keep: float) -> Mask:
     """The fewest couplings that hold the share; those of settled items are fields, and stay in any case."""
-    free = hardware_mask(replace(line, cross_edges=()), placed)
-    fewest, most = 0, placed.coupling.size
+    free = hardware_mask(replace(line, cross_edges=()), problem)
+    fewest, most = 0, problem.coupling.size
     while fewest < most:
         middle = (fewest + most) // 2
-        enough = retained_mass(placed, free | top_mask(placed, middle))[1] >= keep - ENOUGH
+        enough = retained_mass(problem, free | top_mask(problem, middle))[1] >= keep - ENOUGH
         fewest, most = (fewest, middle) if enough else (middle + 1, most)
-    return free | top_mask(placed, most)
+    return free | top_mask(problem, most)

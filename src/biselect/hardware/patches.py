@@ -48,6 +48,8 @@ Found = tuple[float, Registers]
 class Patch:
     """Two connected registers on a device. Positions are logical: sample u is qubit u, feature v is qubit N + v.
 
+    So a patch says where each item of a problem sits; `place` gives the patch on which the heaviest couplings meet.
+
     Attributes:
         samples: the physical qubit of each sample position.
         features: the physical qubit of each feature position.
@@ -76,6 +78,23 @@ class Patch:
     def layout(self) -> tuple[int, ...]:
         """The physical qubit of each logical one, samples first."""
         return self.samples + self.features
+
+    def reordered(self, samples: Sequence[int], features: Sequence[int]) -> Patch:
+        """The same qubits and edges with other positions: `samples` and `features` say which qubit is at each."""
+        if sorted(samples) != sorted(self.samples) or sorted(features) != sorted(self.features):
+            raise InputError("a patch that is reordered must keep the qubits of both registers")
+        at_sample, at_feature = [samples.index(q) for q in self.samples], [features.index(q) for q in self.features]
+
+        def moved(edges: Sequence[Edge], at: Sequence[int]) -> tuple[Edge, ...]:
+            return tuple(sorted((min(at[u], at[v]), max(at[u], at[v])) for u, v in edges))
+
+        return Patch(
+            samples=tuple(samples),
+            features=tuple(features),
+            sample_edges=moved(self.sample_edges, at_sample),
+            feature_edges=moved(self.feature_edges, at_feature),
+            cross_edges=tuple(sorted((at_sample[u], at_feature[v]) for u, v in self.cross_edges)),
+        )
 
     @cached_property
     def _classes(self) -> tuple[Classes, Classes]:

@@ -68,10 +68,12 @@ class NetworkPath:
     Attributes:
         coloured: as in `QiskitPath`.
         quiet: as in `YFramePath`.
+        line: the logical qubits in the order in which they stand on the line, samples first; empty for their own order.
     """
 
     coloured: bool = True
     quiet: bool = False
+    line: tuple[int, ...] = ()
 
     @property
     def name(self) -> str:
@@ -106,10 +108,12 @@ def path_of(stored: Mapping[str, Any]) -> CompilationPath:
     """A path from its name and options, as manifests have them.
 
     >>> path_of({"name": "network-coloured", "coloured": True, "quiet": False})
-    NetworkPath(coloured=True, quiet=False)
+    NetworkPath(coloured=True, quiet=False, line=())
     """
     kinds: dict[str, type[CompilationPath]] = {"network": NetworkPath, "y": YFramePath}
-    options = {name: value for name, value in stored.items() if name != "name"}
+    options: dict[str, Any] = {name: value for name, value in stored.items() if name != "name"}
+    if "line" in options:
+        options["line"] = tuple(options["line"])
     return kinds.get(str(stored["name"]).split("-")[0], QiskitPath)(**options)
 
 

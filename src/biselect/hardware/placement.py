@@ -14,14 +14,14 @@ positions of its own (`block_positions`), and items that the rules settle have t
 """
 
 import time
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from biselect.core import Rules, SelectionProblem
+from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.hardware.block_positions import block_labels, item_labels
 from biselect.hardware.calibration import Edge
@@ -39,19 +39,18 @@ UNITS = 1e3  # HiGHS is sure of 1e-6 in its own units; so many of them make the 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Placement:
-    """Which item is at which position: `P` of the paper, as two permutations.
+    """Where every sample and every feature sits: `P` of the paper. Nothing but the patch changes its order.
 
     Attributes:
-        samples: π_S: the original sample at each sample position.
-        features: π_F: the original feature at each feature position.
+        patch: the patch whose position i is the problem's own item i. Masks, mixer edges and layouts that are made from
+            it are in the order of the problem, and so is all that a circuit on it measures.
         mass: `Σ |W|` on the cross edges.
         bound: no placement has more (under rules, none with the groups in the same parts of the patch); the mass itself
             where that is proven, to within 1e-9 of it.
         seconds: what it took.
     """
 
-    samples: NDArray[np.int64]
-    features: NDArray[np.int64]
+    patch: Patch
     mass: float
     bound: float
     seconds: float = 0.0
@@ -65,38 +64,6 @@ class Placement:
     def proven_optimal(self) -> bool:
         """Whether no placement has more mass."""
         return self.mass >= self.bound
-
-    def placed(self, problem: SelectionProblem) -> SelectionProblem:
-        """The same problem in placed order: Q_placed = PᵀQP, names and rules along with it."""
-        self.check_fits(problem)
-        return replace(
-            problem,
-            coupling=problem.coupling[np.ix_(self.samples, self.features)],
-            sample_scores=problem.sample_scores[self.samples],
-            feature_scores=problem.feature_scores[self.features],
-            sample_names=_moved(problem.sample_names, self.samples),
-            feature_names=_moved(problem.feature_names, self.features),
-            sample_rules=_moved_rules(problem.sample_rules, self.samples),
-            feature_rules=_moved_rules(problem.feature_rules, self.features),
-        )
-
-    def check_fits(self, problem: SelectionProblem) -> None:
-        """Refuse a problem whose registers have other sizes."""
-        if problem.coupling.shape != (self.samples.size, self.features.size):
-            raise InputError(
-                f"the placement is for {self.samples.size} samples and {self.features.size} features, "
-                f"the problem has {problem.n_samples} and {problem.n_features}"
-            )
-
-    def restore(self, bits: ArrayLike) -> NDArray[Any]:
-        """Bits over N + D positions (last axis) under their original variables: x = P y."""
-        given = np.asarray(bits)
-        order = np.concatenate([self.samples, self.samples.size + self.features])
-        if given.shape[-1:] != order.shape:
-            raise InputError(f"bits must have {order.size} columns, one a position, got shape {given.shape}")
-        found = np.empty_like(given)
-        found[..., order] = given
-        return found
 
 
 def place(
@@ -126,7 +93,7 @@ def place(
             weight[np.setdiff1d(np.arange(len(weight)), side.moving)] = 0.0
     if len(cross) == n * d and _keeps_blocks(problem, patch):  # every coupling is carried, wherever it is
         mass = float(weights.sum())
-        return Placement(samples=np.arange(n), features=np.arange(d), mass=mass, bound=mass)
+        return Placement(patch=patch, mass=mass, bound=mass)
     fits = _fits(problem, patch)
     worth = _tamed(weights, len(cross))
     order = _climb(worth, cross, fits, np.random.default_rng(seed))
@@ -137,9 +104,9 @@ def place(
         order = max(order, theirs or order, key=lambda each: carried(worth, cross, *each))
     mass = carried(weights, cross, *order)
     proven = _meets(carried(worth, cross, *order), bound)
+    seats = zip((patch.samples, patch.features), order, strict=True)
     return Placement(
-        samples=order[0],
-        features=order[1],
+        patch=patch.reordered(*(np.array(side)[np.argsort(items)].tolist() for side, items in seats)),
         mass=mass,
         bound=mass if proven else max(mass, bound + float((weights - worth).sum())),
         seconds=time.perf_counter() - begin,
@@ -284,17 +251,3 @@ def _filled(fits: NDArray[np.bool_], ends: Sequence[int], items: NDArray[np.int6
         order[position] = next(item for item in left if fits[position, item])
         left.remove(order[position])
     return order
-
-
-def _moved(names: tuple[str, ...] | None, order: NDArray[np.int64]) -> tuple[str, ...] | None:
-    return None if names is None else tuple(names[item] for item in order.tolist())
-
-
-def _moved_rules(rules: Rules, order: NDArray[np.int64]) -> Rules:
-    at = np.argsort(order).tolist()
-
-    def moved(items: Iterable[int]) -> tuple[int, ...]:
-        return tuple(at[item] for item in items)
-
-    groups = tuple(group.over(moved(group.members)) for group in rules.groups)
-    return Rules(forced_in=moved(rules.forced_in), forced_out=moved(rules.forced_out), groups=groups)

@@ -1,7 +1,7 @@
 """Surrogates: which couplings stay in the phase separator, what becomes of the rest, and how well that serves.
 
-A plain mask, W̃ = M ⊙ W, forgets every dropped coupling. Masks and problems are in the same order: for a hardware mask,
-that of the placed problem. Fields are free on hardware, so what a dropped coupling adds on average can stay in them.
+A plain mask, W̃ = M ⊙ W, forgets every dropped coupling. Masks and problems are in the same order. Fields are free on
+hardware, so what a dropped coupling adds on average can stay in them.
 With s̄_i and f̄_j the chances that sample i and feature j are chosen,
 
     ã_i = a_i + λ Σ_j (1 - M_ij) W_ij f̄_j,   b̃_j = b_j + λ Σ_i (1 - M_ij) W_ij s̄_i
@@ -42,15 +42,15 @@ Floats = NDArray[np.float64]
 Choice = tuple[NDArray[np.int64], NDArray[np.int64]]
 
 
-def hardware_mask(patch: Patch, placed: SelectionProblem | None = None) -> Mask:
-    """The couplings that cross edges of a patch carry without routing.
+def hardware_mask(patch: Patch, problem: SelectionProblem | None = None) -> Mask:
+    """The couplings that cross edges of a patch carry without routing: item i sits at position i, as `place` gives it.
 
-    With the placed problem also those of items that its rules settle: they act as fields, which need no edge.
+    With the problem also those of items that its rules settle: they act as fields, which need no edge.
     """
     mask = np.zeros((patch.n_samples, patch.n_features), dtype=bool)
     mask[tuple(np.array(patch.cross_edges, dtype=np.int64).reshape(-1, 2).T)] = True
-    if placed is not None and (placed.sample_rules or placed.feature_rules):
-        samples, features = placed.sector.blocks
+    if problem is not None and (problem.sample_rules or problem.feature_rules):
+        samples, features = problem.sector.blocks
         mask |= ~np.isin(np.arange(patch.n_samples), samples.moving)[:, None]
         mask |= ~np.isin(np.arange(patch.n_features), features.moving)
     return mask

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.json_files import check_seal, content_hash, read_json, refused_as, seal
 from biselect.errors import InputError, MissingDependencyError
-from biselect.hardware.published import Published, named_devices, published
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -38,9 +37,8 @@ def load_target(source: Any, fractional: bool = True) -> Target:
 
     Args:
         source: `boston`, `pittsburgh` or `aachen` (Heron r3), any other fake device of qiskit-ibm-runtime by its name,
-            `iqm-54`, an ion trap (`quantinuum-h1`, `quantinuum-h2`, `quantinuum-helios`, `ionq-aria`, `ionq-forte`),
-            the path of a snapshot file, a backend, or a Target. A name means a file if and only if it ends in .json, or
-            in .json@ and the first digits of the file's hash, which must then agree.
+            `iqm-54`, the path of a snapshot file, a backend, or a Target. A name means a file if and only if it ends in
+            .json, or in .json@ and the first digits of the file's hash, which must then agree.
         fractional: whether RX and RZZ of any angle may be used where the device has them; else the CZ target. A device
             without CZ keeps them.
 
@@ -54,8 +52,6 @@ def load_target(source: Any, fractional: bool = True) -> Target:
     elif file := FILE.fullmatch(name):
         content = _from_file(*file.groups())
     else:
-        if trap := published(name):
-            return from_published(trap)
         content = _iqm_54() if name == IQM_54 else _recorded(name)
     return from_snapshot(content, fractional)
 
@@ -124,11 +120,6 @@ def from_snapshot(content: Mapping[str, Any], fractional: bool = True) -> Target
         return _built(content if fractional else _without_fractional(content))
 
 
-def from_published(trap: Published) -> Target:
-    """An ion trap as its figures are; it has no CZ to do with instead of RZZ or RXX."""
-    return from_snapshot(_named(trap.content()))
-
-
 def _built(content: Mapping[str, Any]) -> Target:
     from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
@@ -175,7 +166,7 @@ def recorded_backend(name: str) -> Any:
     plain = name.lower().removeprefix("fake").strip("_- ").removesuffix("v2")
     if plain not in devices:
         raise InputError(
-            f"there is no target {name!r}; give one of {', '.join(named_devices())}, another recorded device of "
+            f"there is no target {name!r}; give one of {', '.join((*HERON_R3, IQM_54))}, another recorded device of "
             "qiskit-ibm-runtime, or a snapshot file (.json)"
         )
     return getattr(provider, devices[plain])()
@@ -235,12 +226,8 @@ def _iqm_54() -> dict[str, Any]:
         "measure": gate(single, None),
         "delay": gate(single, None),
     }
-    return _named({"name": IQM_54, "qubits": qubits, "dt": None, "t1": unknown, "t2": unknown, "gates": gates})
-
-
-def _named(content: dict[str, Any]) -> dict[str, Any]:
-    """A target snapshot from what is known of a device; its clock is of no concern here."""
-    return {"format": FORMAT, **content, "timing": dict.fromkeys(TIMING, 1)}
+    content = {"name": IQM_54, "qubits": qubits, "dt": None, "t1": unknown, "t2": unknown, "gates": gates}
+    return {"format": FORMAT, **content, "timing": dict.fromkeys(TIMING, 1)}  # its clock is of no concern here
 
 
 def _gate(entries: Mapping[Any, Any], bounds: Any) -> dict[str, Any]:

@@ -111,8 +111,7 @@ def _point(keep: float | str, made: Bundle, best: Any, trajectories: int, seed: 
     else:
         from biselect.hardware.noise.chances import noisy_chances
 
-        options: dict[str, Any] = {"placement": made.placement, "trajectories": trajectories, "seed": seed}
-        chances = noisy_chances(made.compiled, made.target, problem, best, **options)
+        chances = noisy_chances(made.compiled, made.target, problem, best, trajectories=trajectories, seed=seed)
         figures = {name: getattr(chances, name) for name in ("mass", *figures)}
     return TradePoint(
         keep=keep,

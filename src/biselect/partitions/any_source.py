@@ -140,11 +140,14 @@ def _copied(stream: pa.RecordBatchReader, spool: Spool | None, name: str = "the 
     """A stream that can be read only once."""
     if spool is None:
         with reading(name, "an Arrow stream"):
-            return held_partitions(stream.read_all(), name)
+            table = stream.read_all()
+            table.validate(full=True)  # Arrow trusts what lies in a stream
+            return held_partitions(table, name)
     return spool.copied(name, stream.schema, _stream_blocks(stream, name))
 
 
 def _stream_blocks(stream: pa.RecordBatchReader, name: str) -> Iterator[pa.Table]:
     with reading(name, "an Arrow stream"):
         for batch in stream:
+            batch.validate(full=True)
             yield pa.Table.from_batches([batch])

@@ -1,4 +1,4 @@
-"""Ids over all parts: where given ones stand, and whether one stands in two rows.
+"""Ids over all parts: whether one stands in two rows.
 
 An id is the text of its entry, as in `biselect.data.tables.texts`.
 """
@@ -65,49 +65,6 @@ def hashes(texts: pa.Array) -> NDArray[np.uint64]:
     return mixed ^ (mixed >> np.uint64(31))
 
 
-@dataclass(frozen=True, kw_only=True)
-class GivenIds:
-    """A pass that finds the rows of given ids: at most the first two of each, and the first row without any id.
-
-    Attributes:
-        column: holds the ids.
-        ids: to look for, each once.
-    """
-
-    column: str
-    ids: tuple[str, ...]
-    name: str = "looking for ids"
-
-    def of_part(self, part: Part) -> Arrays:
-        """`which` of the ids stands in which `row`, and the first row `without` one."""
-        wanted = pa.array(self.ids, pa.large_string())
-        which, rows, without = list[NDArray[np.int64]](), list[NDArray[np.int64]](), NONE
-        for first, block in part.blocks([self.column]):
-            texts = id_texts(block[self.column])
-            if not without.size:
-                without = _first_null(texts, first)
-            found = pc.index_in(texts, wanted)
-            at = np.flatnonzero(pc.is_valid(found).to_numpy(zero_copy_only=False))
-            which.append(found.take(pa.array(at)).to_numpy(zero_copy_only=False).astype(np.int64))
-            rows.append(at + first)
-        return _first_two(np.concatenate(which), np.concatenate(rows), without)
-
-    def merged(self, before: Arrays, after: Arrays) -> Arrays:
-        """The rows of both."""
-        which, rows, without = (np.concatenate([before[key], after[key]]) for key in ("which", "row", "without"))
-        return _first_two(which, rows, without[:1])
-
-
-def _first_two(which: NDArray[np.int64], rows: NDArray[np.int64], without: NDArray[np.int64]) -> Arrays:
-    """The first two rows of each id; rows come in order."""
-    order = np.argsort(which, kind="stable")
-    same = which[order]
-    third = np.zeros(same.size, dtype=bool)
-    third[2:] = same[2:] == same[:-2]
-    kept = np.sort(order[~third])
-    return {"which": which[kept], "row": rows[kept], "without": without}
-
-
 def _first_null(texts: pa.Array, first: int) -> NDArray[np.int64]:
     if not texts.null_count:
         return NONE
@@ -162,31 +119,6 @@ class IdsAt:
     def merged(self, before: Arrays, after: Arrays) -> Arrays:
         """Those of both."""
         return {key: np.concatenate([before[key], after[key]]) for key in ("bytes", "length")}
-
-
-def positions_of(
-    partitions: Partitions, column: str, ids: Sequence[str], *, where: str = "the pool", run: Run = over
-) -> dict[str, int]:
-    """The row of each of these ids that is there; an error if one of them stands in two rows, or a row has no id.
-
-    This is all that is asked of ids in a table of more than MOST_COMPARED rows: those that will be shown are unique.
-    """
-    if not ids:
-        return {}
-    wanted = tuple(dict.fromkeys(ids))
-    found = run(GivenIds(column=column, ids=wanted), partitions.parts)
-    _refuse_absent(found["without"], column, partitions, where)
-    places: dict[str, int] = {}
-    repeated: dict[str, tuple[int, int]] = {}
-    for which, row in zip(found["which"].tolist(), found["row"].tolist(), strict=True):
-        if (name := wanted[which]) in places:
-            repeated[name] = places[name], row
-        else:
-            places[name] = row
-    if repeated:
-        ordered = sorted(repeated.items(), key=lambda one: one[1][0])
-        raise _repeated(ordered, len(ordered), partitions, where)
-    return places
 
 
 def refuse_repeated_ids(partitions: Partitions, column: str, *, where: str = "the pool", run: Run = over) -> bool:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from biselect.data.readers.columnar import checked, refuse_odd_dates, refuse_unlike
-from biselect.data.readers.sources import Source, refuse_repeated
+from biselect.data.readers.columnar import as_part, checked, common_schema, refuse_odd_dates, with_folders
+from biselect.data.readers.sources import Source
 from biselect.errors import InputError
 from biselect.partitions.part_rows import (
     BUFFER,
@@ -44,7 +44,7 @@ class Piece:
     start: int
     skip: int
     rows: int
-    folder: Mapping[str, str] = field(default_factory=dict)
+    folder: Mapping[str, str | None] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
@@ -76,21 +76,11 @@ class ParquetRows:
                 skip -= min(skip, batch.num_rows)
                 if taken.num_rows:
                     left -= taken.num_rows
-                    yield self._whole(pa.Table.from_batches([taken]), piece, schema)
+                    refuse_odd_dates(checked(block := pa.Table.from_batches([taken])), piece.path)
+                    yield as_part(block, piece.folder, schema)
                 if not left:
                     return
             raise InputError(f"{piece.path}: ends {left:,} rows early; was it changed while it was read?")
-
-    @staticmethod
-    def _whole(block: pa.Table, piece: Piece, schema: pa.Schema) -> pa.Table:
-        """The block with what the names of folders say, its columns in order and of the table's types."""
-        checked(block)
-        refuse_odd_dates(block, piece.path)
-        for name in schema.names:
-            if name not in block.column_names:
-                block = block.append_column(name, pa.repeat(pa.scalar(piece.folder[name]), block.num_rows))
-        block = block.select(schema.names)
-        return block if block.schema.equals(schema) else block.cast(schema)
 
     def place(self, row: int) -> str:
         """The file and its row."""
@@ -106,26 +96,21 @@ def parquet_partitions(source: Source) -> Partitions:
 
     Small row groups and files are joined, and very large row groups shared among several parts.
     """
-    first: tuple[Path, pa.Schema] | None = None
+    schemas: list[tuple[Path, pa.Schema]] = []
     groups: list[Piece] = []
     for path, folder in zip(source.files, source.partitions, strict=True):
         with _opened(path) as file:
             schema, metadata = file.schema_arrow, file.metadata
-            refuse_repeated(schema.names, Source.of(path))
             start = 0
             for group in range(metadata.num_row_groups):
                 rows = metadata.row_group(group).num_rows
                 groups.append(Piece(path=str(path), groups=(group,), start=start, skip=0, rows=rows, folder=folder))
                 start += rows
-        for name in folder:
-            if name not in schema.names:
-                schema = schema.append(pa.field(name, pa.string()))
-        first = first or (path, schema)
-        refuse_unlike(schema, path, *first)
-    assert first is not None
+        schemas.append((path, with_folders(schema, folder)))
+    schema = common_schema(schemas)
     wanted = rows_of_a_part(sum(group.rows for group in groups))
-    parts = numbered(_part(pieces, first[1]) for pieces in _joined(groups, wanted))
-    return refuse_empty(Partitions(name=source.name, schema=first[1], parts=parts))
+    parts = numbered(_part(pieces, schema) for pieces in _joined(groups, wanted))
+    return refuse_empty(Partitions(name=source.name, schema=schema, parts=parts))
 
 
 def _part(pieces: Sequence[Piece], schema: pa.Schema) -> tuple[str, int, RowSource]:

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
 import pyarrow as pa
 
@@ -15,14 +14,6 @@ from biselect.partitions.parts import BLOCK_ROWS, Part, Partitions, RowSource
 MOST_PART_ROWS, FEWEST_PART_ROWS = 1 << 20, 1 << 17
 BUFFER = 1 << 18  # bytes of a column read at a time, so that a large row group is never held
 PARTS = 16  # that a table is divided into at least, so long as they do not get tiny
-
-
-class PlacedRows(RowSource, Protocol):
-    """Rows that know where they stand for a person, as all sources of this package do."""
-
-    def place(self, row: int) -> str:
-        """The file, or what else it is, and which row of it; `row` counts from the first of the part."""
-        ...
 
 
 def rows_of_a_part(rows: int) -> int:

@@ -95,7 +95,7 @@ class WideShots:
     """Shots of a circuit from any choice; the order of qubits that suits a start is looked for once.
 
     Args:
-        spec: the circuit of the dense problem, in placed order, with a sparse cost (see `surrogate`).
+        spec: the circuit of the dense problem with a sparse cost (see `surrogate`).
         max_bond: see WideSampler.
         look: see WideSampler.
 

@@ -22,6 +22,7 @@ from biselect.simulate.backends import choose_backend, make_simulator
 from biselect.simulate.gpu_batch import GpuBatch, takes_batches
 from biselect.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
 from biselect.simulate.measure import embed, measure, quantile
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 if TYPE_CHECKING:
@@ -36,8 +37,8 @@ class Ansatz:
     Problem, depth, schedule, mixer, start, groups and seed are those of `AnsatzSpec`.
 
     Args:
-        backend: `plain`, `compiled`, `gpu`, `auto` to choose among them by size, precision and machine, or
-            `continuous` for the ideal continuous-time mixer.
+        backend: `plain`, `compiled`, `gpu`, `continuous` for the ideal continuous-time mixer, or `auto`: `plain` or
+            `compiled`, by the size of the sector alone.
         dtype: complex128 or complex64.
         threads: threads of one evaluation.
         progress: called with the done share of a long evaluation, 0 to 1 (compiled backend).
@@ -71,7 +72,7 @@ class Ansatz:
         self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
         self.dtype = np.dtype(dtype)
         mixing = spec.mixing
-        self.backend = choose_backend(problem, dtype, mixing) if backend == "auto" else backend
+        self.backend = choose_backend(problem, mixing) if backend == "auto" else backend
         self._sample_terms = np.array([group.sample for group in self.groups])
         self._feature_terms = np.array([group.feature for group in self.groups])
         self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
@@ -239,9 +240,10 @@ class Ansatz:
         """
         vectors = self._batch(angles)
         batches = self._cpu_batches(None, observable)
-        if batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+        if not len(vectors) or batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
             raise InputError(
-                "amplitudes of hits need backend='compiled', a small sector, at most 8 hits and at least 2 layers"
+                "amplitudes of hits need angles, backend='compiled', a small sector, one hit at least and at most 8 "
+                "hits, and at least 2 layers"
             )
         layers = self._layers(self.schedule.expand_batch(vectors))
         amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
@@ -292,6 +294,7 @@ class Ansatz:
     def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
         """Probability of every choice of the sector."""
         state = self.state(angles)
+        check_memory(self.problem.sector, np.float64, states=1)
         found = np.empty(state.shape)
         for part in parts(len(state), state.shape[1], self._stop):
             found[part] = np.abs(state[part].astype(np.complex128)) ** 2

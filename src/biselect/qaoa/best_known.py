@@ -74,11 +74,7 @@ class Threshold:
 
     def of(self, problem: SelectionProblem) -> float:
         """The value, for the problem it belongs to."""
-        if problem.digest != self.problem_hash:
-            raise InputError(
-                f"the threshold from {self.pool!r} belongs to problem {self.problem_hash[:12]}…, "
-                f"this one is {problem.digest[:12]}…; fix a threshold for it first"
-            )
+        problem.refuse_other(self.problem_hash, f"the threshold from {self.pool!r}")
         return self.value
 
 

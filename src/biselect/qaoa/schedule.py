@@ -37,8 +37,11 @@ class Schedule:
     angle_names: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        if self.matrix.ndim != 3 or self.matrix.shape[2] != len(self.angle_names):
-            raise InputError("a schedule needs a (depth, groups + 1, free) matrix and a name for each free angle")
+        if self.matrix.ndim != 3 or not len(self.matrix) or self.matrix.shape[2] != len(self.angle_names):
+            raise InputError(
+                "a schedule needs a (depth, groups + 1, free) matrix of at least one layer, and a name for each "
+                "free angle"
+            )
 
     @classmethod
     def named(cls, name: str, depth: int, groups: tuple[str, ...] = COMPONENTS) -> Schedule:

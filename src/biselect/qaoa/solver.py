@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.core.checks import whole
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
 from biselect.core.uniform import uniform_choices, uniform_energy
 from biselect.errors import InputError
 from biselect.qaoa.ansatz import Ansatz
@@ -19,9 +20,9 @@ from biselect.qaoa.training import Training, train
 from biselect.qaoa.training.initial_angles import ramp
 from biselect.qaoa.training.train import TooShortError, backend_for
 from biselect.qaoa.wide_solver import by_wide_sampler
-from biselect.simulate.backends import check_memory
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by, look, parts
+from biselect.simulate.state_memory import check_memory
+from biselect.simulate.stopping import look, parts
 from biselect.solvers.exact import exact
 from biselect.solvers.registry import Answer, Run
 from biselect.solvers.thread_pool import stop_flag
@@ -178,7 +179,7 @@ def _by_sector(
         info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
 
     try:
-        finished_by(run.deadline, work)
+        finished_by(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
     except (OutOfTimeError, TooShortError):
         if not found:
             found.append(_of_the_start(problem, origin, shots, drawn))

@@ -17,7 +17,7 @@ from biselect.qaoa.angle_conventions import exported, imported
 from biselect.qaoa.cost_groups import CostGroup, components
 from biselect.qaoa.mixers import GROVER, block_classes, both_mixers, mixer_classes
 from biselect.qaoa.schedule import Schedule
-from biselect.qaoa.starts import Choice, Start, WarmStart, basis_state, checked_state, start_choice
+from biselect.qaoa.starts import Choice, Start, WarmStart, basis_state, checked_state, checked_warm_start, start_choice
 from biselect.simulate.layers import Register
 from biselect.simulate.other_mixers import Grover, Warm
 from biselect.simulate.program import RZ, RZZ, XY, Block, Classes, Edge, Op, Program, steps
@@ -91,8 +91,7 @@ class AnsatzSpec:
         if isinstance(start, np.ndarray | list):
             begin = checked_state(problem, start)
         elif isinstance(start, WarmStart):
-            start.state(problem)  # refuses another problem's
-            begin = start
+            begin = checked_warm_start(problem, start)
         elif not (isinstance(start, str) and start == "dicke"):
             begin = start_choice(problem, start, seed)
         grover = isinstance(mixer, str) and mixer == GROVER

@@ -14,6 +14,7 @@ from biselect.core.checks import positions
 from biselect.core.rules import Rules
 from biselect.core.sector import BlockRanks, block_subsets
 from biselect.errors import InputError
+from biselect.simulate.state_memory import check_memory
 
 __all__ = ["start_choice"]
 
@@ -27,11 +28,13 @@ def start_choice(problem: SelectionProblem, start: Start, seed: int | np.random.
     - `canonical`: the first k samples and m features, `|1^k 0^(N-k)⟩ ⊗ |1^m 0^(D-m)⟩`; under rules the first of every
       group, beside what must be in.
     - `random`: a random feasible choice, fixed by the seed.
-    - a Selection, or a pair (samples, features): that choice, a warm start.
+    - a Selection of this very problem, or a pair (samples, features) by this problem's positions: that choice, a warm
+      start. A Selection of another problem is refused: its positions may stand for other items.
     """
     samples: Any
     features: Any
     if isinstance(start, Selection):
+        problem.refuse_other(start.problem.digest, "the Selection to start from")
         samples, features = start.samples, start.features
     elif isinstance(start, tuple) and len(start) == 2:
         samples, features = start
@@ -113,7 +116,8 @@ class WarmStart:
     ) -> WarmStart:
         """A start that leans towards a choice: its items have the chance `trust`, all others 1 - trust.
 
-        A trust of 0.5 is the Dicke state; the nearer to 1, the less the mixer moves.
+        The choice is a Selection of this very problem, or its samples and features by this problem's positions. A trust
+        of 0.5 is the Dicke state; the nearer to 1, the less the mixer moves.
         """
         samples, features = start_choice(problem, choice)
         chances = [np.full(size, 1.0 - trust) for size in problem.coupling.shape]
@@ -127,16 +131,23 @@ class WarmStart:
 
     def state(self, problem: SelectionProblem) -> NDArray[np.float64]:
         """The C(N, k) × C(D, m) amplitudes."""
-        if (self.samples.size, self.features.size) != problem.coupling.shape:
-            raise InputError(
-                f"a warm start needs a chance for each of {problem.n_samples} samples and {problem.n_features} features"
-            )
+        checked_warm_start(problem, self)
+        check_memory(problem.sector, np.float64, states=1)
         sides = []
         for tilts, blocks in zip(self.tilts, problem.sector.blocks, strict=True):
             logs = np.log(tilts)[block_subsets(blocks)].sum(axis=1)
             sides.append(np.exp(logs - logs.max()))
         state = np.outer(*sides)
         return state / np.linalg.norm(state)
+
+
+def checked_warm_start(problem: SelectionProblem, start: WarmStart) -> WarmStart:
+    """A warm start, which must have a chance for each item of the problem."""
+    if (start.samples.size, start.features.size) != problem.coupling.shape:
+        raise InputError(
+            f"a warm start needs a chance for each of {problem.n_samples} samples and {problem.n_features} features"
+        )
+    return start
 
 
 def checked_state(problem: SelectionProblem, state: Any) -> NDArray[Any]:
@@ -154,6 +165,7 @@ def checked_state(problem: SelectionProblem, state: Any) -> NDArray[Any]:
 def basis_state(problem: SelectionProblem, choice: Choice) -> NDArray[np.complex64]:
     """The C(N, k) × C(D, m) amplitudes of one choice."""
     sector = problem.sector
+    check_memory(sector, np.complex64, states=1)
     state = np.zeros((sector.sample_subsets, sector.feature_subsets), dtype=np.complex64)
     row, column = (BlockRanks(blocks)(np.array(side)) for blocks, side in zip(sector.blocks, choice, strict=True))
     state[int(row), int(column)] = 1

@@ -90,7 +90,7 @@ def by_wide_sampler(
             notes.append(f"p = {info['depth']}: more layers need more than {MAX_BOND} bond states")
         leader, value, step = ramp(draw.spec, HEIGHTS[0], 1), np.inf, STEP
         first = [ramp(draw.spec, height, sign) for height in HEIGHTS for sign in (1, -1)]
-        tries, last_part = min(evaluations, EVALUATIONS), run.deadline - LAST * (run.deadline - run.now())
+        tries, last_part = min(evaluations, EVALUATIONS), run.after(1 - LAST)
         while (done := info["evaluations"]) < tries and not (done and run.now() >= last_part):
             angles = (
                 first[done] if done < len(first) else leader + step * rng.normal(size=leader.size) * units(draw.spec)

@@ -43,15 +43,14 @@ def write_outputs(
     *,
     proof: bool = False,
     calibration: bytes | None = None,
+    kinds: bytes | None = None,
 ) -> list[Path]:
     """Write selection.json, explanation.csv, report.json, report.html, run.json, problem.npz.
 
-    If asked also proof.json, and beside it the `calibration` that its rows were weighed with.
+    If asked also proof.json, the `calibration` that its rows were weighed with, and the proofs of `kinds`.
     """
     contents: dict[str, str | bytes] = {
-        "explanation.csv": explanation_csv(summary),
-        "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
-        "report.html": render_html(summary),
+        **told_files(summary),
         "run.json": json.dumps({"seconds": selection.seconds, "info": dict(selection.info)}, indent=2) + "\n",
     }
     problem = io.BytesIO()
@@ -59,10 +58,20 @@ def write_outputs(
     contents["problem.npz"] = problem.getvalue()
     if proof and selection.proof is not None:
         contents["proof.json"] = selection.proof_json()
-        if calibration is not None:
-            contents["calibration.npz"] = calibration
-    replaced = ["proof.json", "calibration.npz"]
-    return write_folder(folder, {**contents, "selection.json": selection_json(summary)}, replaces=replaced)
+        beside = {"calibration.npz": calibration, "kinds.npz": kinds}
+        contents |= {name: content for name, content in beside.items() if content is not None}
+    contents["selection.json"] = contents.pop("selection.json")  # the last one makes the answer complete
+    return write_folder(folder, contents, replaces=["proof.json", "calibration.npz", "kinds.npz"])
+
+
+def told_files(summary: Mapping[str, Any]) -> dict[str, str | bytes]:
+    """The files that tell the answer, by name: all of them follow from the summary, which is one of them."""
+    return {
+        "explanation.csv": explanation_csv(summary),
+        "report.json": json.dumps(summary, indent=1, ensure_ascii=False) + "\n",
+        "report.html": render_html(summary),
+        "selection.json": selection_json(summary),
+    }
 
 
 def explanation_csv(summary: Mapping[str, Any]) -> str:

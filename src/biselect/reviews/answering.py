@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from biselect.core import Selection, SelectionProblem
-from biselect.progress import Progress, Steps
+from biselect.progress import Steps
 from biselect.reviews.evidence import CalibratedPool
 from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance
@@ -15,7 +15,7 @@ from biselect.reviews.kinds import Kinds
 from biselect.reviews.result import Review
 from biselect.reviews.summary import WholeTable, summarise
 from biselect.reviews.view import explore
-from biselect.reviews.warnings import Finding, filled_findings
+from biselect.reviews.warnings import Finding, Findings
 from biselect.solvers import neighbours as solve_neighbours
 from biselect.solvers import solve
 from biselect.solvers.memory import memory_in_words
@@ -71,52 +71,46 @@ def answered(
             selection = solve(problem, solver, seed=seed, time_limit=time_limit, progress=told)
     shown = selection if question.whole is None else of_kept_rows(selection, problem)
     nearby = [shown]
-    findings = list(question.found)
+    findings = Findings(question.found)
     if any(neighbours):
         limit = PATIENCE if time_limit is None else min(PATIENCE, time_limit)
+        rows, columns = neighbours
+        options: dict[str, Any] = {"rows": rows, "columns": columns, "seed": seed, "time_limit": limit}
+        options["answer"] = question.answer
         try:
             with step("Solving neighbouring budgets") as told:
-                nearby = _nearby(shown, question, neighbours, seed, limit, told)
+                near = findings.attempt("neighbouring budgets", solve_neighbours, shown, progress=told, **options)
+                nearby = near or nearby
         except KeyboardInterrupt:  # the answer is there; a second interrupt ends it all
             findings.append(Finding(kind="interrupted", text="Neighbouring budgets left out: interrupted."))
     kinds = None
     if question.find_kinds is not None:
         with step("Looking for kinds of unusual"):
-            kinds = question.find_kinds()
+            kinds = findings.attempt("kinds of unusual", question.find_kinds)
     with step("Comparing with chance"):
-        chance = question.find_chance()
-    if table is not None:
-        findings += filled_findings(table.evidence(selection.samples, selection.features))
+        chance = findings.attempt("what chance alone would give", question.find_chance)
+    summary = summarise(
+        selection,
+        title=question.title,
+        reproduce=question.reproduce,
+        findings=findings,
+        view=findings.attempt("the part of the page that can be moved", explore, shown, nearby, table),
+        table=table,
+        kinds=kinds,
+        guarantee=question.guarantee,
+        how_many=question.compared,
+        chance=chance,
+        whole=question.whole,
+    )
     return Review(
         selection=selection,
         neighbours=tuple(nearby),
         warnings=tuple(findings),
-        summary=summarise(
-            selection,
-            title=question.title,
-            reproduce=question.reproduce,
-            warnings=findings,
-            view=explore(shown, nearby, table),
-            table=table,
-            kinds=kinds,
-            guarantee=question.guarantee,
-            how_many=question.compared,
-            chance=chance,
-            whole=question.whole,
-        ),
+        summary=summary,
         kinds=kinds,
         calibrator=None if table is None else table.calibrator,
         calibration=question.calibration,
         index=None if question.index is None else _chosen(question.index, set(selection.sample_names)),
-    )
-
-
-def _nearby(
-    shown: Selection, question: Question, reach: tuple[int, int], seed: int, limit: float, told: Progress | None
-) -> list[Selection]:
-    rows, columns = reach
-    return solve_neighbours(
-        shown, rows=rows, columns=columns, seed=seed, time_limit=limit, progress=told, answer=question.answer
     )
 
 

@@ -54,6 +54,12 @@ def sum_of_weights(reference: Any) -> Scores:
     return lambda rows: calibrator.weights(rows).sum(axis=1)
 
 
+def refuse_level(level: float) -> None:
+    """An error for an expected share that is none."""
+    if not 0 < level < 1:
+        raise InputError(f"level must lie between 0 and 1, got {level}")
+
+
 def false_share(
     reference: Any,
     pool: Any,
@@ -75,8 +81,7 @@ def false_share(
         scorer: fits on a table and gives a function that scores the rows of another, higher for more unusual.
         seed: draws which half of the reference is held out.
     """
-    if not 0 < level < 1:
-        raise InputError(f"level must lie between 0 and 1, got {level}")
+    refuse_level(level)
     if len(reference) < 4:
         raise InputError("the reference has fewer than 4 rows: too few to hold some out")
     order = np.random.default_rng(seed).permutation(len(reference))

@@ -211,10 +211,7 @@ def _text_in_one(pool: pa.Table, reference: pa.Table) -> set[str]:
 
 def features_in(table: pa.Table, roles: Roles) -> list[str]:
     """The feature columns of a table; lists of the roles may hold names separated by commas."""
-    known = table.column_names
-    return replace(
-        roles, features=names_in(roles.features, known) or None, exclude=names_in(roles.exclude, known)
-    ).feature_columns(table)
+    return resolved(roles, table.column_names).feature_columns(table)
 
 
 def paths_of(sources: Iterable[Any]) -> list[Source]:

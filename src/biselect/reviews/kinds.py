@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -12,14 +13,18 @@ from numpy.typing import NDArray
 from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix, rows_of
 from biselect.core import Group, Rules, Selection, SelectionProblem
+from biselect.core.archives import packed_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
 from biselect.solvers.registry import keeps_limits
+from biselect.solvers.stand_ins import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
+KIND_WORK = 1_500_000  # sums that a check of its proof may take: .05 s, as there are several
 APART = ("columns", "rows", "both")
 CLOSE = 0.9  # a kind with at least this share of the first one's score could as well have come first
 SIDES = ("low", "high", "rare", "missing")  # of numbers, of categories, and where there is no number
+FILE, FORMAT = "kinds.npz", "biselect-kinds-1"  # of their proofs
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -31,11 +36,13 @@ class Kind:
         columns: positions of the m columns in the table, by what they add, strongest first.
         sides: one of SIDES for each of `columns`; an empty text where they are not told apart.
         column_names: names of `columns`.
+        proved: the same as it was solved: of a large table among the rows kept and those that stand for all others.
         chance: share of equally large draws from the reference that hold a block with at least this score, the real
             pool counted as one of them; None where it was not asked for.
     """
 
     selection: Selection
+    proved: Selection = field(repr=False)
     columns: tuple[int, ...]
     sides: tuple[str, ...]
     column_names: tuple[str, ...]
@@ -67,11 +74,13 @@ class Kinds(Sequence[Kind]):
         apart: what no two of them share: `columns`, `rows` or `both`.
         stopped: why there are fewer than were asked for; empty otherwise.
         null_scores: best scores of equally large draws from the reference, ascending; empty where none were drawn.
+        sides: of each cell, where they are told apart.
     """
 
     found: tuple[Kind, ...]
     apart: str
     stopped: str = ""
+    sides: NDArray[np.int8] | None = field(default=None, repr=False)
     null_scores: NDArray[np.float64] = field(default_factory=lambda: np.empty(0), repr=False)
 
     def __len__(self) -> int:
@@ -164,6 +173,14 @@ def by_side(problem: SelectionProblem, sides: NDArray[np.int8]) -> SelectionProb
     )
 
 
+def refuse_kinds(kinds: int, apart: str) -> None:
+    """An error for a number of kinds, or a way to keep them apart, that there is not."""
+    if apart not in APART:
+        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
+    if kinds < 1:
+        raise InputError(f"kinds must be 1 or more, got {kinds}")
+
+
 def find_kinds(
     problem: SelectionProblem,
     sides: NDArray[np.int8] | None = None,
@@ -197,12 +214,9 @@ def find_kinds(
         if answer is not None:
             return answer(asked, columns)
         able = solver if keeps_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
-        return solve(asked, able, seed=seed, time_limit=time_limit)
+        return solve(asked, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
-    if apart not in APART:
-        raise InputError(f"apart must be one of {', '.join(APART)}, got {apart!r}")
-    if kinds < 1:
-        raise InputError(f"kinds must be 1 or more, got {kinds}")
+    refuse_kinds(kinds, apart)
     sided = problem if sides is None else by_side(problem, sides)
     pairs = [(j, -1) for j in range(problem.n_features)] if sides is None else _sided_columns(sides)
     found: list[Kind] = []
@@ -222,8 +236,20 @@ def find_kinds(
         if found and selection.score <= 0:
             stopped = f"after {len(found)} kinds nothing unusual is left"
             break
-        found.append(_kind(selection, problem, pairs, null))
-    return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null)
+        found.append(_kind(selection, asked, problem, pairs, null))
+    return Kinds(found=tuple(found), apart=apart, stopped=stopped, null_scores=null, sides=sides)
+
+
+def kinds_bytes(kinds: Kinds) -> bytes:
+    """The content of the file with the proofs of kinds, and with what their problems are made from."""
+    solved = [kind.proved for kind in kinds]
+    header = {
+        "format": FORMAT,
+        "own_scores": bool(kinds[0].selection.problem.sample_scores.any()),
+        "proofs": [None if one.proof is None else json.loads(one.proof_json()) for one in solved],
+        "others": [float(one.problem.sample_scores[-1]) for one in solved],  # where rows stand for others
+    }
+    return packed_arrays(header, {} if kinds.sides is None else {"sides": kinds.sides})
 
 
 def null_scores(
@@ -293,12 +319,18 @@ def _forbid(rules: Rules, never: set[int]) -> Rules:
 
 
 def _kind(
-    selection: Selection, problem: SelectionProblem, pairs: Sequence[tuple[int, int]], null: NDArray[np.float64]
+    proved: Selection,
+    asked: SelectionProblem,
+    problem: SelectionProblem,
+    pairs: Sequence[tuple[int, int]],
+    null: NDArray[np.float64],
 ) -> Kind:
+    selection = proved if proved.problem is asked else of_kept_rows(proved, asked)
     strongest = selection.features[np.argsort(-selection.explain().feature_values, kind="stable")]
     columns = tuple(pairs[at][0] for at in strongest)
     return Kind(
         selection=selection,
+        proved=proved,
         columns=columns,
         sides=tuple(SIDES[pairs[at][1]] if pairs[at][1] >= 0 else "" for at in strongest),
         column_names=tuple(problem.feature_name(j) for j in columns),

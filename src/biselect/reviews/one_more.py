@@ -18,7 +18,7 @@ def one_more(near: Selection, larger: Selection | None, side: str) -> dict[str, 
         kind = "exactly" if near.proven_optimal and larger.proven_optimal else "about"
         return {"adds": larger.score - near.score, "kind": kind}
     try:
-        response = solve(_other_side_held(near, side))
+        response = solve(_other_side_held(near, side), check_work=0)
     except (InputError, InfeasibleError):  # nothing is left to choose
         return None
     return {"adds": response.score - near.score, "kind": "at least" if near.proven_optimal else "about"}

@@ -11,7 +11,7 @@ from biselect.core.selection import Explanation
 from biselect.report import render_html
 from biselect.report.answer_files import write_outputs
 from biselect.report.show_page import show_page
-from biselect.reviews.kinds import Kinds
+from biselect.reviews.kinds import Kinds, kinds_bytes
 from biselect.reviews.on_screen import review_html
 from biselect.reviews.warnings import Finding
 
@@ -94,9 +94,12 @@ class Review:
         """Write selection.json, explanation.csv, report.json, report.html, run.json and problem.npz into a folder.
 
         With `proof` also proof.json, which `biselect check` follows; an answer that is not proven has none. For a table
-        that is not held also calibration.npz, with which its rows can be weighed again.
+        that is not held also calibration.npz, with which its rows can be weighed again; for kinds also kinds.npz, with
+        their proofs.
         """
-        return write_outputs(folder, self.selection, self.summary, proof=proof, calibration=self.calibration)
+        kinds = None if self.kinds is None or not proof else kinds_bytes(self.kinds)
+        calibration = self.calibration
+        return write_outputs(folder, self.selection, self.summary, proof=proof, calibration=calibration, kinds=kinds)
 
 
 def _value(cell: dict[str, Any]) -> float | str | None:

@@ -18,11 +18,11 @@ from biselect.errors import InputError
 from biselect.progress import Steps, steps_of
 from biselect.reviews.answering import Question, answered
 from biselect.reviews.evidence import CalibratedPool
-from biselect.reviews.false_share import FalseShare, false_share
+from biselect.reviews.false_share import false_share, refuse_level
 from biselect.reviews.finding import chance_for
 from biselect.reviews.how_many import how_many
 from biselect.reviews.inputs import call_in_words, form_from, open_pool, paths_of, provenance, roles_from
-from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, null_scores, sides_of
+from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, null_scores, refuse_kinds, sides_of
 from biselect.reviews.large.asking import LargeReview
 from biselect.reviews.large.opening import large_tables, needs_all_rows
 from biselect.reviews.named_rules import NamedRules
@@ -30,7 +30,7 @@ from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
-from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
+from biselect.reviews.warnings import Finding, Findings, table_findings
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 
@@ -178,6 +178,8 @@ def review(
     map, marginals, kinds, drift = chosen.values()
     calibrator = Calibrator(map, center, cap, missing, split, seed)
     _refuse_reach(neighbours)
+    refuse_level(expected_false_share)
+    refuse_kinds(kinds, apart)
     if isinstance(m, str) and m != "auto":
         raise InputError(f"m must be a number or 'auto', got {m!r}")
     asked = None if isinstance(m, str) else m
@@ -229,6 +231,7 @@ def review(
             form=form,
         )
     before, now, same = varying(*rows.matrices)
+    found = Findings()
     with step(f"Calibrating on {len(before):,} reference rows"):
         rows.refuse_unusable(missing)
         weighed, moved = move_back(before, now, drift)
@@ -247,10 +250,14 @@ def review(
             return replace(rules.applied(own, rows.per), library=library_of(pool))
 
         problem = problem_of(len(now.names) if asked is None else asked)
-        guarantee = _guarantee(before, weighed, expected_false_share, seed)
+        guarantee = None
+        if len(before) >= FEWEST_HELD_OUT:
+            rank = partial(false_share, before, weighed, level=expected_false_share, seed=seed)
+            guarantee = found.attempt("how many rows stand out at an expected false share", rank)
     with step("Comparing numbers of columns"):
-        compared = how_many(problem, calibrator, before, asked=asked, seed=seed)
-    if asked is None:
+        compare = partial(how_many, problem, calibrator, before, asked=asked, seed=seed)
+        compared = compare() if asked is None else found.attempt("what other numbers of columns show", compare)
+    if asked is None and compared is not None:
         problem = problem_of(compared["m"])
     outside = score_column is not None or row_evidence is not None
     kinds_asked = None
@@ -269,13 +276,9 @@ def review(
             time_limit=time_limit,
             seed=seed,
         )
-    found = [
-        *_unordered(map, time_column),
-        *reading_findings(rows, label_column),
-        *unused_findings(rows, rules, problem),
-        *drift_findings(moved, now.names, drift),
-        *table_findings(calibrator, problem, before, weighed, same),
-    ]
+    found += _unordered(map, time_column)
+    found.look_over(rows, label_column, rules, problem, moved, drift)
+    found.collect("columns that could mislead", table_findings, calibrator, problem, before, weighed, same)
     question = Question(
         problem=problem,
         title=heading,
@@ -377,12 +380,6 @@ def _kinds(
     return find_kinds(
         problem, told_apart, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
     )
-
-
-def _guarantee(reference: NamedMatrix, pool: NamedMatrix, level: float, seed: int) -> FalseShare | None:
-    if len(reference) < FEWEST_HELD_OUT:
-        return None
-    return false_share(reference, pool, level=level, seed=seed)
 
 
 def _unordered(map: str, time_column: str | None) -> list[Finding]:

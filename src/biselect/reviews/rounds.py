@@ -199,6 +199,7 @@ def export(
         "rounds.html": render_rounds(summary),
         "answers.csv": answers_csv(summary),
     }
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)  # answers are as private as the session
     with step("Writing the files"):
         written = write_folder(folder, contents, shared=True)
         return [*written, *found.save(Path(folder) / "report", proof=True)]

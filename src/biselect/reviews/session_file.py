@@ -8,9 +8,11 @@ most the answer under way. A session without a folder lives in memory, by the sa
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,8 +30,15 @@ FORMAT = "biselect review session 3"
 FINE, NOT_FINE, UNSURE = "fine", "not fine", "unsure"
 VERDICTS = (FINE, NOT_FINE, UNSURE)
 OPEN = ""  # of a row whose answer was taken back
-PATIENCE = 30.0  # seconds to wait for another process that writes
+CONNECTED: dict[str, Any] = {"timeout": 30.0, "isolation_level": None, "check_same_thread": False}  # waits for a writer
 MOST_TEXT = 10_000  # characters of a note
+TROUBLE = {  # what the file system does to a file that is as it should be, by SQLite's codes
+    sqlite3.SQLITE_BUSY: "another process holds it; try again when it is done",
+    sqlite3.SQLITE_FULL: "the disk is full; nothing of this was kept, what was kept before is; make room and try again",
+    sqlite3.SQLITE_IOERR: "the disk failed to read or write it; nothing of this was kept, what was kept before is",
+    sqlite3.SQLITE_READONLY: "cannot be written; is it, or its folder, write-protected?",
+    sqlite3.SQLITE_CANTOPEN: "cannot be opened; may you read and write it and its folder, and is there room?",
+}
 SCHEMA = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE choices (number INTEGER PRIMARY KEY, record TEXT NOT NULL);
@@ -171,12 +180,15 @@ class SessionFile:
     def __init__(self, folder: str | Path | None, *, must_exist: bool = False) -> None:
         self.folder = None if folder is None else Path(folder)
         self.path = None if self.folder is None else self.folder / FILE
-        self._held = None if self.folder is not None else _connected(":memory:")
+        self._held = None if self.folder is not None else sqlite3.connect(":memory:", **CONNECTED)
+        if self._held is not None:
+            weakref.finalize(self, self._held.close)
         if self.path is not None and self.folder is not None and not self.path.exists():
             if must_exist:
                 raise InputError(f"{self.folder}: holds no review session ({FILE}); begin one with tables")
             check_folder(self.folder, [FILE])
-            self.folder.mkdir(parents=True, exist_ok=True)
+            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            os.close(os.open(self.path, os.O_RDWR | os.O_CREAT, 0o600))  # what SQLite puts beside it is as private
         with self._reading() as database:  # which waits for no process that writes
             empty = not database.execute("SELECT 1 FROM sqlite_master").fetchone()
         if empty:
@@ -324,7 +336,8 @@ class SessionFile:
             try:
                 yield database
             finally:
-                database.execute("ROLLBACK")
+                if database.in_transaction:
+                    database.execute("ROLLBACK")
 
     @contextmanager
     def _changing(self) -> Iterator[sqlite3.Connection]:
@@ -333,33 +346,28 @@ class SessionFile:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database
+                database.execute("COMMIT")
             except BaseException:
-                database.execute("ROLLBACK")
+                if database.in_transaction:  # SQLite itself ends it where the disk is full
+                    database.execute("ROLLBACK")
                 raise
-            database.execute("COMMIT")
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         try:
             with refused_as(f"{self.path}: is damaged, or no review session"):
-                database = self._held or _connected(str(self.path))
-                try:
+                if self._held is not None:
+                    yield self._held
+                    return
+                with closing(sqlite3.connect(str(self.path), **CONNECTED)) as database:
+                    database.execute("PRAGMA synchronous = EXTRA")  # what was answered outlives a loss of power
+                    database.execute("PRAGMA trusted_schema = OFF")
                     yield database
-                finally:
-                    if self._held is None:
-                        database.close()
         except BiselectError as error:
-            cause = error.__cause__
-            if getattr(cause, "sqlite_errorcode", None) == sqlite3.SQLITE_BUSY:  # damaged text has no code
-                raise BiselectError(f"{self.path}: another process holds it; try again when it is done") from None
+            code = getattr(error.__cause__, "sqlite_errorcode", None)  # damaged text has none
+            if code is not None and (trouble := TROUBLE.get(code & 0xFF)):  # the rest of a code are details
+                raise BiselectError(f"{self.path}: {trouble}") from None
             raise
-
-
-def _connected(place: str) -> sqlite3.Connection:
-    database = sqlite3.connect(place, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    database.execute("PRAGMA synchronous = EXTRA")  # what was answered outlives a loss of power
-    database.execute("PRAGMA trusted_schema = OFF")
-    return database
 
 
 def _turn_to(database: sqlite3.Connection, choice: int) -> None:

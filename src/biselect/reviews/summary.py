@@ -24,7 +24,7 @@ from biselect.reviews.false_share import FalseShare
 from biselect.reviews.finding import Chance, carries, find, row_weights
 from biselect.reviews.kinds import SIDES, Kinds, sides_of
 from biselect.reviews.named_rules import rules_in_words
-from biselect.reviews.warnings import Finding
+from biselect.reviews.warnings import Findings, filled_findings
 from biselect.solvers.stand_ins import of_kept_rows
 
 MOST_ROWS, MOST_COLUMNS = 60, 60  # a picture with more cells than this is a carpet
@@ -37,7 +37,7 @@ def summarise(
     *,
     title: str,
     reproduce: Mapping[str, Any],
-    warnings: Sequence[Finding] = (),
+    findings: Findings | None = None,
     view: Mapping[str, Any] | None = None,
     table: CalibratedPool | None = None,
     kinds: Kinds | None = None,
@@ -52,7 +52,7 @@ def summarise(
         selection: the answer.
         title: what the reader sees first.
         reproduce: command, seed and inputs that give this answer again.
-        warnings: what the reader must know beside the answer.
+        findings: what the reader must know beside the answer; what fails here is added to them.
         view: the interactive part, from `explore`.
         table: what stands behind the problem; None for a problem of weights.
         kinds: blocks beside the answer; None where they were not looked for.
@@ -66,28 +66,31 @@ def summarise(
         selection = of_kept_rows(selection, whole.kept)
     problem, why = selection.problem, selection.explain(nearest=max(MOST_ROWS, NEAREST_SAMPLES))
     parts = problem.score_parts(selection.samples, selection.features)
-    evidence = None if table is None else table.evidence(selection.samples, selection.features)
-    sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
-    told = None if kinds is None else describe_kinds(kinds, selection, table)
-    finding = find(selection, chance, sides, told)
     rows = problem.n_samples if whole is None else whole.rows
-    finding["of"] = rows
-    pictures = (
-        None
-        if table is None or evidence is None
-        else column_pictures(selection, table, evidence, carries(why.cells), finding["rows"])
-    )
+    findings = Findings() if findings is None else findings
+    attempt, chosen = findings.attempt, (selection.samples, selection.features)
+    evidence = None if table is None else attempt("how the chosen cells lie to the reference", table.evidence, *chosen)
+    sides = None if evidence is None else [[cell.side for cell in row] for row in evidence]
+    described = None if kinds is None else attempt("the rows of each kind", describe_kinds, kinds, selection, table)
+    finding = attempt("how many of the rows stand out", find, selection, chance, sides, described)
+    finding = finding and {"words": words_of().finding(finding | {"of": rows}), **finding, "of": rows}
+    standing = [] if finding is None else finding["rows"]
+    findings.collect("how many chosen cells are missing", filled_findings, evidence or ())
+    pictures = None
+    if table is not None and evidence is not None:
+        carrying = carries(why.cells)
+        pictures = attempt("pictures of the columns", column_pictures, selection, table, evidence, carrying, standing)
     return {
         "format": FORMAT,
         "title": title,
         "version": __version__,
-        "finding": {"words": words_of().finding(finding), **finding},
+        "finding": finding,
         "selection": replace(selection, problem=asked).to_dict(),
         "budgets": {"k": problem.k, "m": problem.m, "samples": rows, "features": problem.n_features},
         "rules": (rules := rules_in_words(problem, None if table is None else table.per)),
         "choices": count_in_words(replace(problem.sector, n_samples=rows).size) if rules is None else None,
         "parts": _shares(parts),
-        "rows": _rows(selection, why, table, evidence, finding["rows"]),
+        "rows": _rows(selection, why, table, evidence, standing),
         "columns": [
             {
                 "name": selection.feature_names[j],
@@ -96,22 +99,20 @@ def summarise(
             }
             for j in np.argsort(-why.feature_values, kind="stable")
         ],
-        "coverage": coverage(selection),
+        "coverage": attempt("the share that the columns show", coverage, selection),
         "how_many": how_many,
-        "kinds": told,
+        "kinds": described,
         "guarantee": None if guarantee is None else _held(guarantee, selection),
         "near_samples": _near(why.sample_swaps[:NEAREST_SAMPLES], problem.sample_name, selection.score),
         "near_features": _near(why.feature_swaps[:NEAREST_FEATURES], problem.feature_name, selection.score),
-        "heatmap": _heatmap(selection, why, table),
-        "calibration": None if table is None else _calibration(table, selection) | (whole.calibration if whole else {}),
-        "labels": None
-        if table is None or table.pool.labels is None
-        else _label_facts(selection, table.pool.labels, rows, None if whole is None else whole.positives),
-        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in warnings],
+        "heatmap": attempt("the picture of the block in its surroundings", _heatmap, selection, why, table),
+        "calibration": attempt("facts about the calibration", _calibration, table, selection, whole),
+        "labels": attempt("known positives", _label_facts, selection, table, rows, whole),
         "tables": None if table is None else _tables(table, whole),
         "searched": None if whole is None else whole.facts(selection),
         "view": view,
         "reproduce": {**reproduce, "problem_hash": asked.digest},
+        "warnings": [{**asdict(finding), "columns": list(finding.columns)} for finding in findings],  # when all is done
     }
 
 
@@ -125,7 +126,7 @@ class WholeTable:
         reference_rows: of the whole reference.
         most: what any other row adds at most to a choice; None where there is none.
         positives: known positives in the whole pool; None without labels.
-        calibration: what the whole pool says about the calibration.
+        calibration: finds out what the whole pool says about the calibration.
     """
 
     kept: SelectionProblem
@@ -133,7 +134,7 @@ class WholeTable:
     reference_rows: int
     most: float | None
     positives: int | None
-    calibration: dict[str, Any]
+    calibration: Callable[[], dict[str, Any]]
 
     def facts(self, selection: Selection) -> dict[str, Any]:
         """For the page: how many rows were searched, and how far below the chosen ones the others lie."""
@@ -252,7 +253,9 @@ def _shares(parts: Mapping[str, float]) -> dict[str, dict[str, float]]:
     return {name: {"score": part, "share": abs(part) / total} for name, part in parts.items()}
 
 
-def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
+def _calibration(table: CalibratedPool | None, selection: Selection, whole: WholeTable | None) -> dict[str, Any] | None:
+    if table is None:
+        return None
     calibrator, facts = table.calibrator, table.calibrator.facts
     weights = selection.problem.coupling
     chosen = weights[np.ix_(selection.samples, selection.features)]
@@ -269,7 +272,7 @@ def _calibration(table: CalibratedPool, selection: Selection) -> dict[str, Any]:
         "tied": [{"feature": name, "share": share} for name, share in tied if share > 0.01][:8],
         "clipped_pool": float((weights >= top).mean()),
         "clipped_block": float((chosen >= top).mean()),
-    }
+    } | (whole.calibration() if whole else {})
 
 
 def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
@@ -282,8 +285,13 @@ def _tables(table: CalibratedPool, whole: WholeTable | None) -> dict[str, Any]:
     } | {"time_column": table.time_column, "excluded": list(pool.excluded)}
 
 
-def _label_facts(selection: Selection, labels: NDArray[np.bool_], rows: int, positives: int | None) -> dict[str, Any]:
-    """How many known positives were chosen; `positives` are those of the whole table where not all rows are here."""
+def _label_facts(
+    selection: Selection, table: CalibratedPool | None, rows: int, whole: WholeTable | None
+) -> dict[str, Any] | None:
+    """How many known positives were chosen; `whole` knows how many there are where not all rows are here."""
+    if table is None or (labels := table.pool.labels) is None:
+        return None
+    positives = None if whole is None else whole.positives
     hits, known = int(labels[selection.samples].sum()), int(labels.sum()) if positives is None else positives
     attainable = _attainable(selection.problem, labels) if positives is None else min(known, selection.problem.k)
     return {

@@ -1,8 +1,8 @@
 """What could mislead a reader, as data: columns that look like clocks or ids, constants, filled cells, idle rules."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,9 +11,11 @@ from biselect.calibrate import Calibrator
 from biselect.calibrate.frames import NamedMatrix
 from biselect.core import SelectionProblem
 from biselect.data.pools import Pool
+from biselect.errors import BiselectError
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.recentre import MovedColumn
 
+T = TypeVar("T")
 MOSTLY = 0.5  # a column in which more of the pool than this lies beyond the reference gets a warning
 LOOKS = {
     "clock": "it only ever rises, like a clock or a running number",
@@ -34,7 +36,7 @@ class Finding:
     Attributes:
         kind: `clock`, `id`, `mostly-beyond`, `mostly-new`, `mostly-missing`, `constant`, `changed-constant`, `code`,
             `dates`, `not-in-reference`, `all-rows`, `all-columns`, `drift`, `rule-idle`, `filled`, `map-chosen`,
-            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table` or
+            `doubtful-column`, `code-taken`, `repeated-ids`, `label-value`, `large-table`, `left-out` or
             `interrupted`.
         text: for people.
         columns: which columns it is about, if any.
@@ -47,6 +49,53 @@ class Finding:
     columns: tuple[str, ...] = ()
     share: float | None = None
     serious: bool = False
+
+
+class Findings(list[Finding]):
+    """What a reader should know beside an answer: what was found, and what could not be computed."""
+
+    def attempt(self, what: str, compute: Callable[..., T], *arguments: Any, **options: Any) -> T | None:
+        """Compute something that stands beside the answer; None, and a line that says why, where that fails.
+
+        No diagnostic aborts an answer, whatever goes wrong in it; who interrupts it ends the work all the same.
+
+        Args:
+            what: in words, to follow `Left out, `; different for every diagnostic.
+            compute: takes the arguments and options that follow.
+            arguments: of `compute`.
+            options: of `compute`.
+        """
+        try:
+            return compute(*arguments, **options)
+        except Exception as error:
+            self.leave_out(what, error)
+            return None
+
+    def collect(self, what: str, look: Callable[..., Iterable[Finding]], *arguments: Any) -> None:
+        """Add what a look over the tables shows, as far as it gets."""
+        self.attempt(what, lambda: self.extend(look(*arguments)))
+
+    def look_over(
+        self,
+        pool: Pool,
+        label_column: str | None,
+        rules: NamedRules,
+        problem: SelectionProblem,
+        moved: Sequence[MovedColumn],
+        drift: str,
+    ) -> None:
+        """Add what the files, the rules and the drift show; what the columns do is looked at apart."""
+        names = [problem.feature_name(j) for j in range(problem.n_features)]
+        self.collect("what was guessed about the files", reading_findings, pool, label_column)
+        self.collect("columns and rules without a part", unused_findings, pool, rules, problem)
+        self.collect("columns that moved", drift_findings, moved, names, drift)
+
+    def leave_out(self, what: str, error: Exception) -> None:
+        """Add, once, the line that says what is missing from the report, and why."""
+        why = str(error) if isinstance(error, BiselectError) else f"{type(error).__name__}: {error}"
+        finding = Finding(kind="left-out", text=f"Left out, {what}: {why.rstrip('.')}.")
+        if finding not in self:
+            self.append(finding)
 
 
 def table_findings(

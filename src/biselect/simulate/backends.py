@@ -1,4 +1,4 @@
-"""Which simulator runs a sector, and whether it fits."""
+"""Which simulator runs a sector."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -7,21 +7,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.core.free_memory import free_memory
-from biselect.core.sector import Sector, TooLargeError, count_in_words
 from biselect.errors import InputError
-from biselect.simulate.first_use import is_compiled
 from biselect.simulate.layers import Layers, Observable, PairGradient, Register
 from biselect.simulate.other_mixers import Grover, Warm, make_other
 from biselect.simulate.plain import ContinuousSimulator, PlainSimulator
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop
 
 BACKENDS = ("plain", "compiled", "gpu", "continuous")
-PLAIN_AMPLITUDES = 20_000  # below this NumPy answers before anything would have been compiled
-TINY = 2_000  # below this NumPy answers before compiled code would have been loaded
-GPU_AMPLITUDES = 1_000_000  # from here on a GPU is worth the way to it
-ITEM_BYTES = 18  # measured: what building the tables takes for each item of each subset of a register
-ANY_MACHINE = 2**50  # bytes; beyond this figures help nobody
+PLAIN_AMPLITUDES = 20_000  # below this NumPy runs a few circuits before anything would have been compiled
+TINY = 2_000  # below this NumPy runs a circuit before compiled code would have been loaded
 
 
 class Simulator(Protocol):
@@ -41,22 +36,14 @@ class Simulator(Protocol):
         """Expectation value and its derivatives."""
 
 
-def choose_backend(problem: SelectionProblem, dtype: Any, mixing: Grover | Warm | None = None) -> str:
-    """What `auto` stands for: `plain` for small sectors, `gpu` for large ones in complex64 where one is at hand.
+def choose_backend(problem: SelectionProblem, mixing: Grover | Warm | None = None) -> str:
+    """What `auto` stands for: `plain` for sectors below `TINY`, else `compiled` where it knows the mixing.
 
-    Otherwise `compiled`: from a size on where compiling pays, or from a smaller one where the code lies in the cache.
+    The sector and the mixing alone decide, so that one seed gives the same angles on every machine: neither what lies
+    in Numba's cache nor a GPU counts.
     """
-    small = problem.sector.size < TINY or (problem.sector.size < PLAIN_AMPLITUDES and not is_compiled())
-    if mixing is not None:
-        return mixing.backends[0 if small else -1]
-    if small:
-        return "plain"
-    if np.dtype(dtype) == np.complex64 and problem.sector.size >= GPU_AMPLITUDES:
-        from biselect.simulate import gpu
-
-        if gpu.gpu_takes(problem):
-            return "gpu"
-    return "compiled"
+    backends = ("plain", "compiled") if mixing is None else mixing.backends
+    return backends[0 if problem.sector.size < TINY else -1]
 
 
 def make_simulator(
@@ -95,28 +82,3 @@ def make_simulator(
     from biselect.simulate.compiled import CompiledSimulator  # loads numba
 
     return CompiledSimulator(problem, samples, features, dtype, threads, progress, stop)
-
-
-def check_memory(sector: Sector, dtype: Any, *, states: int, plain: bool = False) -> None:
-    """Refuse what would not fit, with the figures and the ways out that there are."""
-    each, available = sector.size * np.dtype(dtype).itemsize, free_memory()
-    tables = ITEM_BYTES * (sector.sample_subsets * sector.n_samples + sector.feature_subsets * sector.n_features)
-    needed = each * states + tables
-    if available is None or needed <= available:
-        return
-    n, d, k, m = sector.n_samples, sector.n_features, sector.k, sector.m
-    figures = f"the sector has C({n}, {k})·C({d}, {m}) choices"
-    if sector.sample_rules or sector.feature_rules:
-        figures += " less those that the rules forbid"
-    figures += f", {count_in_words(sector.size)}, and its circuit needs "
-    if needed > ANY_MACHINE:
-        figures += "far more memory than any machine has"
-    else:
-        figures += f"{needed / 2**30:,.1f} GiB, but {available / 2**30:.1f} GiB are free"
-    ways = []
-    if plain and each + tables <= available:
-        ways.append("take backend='compiled', which fits")
-    if np.dtype(dtype) == np.complex128 and each * states // 2 + tables <= available:
-        ways.append("take dtype='complex64', which fits")
-    ways.append("take fewer samples or features, draw the shots of a sparse circuit with simulate.wide.WideSampler")
-    raise TooLargeError(figures, ", ".join([*ways, "or let solve(problem) choose without a circuit"]))

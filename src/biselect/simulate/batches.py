@@ -56,7 +56,7 @@ class Batches:
 
     def reads_amplitudes(self, observable: Observable, depth: int) -> bool:
         """Whether the amplitudes of an observable's hits are found one by one."""
-        return observable.kind == "hit" and depth > 1 and len(self._goal(observable)[2]) <= MOST_HITS
+        return observable.kind == "hit" and depth > 1 and 0 < len(self._goal(observable)[2]) <= MOST_HITS
 
     def amplitudes_and_gradients(
         self, layers: Layers, start: NDArray[Any] | None, observable: Observable
@@ -74,7 +74,7 @@ class Batches:
         for hit in range(hits):
             weights[0, :, hit, hit, 0] = weights[1, :, hit, hit, 1] = 0.5
         found, gradient = self._run(copies, start, observable, gradient=True, weights=weights.reshape(-1, 2 * hits))
-        own = found.reshape(2, count, hits, hits, 2)[0, :, 0] if hits else np.zeros((count, 0, 2))
+        own = found.reshape(2, count, hits, hits, 2)[0, :, 0]
         return own[..., 0] + 1j * own[..., 1], gradient
 
     def _run(

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.backends import check_memory
 from biselect.simulate.batches import MOST_AMPLITUDES, MOST_FROM_BASIS, Batches
 from biselect.simulate.cube_tables import Tables, make_tables
 from biselect.simulate.first_use import tell_when_compiling
 from biselect.simulate.layers import KINDS, Centred, Layers, Observable, PairGradient, Register, angle_lines
 from biselect.simulate.passes import Circuit, Grid, PassLayers, Side, Team, Work, run, undo
 from biselect.simulate.simd import BYTES, aligned_lines
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, look, parts
 
 LIMIT = 3  # 8 complex rows fill the vector registers
@@ -233,12 +233,11 @@ class CompiledSimulator:
     def _workspace(self) -> Work:
         turned = 2 * self.grid.blocks * self.lanes
         deep = 2 * max(self.samples.tables.group_rest.shape[1], self.features.tables.group_rest.shape[1]) + 4
-        items = max(self.samples.basis.max(), self.features.basis.max()) + 2
         return Work(
             x=self._lines(turned),
             y=self._lines(turned),
             stack=self._lines(deep),
             heads=self._lines(3 * max(len(side.tables.tails) for side in (self.samples, self.features))),
-            items=self._lines(int(items)),
+            items=self._lines(max(self.centred.problem.coupling.shape)),  # also those that rules settle
             total=self._lines(2),
         )

@@ -11,7 +11,17 @@ from numba import njit
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.simulate.layers import KINDS, Layers, Observable, PairGradient, Register, energy_scale, rounding_slack
+from biselect.simulate.first_use import tell_when_compiling
+from biselect.simulate.layers import (
+    KINDS,
+    Layers,
+    Observable,
+    PairGradient,
+    Register,
+    energy_scale,
+    rounding_slack,
+    unit_axis,
+)
 from biselect.simulate.stopping import NEVER, Stop, parts
 
 COMPILED = {"cache": True, "nogil": True, "error_model": "numpy", "boundscheck": False}
@@ -29,13 +39,13 @@ class CompiledGroverSimulator:
         axis: NDArray[Any] | None,
         stop: Stop = NEVER,
     ) -> None:
+        tell_when_compiling()
         self.problem, self.stop, self.dtype = problem, stop, np.dtype(dtype)
         self.rows, self.columns = samples.subsets, features.subsets
         self.shape = (len(self.rows), len(self.columns))
         self.weights = problem.coupling_weight * problem.coupling.astype(np.float64)
         self.slack = rounding_slack(energy_scale(problem), np.float64)
-        uniform = np.full(self.shape, (self.shape[0] * self.shape[1]) ** -0.5)
-        self.axis = (uniform if axis is None else axis / np.linalg.norm(axis)).astype(self.dtype)
+        self.axis = unit_axis(axis, self.shape, self.dtype)
 
     def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
         """Expectation value of a function of the energy after the circuit."""

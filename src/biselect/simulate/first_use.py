@@ -1,11 +1,9 @@
-"""The first use of compiled kernels on a machine: a word to whoever waits for it, and whether it is over already."""
+"""The first use of compiled kernels on a machine: a word to whoever waits for it."""
 
 from __future__ import annotations
 
-import os
 from contextvars import copy_context
 from functools import cache
-from pathlib import Path
 from threading import Timer
 from typing import Any
 
@@ -13,16 +11,6 @@ from biselect.progress import say_to_whoever_watches
 
 PATIENCE = 1.0  # seconds before anything is said
 WORDS = "compiling kernels, once on this machine"
-HERE = Path(__file__).parent
-KERNEL = "passes.run-*.nbi"  # Numba's index of the kernel that every circuit needs
-
-
-def is_compiled() -> bool:
-    """Whether the kernels lie in Numba's cache, newer than what they are made of; Numba itself is not loaded."""
-    newest = max(file.stat().st_mtime for file in HERE.glob("*.py"))
-    place = os.environ.get("NUMBA_CACHE_DIR")
-    found = Path(place).rglob(KERNEL) if place else (HERE / "__pycache__").glob(KERNEL)
-    return any(index.stat().st_mtime >= newest for index in found)
 
 
 @cache

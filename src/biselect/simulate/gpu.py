@@ -41,19 +41,6 @@ def require_cupy() -> Any:
     return cupy
 
 
-def gpu_takes(problem: SelectionProblem) -> bool:
-    """Whether there is a GPU at hand, and it can evaluate and differentiate on this problem's sector."""
-    try:
-        cp = require_cupy()
-    except MissingDependencyError:
-        return False
-    if not cp.cuda.is_available():
-        return False
-    sector, pairs = problem.sector, problem.n_samples * problem.n_features
-    rows_fit = 2 * 8 * sector.feature_subsets <= shared_memory(cp)
-    return rows_fit and pairs <= MOST_PAIRS and 2 * 8 * sector.size <= free_memory(cp)
-
-
 def shared_memory(cp: Any) -> int:
     """Bytes of shared memory that a block has for rows."""
     return int(cp.cuda.Device().attributes["MaxSharedMemoryPerBlockOptin"]) - SHARED_BESIDES

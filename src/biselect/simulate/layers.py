@@ -12,6 +12,7 @@ from biselect.core import SelectionProblem
 from biselect.core.rules import Blocks
 from biselect.core.sector import BlockRanks, block_subsets, rank, subsets
 from biselect.errors import InputError
+from biselect.simulate.state_memory import check_memory
 from biselect.simulate.stopping import NEVER, Stop, parts
 
 Edges = Sequence[tuple[int, int]]
@@ -206,6 +207,7 @@ def angle_lines(mixing: NDArray[np.float64], real: type[np.floating[Any]]) -> ND
 
 def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.float64]:
     """The energy of every choice, C(N, k) × C(D, m), or of those that the rules allow."""
+    check_memory(problem.sector, np.float64, states=1)
     rows, columns = map(block_subsets, problem.sector.blocks)
     by_sample = problem.coupling_weight * problem.coupling[:, columns].sum(axis=2, dtype=np.float64)
     energies = np.empty((len(rows), len(columns)))
@@ -215,3 +217,9 @@ def energy_table(problem: SelectionProblem, stop: Stop = NEVER) -> NDArray[np.fl
         scores += problem.feature_scores[columns].sum(axis=1)
         np.negative(scores, out=energies[part])
     return energies
+
+
+def unit_axis(axis: NDArray[Any] | None, shape: tuple[int, int], dtype: Any) -> NDArray[Any]:
+    """The state that Grover's mixer turns about: of norm 1 in this precision, also where it comes in a lower one."""
+    own = np.full(shape, (shape[0] * shape[1]) ** -0.5, dtype) if axis is None else axis.astype(dtype)
+    return own / np.linalg.norm(own)

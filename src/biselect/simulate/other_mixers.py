@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
 from biselect.errors import InputError
-from biselect.simulate.layers import Edges, Register
+from biselect.simulate.layers import Edges, Register, unit_axis
 from biselect.simulate.plain import PlainSimulator, moves_of
 from biselect.simulate.stopping import NEVER, Stop
 
@@ -70,9 +70,7 @@ class GroverSimulator(PlainSimulator):
         stop: Stop = NEVER,
     ) -> None:
         super().__init__(problem, samples, features, dtype, stop)
-        shape = self.energies.shape
-        uniform = np.full(shape, self.energies.size**-0.5)
-        self.axis = (uniform if axis is None else axis / np.linalg.norm(axis)).astype(self.dtype)
+        self.axis = unit_axis(axis, self.energies.shape, self.dtype)
 
     def _mix(self, psi: NDArray[Any], beta: float) -> None:
         psi += (np.exp(-1j * beta) - 1) * np.vdot(self.axis, psi) * self.axis

@@ -26,7 +26,6 @@ PAIR_CELLS = 2_000_000_000  # cells that pairs of lines are worth
 MOST_BLOCK = 1 << 26  # bytes that a thread may gather
 BLOCK_SHARE = 0.05  # of the table, where that is more
 FLOOR_SHARE = 0.4  # of the gap left by smaller sets: where sets score less than that, it does not matter how much less
-CELLS_A_SECOND = 2e8
 ROWS_AT_ONCE = 1 << 18
 
 
@@ -45,9 +44,7 @@ def averaging_bound(task: OneSided, run: Run, *, floor: float, bound: float, wor
     for t in (2, 3, 4):
         if t == 2 < task.choose and n * comb(d, 2) > PAIR_CELLS:
             continue  # larger sets have fewer rows that matter
-        if t > task.choose or comb(d, t) > MOST_SETS or best <= floor:
-            break
-        if run.deadline - Run.now() < 2 * n * d / CELLS_A_SECOND:  # what the first look at all rows takes
+        if t > task.choose or comb(d, t) > MOST_SETS or best <= floor or run.expired():
             break
         raised = floor + FLOOR_SHARE * (best - floor) if t > 2 and math.isfinite(best) else floor
         reached = _at(task, t, run, raised, best, workers)

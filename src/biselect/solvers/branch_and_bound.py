@@ -38,6 +38,8 @@ MOST_LEAVES = 4096  # full choices of one dive that may be left to exact arithme
 MOST_NOTED = 1 << 18  # nodes of one dive that a proof can list
 MOST_LISTED = 4_000_000  # nodes of all dives
 
+Open = tuple[float, tuple[int, ...]]  # a bound, and the node that it holds for
+
 Nodes = list[tuple[tuple[int, ...], NDArray[np.int16], NDArray[np.int32], NDArray[np.float64]]]
 """Prefixes that were opened, each with the depths, last columns and bounds of what was opened below it in a dive."""
 
@@ -67,19 +69,27 @@ class Rest:
 
 @dataclass(kw_only=True, eq=False)
 class Search:
-    """What the search found.
+    """What the search found, and where it stopped.
 
     Attributes:
         bound: no choice scores more than this many units, beside those that were settled; None where nothing is open.
         rest: what was searched; None where it did not fit into memory.
+        raw: the bound before the search.
         nodes: nodes opened.
         listed: those nodes for a proof; None where they are too many.
+        batch: the nodes to open next; none where the search is over.
+        queue: the families to take nodes from after that, as a heap.
+        unsettled: the largest bound of those nodes that have too many doubtful leaves.
     """
 
     bound: float | None
     rest: Rest | None
+    raw: float = np.inf
     nodes: int = 0
     listed: Nodes | None = field(default_factory=list)
+    batch: list[Open] = field(default_factory=list)
+    queue: list[Family] = field(default_factory=list)
+    unsettled: float = -np.inf
 
 
 def on_grid(root: Root, task: OneSided, score: int, workers: int | None) -> tuple[Root, Grid]:
@@ -168,7 +178,9 @@ def search(task: OneSided, root: Root, best: Incumbent, run: Run, workers: int |
     if rest.columns.size < task.choose:
         return Search(bound=None, rest=rest)
     raw = float(np.ceil(np.ldexp(root.score, -grid.exponent))) if np.isfinite(root.score) else np.inf
-    return _best_first(_tree(task, rest), task, raw, rest, best, run, workers)
+    found = Search(bound=None, rest=rest, raw=raw, batch=[(raw, ())])
+    search_on(found, rest, best, run, workers)
+    return found
 
 
 def _tree(task: OneSided, rest: Rest) -> Tree:
@@ -197,47 +209,46 @@ Family = tuple[float, tuple[int, ...], NDArray[np.int64], NDArray[np.float64]]
 """Minus the largest bound, a node, those of its children that are still open by falling bound, their bounds."""
 
 
-def _best_first(
-    tree: Tree, task: OneSided, raw: float, rest: Rest, best: Incumbent, run: Run, workers: int | None
-) -> Search:
-    found = Search(bound=None, rest=rest)
-    closed = rest.grid.floor(best.units)
-    unsettled = -np.inf
-    queue: list[Family] = []
-    batch: list[tuple[float, tuple[int, ...]]] = [(raw, ())]
+def search_on(found: Search, rest: Rest, best: Incumbent, run: Run, workers: int | None) -> None:
+    """Go on with a search where it stopped, until nothing is open or the run has expired."""
+    queue, closed = found.queue, rest.grid.floor(best.units)
     with ThreadPool(workers) as pool, stop_flag(run) as stop:
-        explore = _explorer(tree, task.choose, stop)
-        while batch:
-            answers = pool.map(partial(explore, closed), [node for _, node in batch])
-            left_open: list[float] = []
-            for (bound, node), seen in zip(batch, answers, strict=True):
-                if seen is None:
-                    left_open.append(bound)
+        explore = _explorer(_tree(best.task, rest), best.task.choose, stop)
+        while found.batch:
+            answers = pool.map(partial(explore, closed), [node for _, node in found.batch])
+            left_open: list[Open] = []
+            for (bound, node), seen in zip(found.batch, answers, strict=True):
+                if seen is None or (seen.leaves is None and stop[0]):  # not begun, or broken off
+                    left_open.append((bound, node))
                     continue
-                found.nodes += seen.opened
-                _list(found, node, bound, seen)
-                if seen.leaves is None:
-                    unsettled = max(unsettled, bound)
-                    continue
-                order = np.argsort(-seen.leaf_scores, kind="stable")
-                for leaf in order[seen.leaf_scores[order] > closed]:
+                for leaf in np.argsort(-seen.leaf_scores, kind="stable"):
+                    if seen.leaves is None or seen.leaf_scores[leaf] <= closed:
+                        continue
+                    if stop[0]:  # there may be thousands of them, each some milliseconds of exact arithmetic
+                        left_open.append((bound, node))
+                        break
                     if best.offer(np.sort(rest.columns[seen.leaves[leaf]])):
                         closed = rest.grid.floor(best.units)
-                        run.improved(1 + found.nodes, -best.floor)
-                bounds = np.minimum(seen.bounds, bound)
-                order = np.argsort(-bounds, kind="stable")
-                order = order[: np.count_nonzero(bounds > closed)]
-                if order.size:
-                    heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
-            open_bound = max([closed, unsettled, *left_open, *(-family[0] for family in queue[:1])])
-            run.report(float(raw - open_bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
-            if left_open or run.expired():
-                found.bound = open_bound
-                return found
-            batch = _next_nodes(queue, closed)
-    if unsettled > -np.inf:
-        found.bound = max(closed, unsettled)
-    return found
+                        run.improved(1 + found.nodes + seen.opened, -best.floor)
+                else:
+                    found.nodes += seen.opened
+                    _list(found, node, bound, seen)
+                    if seen.leaves is None:
+                        found.unsettled = max(found.unsettled, bound)
+                        continue
+                    bounds = np.minimum(seen.bounds, bound)
+                    order = np.argsort(-bounds, kind="stable")
+                    order = order[: np.count_nonzero(bounds > closed)]
+                    if order.size:
+                        heapq.heappush(queue, (-float(bounds[order[0]]), node, order, bounds[order]))
+            raw, bounds_left = found.raw, [bound for bound, _ in left_open] + [-family[0] for family in queue[:1]]
+            found.bound = max([closed, found.unsettled, *bounds_left])
+            run.report(float(raw - found.bound) / max(raw - closed, 1.0) if np.isfinite(raw) else 0.0, -best.floor)
+            found.batch = left_open or _next_nodes(queue, closed)
+            if run.expired():
+                break
+    if not found.batch:
+        found.bound = max(closed, found.unsettled) if found.unsettled > -np.inf else None
 
 
 def _list(found: Search, node: tuple[int, ...], bound: float, seen: Explored) -> None:
@@ -256,7 +267,7 @@ def _list(found: Search, node: tuple[int, ...], bound: float, seen: Explored) ->
     )
 
 
-def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tuple[int, ...]]]:
+def _next_nodes(queue: list[Family], closed_at: float) -> list[Open]:
     """The nodes to open next, with their bounds: those with the largest bounds, or a deepest family of a long queue."""
     if len(queue) > MOST_FAMILIES:
         deepest = max(range(len(queue)), key=lambda position: len(queue[position][1]))
@@ -264,7 +275,7 @@ def _next_nodes(queue: list[Family], closed_at: float) -> list[tuple[float, tupl
         _, parent, order, bounds = queue.pop()
         heapq.heapify(queue)
         return [(float(bound), (*parent, int(child))) for child, bound in zip(order, bounds, strict=True)]
-    batch: list[tuple[float, tuple[int, ...]]] = []
+    batch: list[Open] = []
     while queue and len(batch) < NODES_PER_ROUND and -queue[0][0] > closed_at:
         minus_bound, parent, order, bounds = heapq.heappop(queue)
         batch.append((-minus_bound, (*parent, int(order[0]))))

@@ -17,14 +17,14 @@ import json
 import sys
 import zipfile
 from array import array
-from collections.abc import Callable
 from fractions import Fraction
 from math import fsum, inf, prod
-from operator import add, itemgetter
+from operator import add, itemgetter, sub
 from typing import Any
 
 FREE, RATIO = 1 << 28, 100  # bytes that any problem may unpack to, and beyond them so many times its size
 ROUNDED = 2.0**-40  # by which weights may differ where another machine computed them; far more than any rounds
+A_CELL = 10  # sums that take as long as reading a number
 MOST_BITS = 1 << 13  # float64 reaches from 2⁻¹⁰⁷⁴ to 2¹⁰²⁴, and so do its products from twice as far
 
 
@@ -133,10 +133,12 @@ class Side:
         return total + (self.budget - len(taken)) * (tau or 0)
 
 
-def whole(value: float, bits: int) -> int:
-    """A number times 2^bits, which is a whole one."""
-    numerator, denominator = value.as_integer_ratio()
-    return (numerator << bits) // denominator
+def wholes(values: Any, bits: int) -> list[int]:
+    """Numbers times 2^bits, which are whole ones."""
+    try:
+        return list(map(int, map((2.0**bits).__mul__, values)))  # exact, as only exponents change
+    except OverflowError:  # beyond float64
+        return [(x.as_integer_ratio()[0] << bits) // x.as_integer_ratio()[1] for x in values]
 
 
 def filled(values: Any, keep: int, tau: int) -> tuple[int, int]:
@@ -144,33 +146,32 @@ def filled(values: Any, keep: int, tau: int) -> tuple[int, int]:
     above = [x for x in values if x > tau]
     if len(above) <= keep:
         return sum(above) + (keep - len(above)) * tau, tau
-    above.sort(reverse=True)
-    return sum(above[:keep]), above[keep - 1]
+    above.sort()
+    return sum(above[-keep:]), above[-keep]
 
 
 class Checker:
     """Follows the search tree of a proof, and bounds everything that it leaves closed."""
 
-    def __init__(self, problem: dict[str, Any], proof: dict[str, Any]) -> None:
+    def __init__(self, problem: dict[str, Any], proof: dict[str, Any], spend: Any = lambda sums: None) -> None:
         def places(values: Any) -> int:
-            return max((x.as_integer_ratio()[1].bit_length() - 1 for x in set(values)), default=0)
+            quick = all(map(float.is_integer, map((2.0**96).__mul__, values)))  # more than most numbers need
+            return 96 if quick else max(x.as_integer_ratio()[1].bit_length() - 1 for x in set(values))
 
+        spend(A_CELL * len(problem["cells"]))  # told how many sums come next, so that it can end what takes too long
         cells, weight, exponent = problem["cells"], float(problem["coupling_weight"]), proof["exponent"]
         if type(exponent) is not int or abs(exponent) > MOST_BITS:
             raise ProofError("the exponent is that of no number")
         cell_bits, weight_bits = places(cells), places([weight])
         bits = max(cell_bits + weight_bits, places(problem["a"]), places(problem["b"]), -exponent, 0)
-        scale = whole(weight, weight_bits) << (bits - cell_bits - weight_bits)
+        scale = wholes([weight], weight_bits)[0] << (bits - cell_bits - weight_bits)
         samples = Side(problem["sample_rules"], problem["n"], problem["k"], proof["samples"])
         features = Side(problem["feature_rules"], problem["d"], problem["m"], proof["features"])
         by_features, d = proof["lines"] == "features", problem["d"]
         self.rows, self.lines = (samples, features) if by_features else (features, samples)
-        self.row: Callable[[int], list[int]] = (
-            lambda i: [  # λW of one row, everything times 2^bits
-                whole(x, cell_bits) * scale for x in (cells[i * d : (i + 1) * d] if by_features else cells[i::d])
-            ]
-        )
-        scores = [[whole(x, bits) for x in problem[side]] for side in ("ab" if by_features else "ba")]
+        part: Any = (lambda i: cells[i * d : (i + 1) * d]) if by_features else (lambda i: cells[i::d])
+        self.row: Any = lambda i: [x * scale for x in wholes(part(i), cell_bits)]  # λW, everything times 2^bits
+        scores = [wholes(problem[side], bits) for side in ("ab" if by_features else "ba")]
         free, self.choose, self.keep = self.lines.free, self.lines.budget, self.rows.budget
         if len(proof["prices"]) != len(free) or not set(proof["order"]) <= set(free):
             raise ProofError("the prices or the order do not belong to this problem's lines")
@@ -186,19 +187,22 @@ class Checker:
             for j in free if forced else ():
                 self.line_scores[j] += row[j]
         self.prices = {j: self.line_scores[j] + self.keep * self.beta[j] for j in free}
-        self.position = self.opened = 0
+        self.position, self.opened, self.spend, self.bits = 0, 0, spend, bits
+        self.excess: int | None = None  # of the root bound over the score, times 2^bits
 
     def check(self) -> str:
         """Say what was checked; refuse what proves nothing."""
         free, choose, keep, target = self.lines.free, self.choose, self.keep, self.target
         falling = sorted(self.prices.values(), reverse=True)
-        values = {}
+        values, offsets = {}, [self.beta[j] for j in free]
         for i in self.rows.free:
             row = self.row(i)
             self.base[i] += sum(row[j] for j in self.lines.forced)
-            values[i] = self.base[i] + sum(sorted((row[j] - self.beta[j] for j in free), reverse=True)[:choose])
+            own = row if len(free) == len(row) else [row[j] for j in free]
+            values[i] = self.base[i] + sum(sorted(map(sub, own, offsets), reverse=True)[:choose])
         largest = sorted(values.values(), reverse=True)[:keep]
         total = sum(largest) + sum(falling[:choose])
+        self.excess = total - target
         if total <= target:
             return "the root bound meets the score"
         if choose == 0 or keep == 0:  # one side is given, so the other one answers it
@@ -208,14 +212,15 @@ class Checker:
             return "one side is forced"
         lowest = max(self.tau, target - total + largest[-1])
         self.names = [i for i in self.rows.free if values[i] > lowest]
+        self.spend(len(self.names) * len(free) * (A_CELL + choose))
         table = [[row[j] - self.beta[j] for j in free] for row in map(self.row, self.names)]
         place = {j: q for q, j in enumerate(free)}
         self._drop_lines(table, place, falling)
         self.weights = [[row[place[j]] for row in table] for j in self.order]  # one list per column, in search order
         self.column_prices = [self.prices[j] for j in self.order]
         self.times = [[[left * x for x in column] for column in self.weights] for left in range(choose + 1)]
-        own = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
-        self.reach = [[[of[left][j] for of in own] for j in range(len(self.order))] for left in range(choose + 1)]
+        reach = [self._reach([column[q] for column in self.weights]) for q in range(len(table))]
+        self.reach = [[[of[left][j] for of in reach] for j in range(len(self.order))] for left in range(choose + 1)]
         self.price_reach = self._reach(self.column_prices)
         if len(self.order) >= choose:
             self._open([], list(range(len(table))), [self.base[i] for i in self.names], 0)
@@ -247,6 +252,7 @@ class Checker:
     def _open(self, path: list[int], rows: list[int], sums: list[int], paid: int) -> None:
         """Every child of a node must be closed by a bound, or be listed and opened in turn."""
         self.opened += 1
+        self.spend(2 * (len(rows) + 1) * len(self.order))
         depth, first, target = len(path) + 1, path[-1] + 1 if path else 0, self.target
         left, taken = self.choose - len(path), [self.order[column] for column in path]
         pick: Any = itemgetter(*rows) if len(rows) > 1 else lambda column: [column[i] for i in rows]
@@ -291,6 +297,7 @@ class Checker:
 
     def _full(self, lines: list[int]) -> int:
         """The exact score of lines with their best response, whatever the bounds say."""
+        self.spend(A_CELL * len(self.lines.group) * len(self.rows.free))
         values = ((self.base[i] + sum(map(self.row(i).__getitem__, lines)), i) for i in self.rows.free)
         return sum(self.line_scores[j] for j in lines) + self.rows.best(values)
 
@@ -312,8 +319,9 @@ class Screen:
         if len(kept) != own or kept != sorted(self.place) or not 0 <= kept[0] <= kept[-1] < self.rows:
             raise ProofError("the rows that were kept are not those of the problem")
         named = {*proof["samples"], *rules["forced_in"], *rules["forced_out"]}
+        named.update(*(group["members"] for group in rules["groups"]))
         alike = all(x == y for x, y in zip(self.cells[own:], [self.weights] * problem["k"]))
-        if not alike or {*problem["a"][own:]} != {self.score} or max(named.union(*_members(rules))) >= own:
+        if not alike or {*problem["a"][own:]} != {self.score} or max(named) >= own:
             raise ProofError("the last rows of the problem cannot stand for others")
 
     def row(self, position: int, weights: Any) -> float:
@@ -354,10 +362,6 @@ class Screen:
         if checked == self.rows:
             return f"all {self.rows:,} rows of the table checked"
         return f"{checked:,} of {self.rows:,} rows of the table checked, the others taken on trust"
-
-
-def _members(rules: Any) -> list[list[int]]:
-    return [group["members"] for group in rules["groups"]]
 
 
 def read_weights(path: Any) -> list[Any]:

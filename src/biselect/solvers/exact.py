@@ -15,7 +15,7 @@ from biselect.core.proof import Proof
 from biselect.solvers.annealing import anneal_lines
 from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import ROUNDS, Root, root_bound
-from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search
+from biselect.solvers.branch_and_bound import Rest, Search, eliminate, on_grid, search, search_on
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.enumeration import Screen, Visit, screen, visit
 from biselect.solvers.forced import without_forced
@@ -33,7 +33,8 @@ SHORT_CELLS = 50_000_000  # searched in less time than it takes to push the boun
 WALK_CELLS = 1_000_000_000  # cells that annealing may look at for a first choice: about a second
 WALK_PART = 20  # and at most one part in so many of a full search, so that easy searches do not wait for it
 NEARLY = 1e-9  # a bound this close to the score, as a share of it, is above it by rounding alone
-SEARCH_SHARE = 0.5  # of the time limit; what is left is for bounds, where the search was not done by then
+SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take before the search
+SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
 
 
 def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
@@ -54,6 +55,7 @@ def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, se
     run.improved(0, -best.floor)
     info: dict[str, Any] = {"steps": ["coordinate ascent"], "searched": task.lines_are}
     run.report(0.0, -best.floor)
+    run.hold(_answer(best, info=info))
     if (sieve := _instant(task, best)) is not None:
         answer = _enumerate(best, sieve, run, info, workers)
         if answer is not None:
@@ -88,7 +90,7 @@ def _enumerate(best: Incumbent, sieve: Screen, run: Run, info: dict[str, Any], w
             beta=np.zeros(task.lines.shape[0]),
             tau=sieve.threshold,
             rows=sieve.rows,
-            columns=np.arange(task.lines.shape[0]),
+            columns=np.argsort(-sieve.lines[:, sieve.rows].sum(axis=1), kind="stable"),  # checked in fewer steps
             weights=sieve.lines,
             loss=sieve.loss,
         )
@@ -112,13 +114,15 @@ def _settled(best: Incumbent, seen: Visit, run: Run) -> bool:
 
 def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None) -> Answer:
     task = best.task
-    spectral = spectral_bound(task, run) if task.cells > SHORT_CELLS else None  # cheap, so before what takes all time
+    soon = replace(run, deadline=run.after(SPECTRAL_SHARE))
+    spectral = spectral_bound(task, soon) if task.cells > SHORT_CELLS else np.inf  # before what takes all time
     rounds = 0 if task.cells <= SHORT_CELLS else ROUNDS
     root = root_bound(task, run, floor=best.floor, rounds=rounds, workers=workers)
     info["steps"].append("Lagrangian bound")
     info["bound_iterations"] = root.iterations
     root = on_grid(root, task, best.units, workers)[0]  # once, and not in every step that needs it so
     run.report(0.1, -best.floor)
+    run.hold(_answer(best, bound=-max(root.score, best.floor), info=info))
     met = root.score - best.floor <= NEARLY * abs(best.floor)  # the search has only to confirm it
     if not met and not run.expired():
         if (walked := _walk(best, root, run, workers)) is not None:
@@ -126,27 +130,37 @@ def _branch(best: Incumbent, run: Run, info: dict[str, Any], workers: int | None
             if best.offer(walked):
                 run.improved(1, -best.floor)
         run.report(0.2, -best.floor)
-    now, limit = Run.now(), run.deadline
     if run.expired():
         return _unproven(best, root.score, run, info, workers, spectral)
-    found = search(task, root, best, replace(run, deadline=now + SEARCH_SHARE * (limit - now)), workers)
+    found = search(task, root, best, replace(run, deadline=run.after(SEARCH_SHARE)), workers)
     info["steps"].append("branch and bound")
+    answer = _searched(best, found, root.score, info)
+    if not answer.proven:
+        answer = _unproven(best, -answer.bound, run, info, workers, spectral)
+        if found.rest is not None and found.batch:
+            run.hold(answer)
+            search_on(found, found.rest, best, run, workers)
+            answer = _searched(best, found, -answer.bound, info)
+    return answer
+
+
+def _searched(best: Incumbent, found: Search, bound: float, info: dict[str, Any]) -> Answer:
+    """The incumbent, proven, or with what the search leaves open where that is less than `bound`."""
     info["nodes"] = found.nodes
     if found.rest is not None:
         info["rows"], info["lines"] = int(found.rest.rows.size), int(found.rest.columns.size)
         if found.bound is None:
             return _answer(best, proven=True, info=info, proof=_proof(best, found.rest, found))
         if np.isfinite(found.bound):
-            left_open = at_least(found.rest.grid.score(found.bound))
-            return _unproven(best, min(root.score, left_open), run, info, workers, spectral)
-    return _unproven(best, root.score, run, info, workers, spectral)
+            bound = min(bound, at_least(found.rest.grid.score(found.bound)))
+    return _answer(best, bound=-max(bound, best.floor), info=info)
 
 
 def _unproven(
-    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float | None = None
+    best: Incumbent, bound: float, run: Run, info: dict[str, Any], workers: int | None, spectral: float = np.inf
 ) -> Answer:
     """The incumbent, with the best of all bounds that there is time for."""
-    spectral = spectral_bound(best.task, run) if spectral is None else spectral
+    spectral = spectral_bound(best.task, run) if spectral == np.inf else spectral
     if spectral < bound:
         bound = spectral
         info["steps"].append("spectral bound")

@@ -59,8 +59,11 @@ class Reduced:
         """The exact score of a choice of `rest`, without what is forced on both sides."""
         return self.whole.score_units(*self.restore(samples, features)) - self.units
 
-    def exact_values(self, given_are: str, items: NDArray[np.int64], given: NDArray[np.int64]) -> list[int]:
-        """What each item of one side adds, given the other side's choice in `rest`, as exact scores."""
+    def exact_ranks(self, given_are: str, items: NDArray[np.int64], given: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Ranks of items of one side by what they add exactly, given the other side's choice in `rest`; 0 is lowest.
+
+        Only the numbers of the whole problem are looked at: those of `rest` were rounded where something is forced in.
+        """
         nothing = np.empty(0, dtype=np.int64)
         problem, weight = self.whole, number_units(self.whole.coupling_weight)
         if given_are == "features":
@@ -71,10 +74,11 @@ class Reduced:
             others, scores = self.restore(given, nothing)[0], problem.feature_scores
             own = self.places("features", items)
             cells = problem.coupling[np.ix_(others, own)].T
-        return [
-            (number_units(score) << NUMBER_BITS) + weight * sum_units(row)
-            for score, row in zip(scores[own].tolist(), cells, strict=True)
-        ]
+        # equal rows are summed once
+        numbers, same_as = np.unique(np.column_stack([scores[own], cells]), axis=0, return_inverse=True)
+        sums = [(number_units(row[0]) << NUMBER_BITS) + weight * sum_units(row[1:]) for row in numbers]
+        rank = {value: place for place, value in enumerate(sorted(set(sums)))}
+        return np.array([rank[value] for value in sums], dtype=np.float64)[same_as.ravel()]
 
     def places(self, side: str, items: NDArray[np.int64]) -> NDArray[np.int64]:
         """Where items of `rest` stand in the whole."""
@@ -91,6 +95,16 @@ class Reduced:
         whole_features = np.concatenate([self.places("features", features), np.array(forced_features, dtype=np.int64)])
         return np.sort(whole_samples), np.sort(whole_features)
 
+    def inside(
+        self, samples: NDArray[np.int64], features: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """A choice of the whole as a choice of `rest`: the inverse of `restore`."""
+        if self.rest is self.whole:
+            return samples, features
+        return np.flatnonzero(np.isin(self.free_samples, samples)), np.flatnonzero(
+            np.isin(self.free_features, features)
+        )
+
     def only_choice(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """The optimum where a budget is used up: one side is given, so the other is a best response."""
         problem = self.whole
@@ -102,10 +116,8 @@ class Reduced:
         for side, given_are, budget, rules, free in sides:
             missing = budget - chosen[side].size
             if missing:
-                values = self.exact_values(given_are, np.arange(free.size), np.empty(0, dtype=np.int64))
-                rank = {value: place for place, value in enumerate(sorted(set(values)))}
-                order = np.array([rank[value] for value in values], dtype=np.float64)
-                best = best_response(order, missing, limits_of(_rules_left(rules, free), free.size))
+                ranks = self.exact_ranks(given_are, np.arange(free.size), np.empty(0, dtype=np.int64))
+                best = best_response(ranks, missing, limits_of(_rules_left(rules, free), free.size))
                 chosen[side] = np.sort(np.concatenate([chosen[side], free[best]]))
         return chosen[0], chosen[1]
 

@@ -1,4 +1,4 @@
-"""`milp`: the same problem for HiGHS, an independent witness of what `exact` proves.
+"""`milp`: the same problem for HiGHS, an independent program, beside the proof of `exact`.
 
 Binary s_i and f_j, and x_ij in [0, 1] for their products:
 
@@ -9,8 +9,10 @@ The two families of equations make x the product at every integer point, whateve
 much tighter than the usual x ≥ s + f - 1. A heuristic's score enters as a cut-off on the objective, in problems of
 moderate size.
 
-HiGHS computes in float64 within tolerances, so its word alone proves nothing here: what it found is handed to `exact`,
-and counts as proven where both agree.
+HiGHS sees the problem as asked: forced choices are fixed variables, and only the products λW are rounded. Weights that
+no good choice can use are raised, so that they do not make its tolerances coarse. It computes in float64 within those
+tolerances, so that it calls a choice optimal is no proof. The proof is that of `exact`; HiGHS is a witness of it where
+the choice that it calls optimal scores exactly the same. Where its choice scores more, nothing is proven.
 """
 
 from __future__ import annotations
@@ -23,8 +25,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Rules, SelectionProblem
+from biselect.core.exact_arithmetic import at_most, nearest
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.exact import exact
+from biselect.solvers.forced import without_forced
 from biselect.solvers.grid import grid_for
 from biselect.solvers.one_sided import by_features
 from biselect.solvers.registry import Answer, Run
@@ -40,51 +44,60 @@ TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the lar
 
 
 def milp(problem: SelectionProblem, run: Run) -> Answer:
-    """Hand the problem to HiGHS, and what it says is the optimum to `exact`.
+    """Hand the problem as asked to HiGHS, and prove the optimum by `exact`.
 
-    `info["highs_bound"]` is HiGHS's own bound on the energy, good to 1e-6 of the largest coefficient.
+    `info["witness"]` says whether HiGHS calls a choice optimal that scores exactly what `exact` proves;
+    `info["highs_bound"]` is its own bound on the energy, good to 1e-6 of the largest coefficient.
 
     Args:
         problem: what to solve.
         run: seed of the heuristic, deadline; HiGHS reports no progress on the way.
     """
-    start = coordinate_ascent(problem, replace(run, progress=None, trajectory=None))
-    samples, features, score = start.samples, start.features, problem.score(start.samples, start.features)
-    run.improved(0, -score)
-    run.report(0.0, -score)
-    n, d = problem.n_samples, problem.n_features
+    reduced = run.reduced or without_forced(problem)
+    whole, quiet = reduced.whole, replace(run, progress=None, trajectory=None)
+    start = coordinate_ascent(problem, quiet)
+    best = reduced.restore(start.samples, start.features)
+    units, forced = whole.score_units(*best), reduced.units
+    run.improved(0, -nearest(units - forced))
+    run.report(0.0, -nearest(units - forced))
+    n, d = whole.n_samples, whole.n_features
     info: dict[str, Any] = {"status": "not asked: it takes longer than the time limit to state the problem to HiGHS"}
     info |= {"nodes": None, "highs_bound": None}
-    solved = False
+    solved, theirs = False, None
     if run.deadline - Run.now() > n * d / CELLS_A_SECOND:
-        found, unit = _asked(problem, run, start, score)
+        found, exponent = _asked(whole, run, units)
         solved = found.status == 0
         nodes, dual = found.get("mip_node_count"), found.get("mip_dual_bound")
         info["status"], info["nodes"] = str(found.message), None if nodes is None else int(nodes)
-        info["highs_bound"] = None if dual is None else unit * float(dual)
+        info["highs_bound"] = None if dual is None else float(np.ldexp(dual, exponent))
+        choice = (np.empty(0, dtype=np.int64),) * 2
         if found.x is not None:
-            theirs = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
-            if problem.score(*theirs) > score:
-                samples, features = theirs
-                run.improved(1, problem.energy(samples, features))
-    ours = exact(problem, replace(run, progress=None, trajectory=None), search=solved)
-    if problem.score_units(ours.samples, ours.features) > problem.score_units(samples, features):
-        samples, features = ours.samples, ours.features
-    agreed = solved and ours.proven
+            choice = np.flatnonzero(found.x[:n] > 0.5), np.flatnonzero(found.x[n : n + d] > 0.5)
+        if whole.obeys(*choice):
+            theirs = whole.score_units(*choice)
+            if theirs > units:
+                best, units = choice, theirs
+                run.improved(1, -nearest(units - forced))
+    ours = exact(problem, quiet, search=solved)
+    mine = reduced.restore(ours.samples, ours.features)
+    refuted = ours.proven and units > whole.score_units(*mine)
+    if whole.score_units(*mine) > units:
+        best, units = mine, whole.score_units(*mine)
+    proven = solved and ours.proven and not refuted
+    samples, features = reduced.inside(*best)
+    bound = at_most(forced - units) if ours.proven else ours.bound
     return Answer(
         samples=samples,
         features=features,
-        bound=ours.bound if not ours.proven else problem.energy(ours.samples, ours.features),
-        proven=agreed,
-        info=info,
-        proof=ours.proof if agreed else None,
+        bound=-np.inf if refuted else bound,
+        proven=proven,
+        info={**info, "witness": proven and theirs == units},
+        proof=ours.proof if proven else None,
     )
 
 
-def _asked(
-    problem: SelectionProblem, run: Run, start: Answer, score: float
-) -> tuple[scipy.optimize.OptimizeResult, float]:
-    """What HiGHS says, and the unit of its numbers."""
+def _asked(problem: SelectionProblem, run: Run, units: int) -> tuple[scipy.optimize.OptimizeResult, int]:
+    """What HiGHS says where a choice of this exact score is known, and the exponent of two that its numbers are in."""
     import scipy.optimize
 
     n, d = problem.n_samples, problem.n_features
@@ -95,12 +108,17 @@ def _asked(
             problem.coupling_weight * problem.coupling.astype(np.float64).ravel(),
         ]
     )
-    lowest = grid_for(by_features(problem), problem.score_units(start.samples, start.features)).lowest
+    lowest = grid_for(by_features(problem), units).lowest
     objective = np.minimum(objective, -lowest)  # cells that say "never" would make HiGHS's tolerances too coarse
-    unit = float(np.abs(objective).max()) or 1.0
-    objective /= unit
+    exponent = int(np.frexp(np.abs(objective).max())[1])  # a power of two, so that nothing is rounded
+    objective = np.ldexp(objective, -exponent)
     rows, low, high = constraints(problem)
-    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, -score / unit + TOLERANCE)
+    most = float(np.ldexp(-nearest(units), -exponent)) + TOLERANCE
+    cut_off = scipy.optimize.LinearConstraint(objective[None, :], -np.inf, most)
+    fixed = scipy.optimize.Bounds(np.zeros(objective.size), np.ones(objective.size))
+    for first, rules in ((0, problem.sample_rules), (n, problem.feature_rules)):
+        fixed.lb[[first + item for item in rules.forced_in]] = 1.0
+        fixed.ub[[first + item for item in rules.forced_out]] = 0.0
 
     def solved(*further: scipy.optimize.LinearConstraint) -> scipy.optimize.OptimizeResult:
         options = {"mip_rel_gap": 0.0}
@@ -109,7 +127,7 @@ def _asked(
         return scipy.optimize.milp(
             objective,
             integrality=np.concatenate([np.ones(n + d), np.zeros(n * d)]),
-            bounds=scipy.optimize.Bounds(0.0, 1.0),
+            bounds=fixed,
             constraints=[scipy.optimize.LinearConstraint(rows, low, high), *further],
             options=options,
         )
@@ -117,7 +135,7 @@ def _asked(
     found = solved(*([cut_off] if n * d <= CUT_OFF_CELLS else []))
     if found.status == INFEASIBLE:  # a cut-off right at the optimum can be presolved away; the problem itself cannot
         found = solved()
-    return found, unit
+    return found, exponent
 
 
 def constraints(problem: SelectionProblem) -> tuple[csr_array, NDArray[np.float64], NDArray[np.float64]]:

@@ -3,7 +3,10 @@
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, cast
 
@@ -12,11 +15,16 @@ from numpy.typing import NDArray
 
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import whole
-from biselect.core.exact_arithmetic import nearest
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
+from biselect.core.exact_arithmetic import at_most, nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
 from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
+from biselect.solvers.response import glance
+from biselect.solvers.small_proofs import CHECKED_WORK, Verdict, follow
+
+LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,6 +37,9 @@ class Run:
         progress: called now and then while the solver works.
         trajectory: where (step, energy) of every improvement is noted; None where nobody asked.
         reduced: the problem as asked, where forced choices were folded away; None where there were none.
+        offset: what the forced choices add to the energies that are told and noted.
+        stop: turns to 1 once nobody waits for the answer any more.
+        held: the last answer that was put aside, in positions of the problem as asked; empty where none was.
     """
 
     seed: int | np.random.Generator | None = 0
@@ -36,6 +47,9 @@ class Run:
     progress: Progress | None = None
     trajectory: list[tuple[int, float]] | None = None
     reduced: Reduced | None = None
+    offset: float = 0.0
+    stop: Stop = field(default_factory=lambda: NEVER)
+    held: list["Answer"] = field(default_factory=list)
 
     def rng(self) -> np.random.Generator:
         """A generator for this run."""
@@ -47,16 +61,26 @@ class Run:
         return time.perf_counter()
 
     def expired(self) -> bool:
-        """Whether the deadline has passed."""
-        return time.perf_counter() >= self.deadline
+        """Whether the deadline has passed, or nobody waits any more."""
+        return bool(self.stop[0]) or self.now() >= self.deadline
+
+    def after(self, share: float) -> float:
+        """When this share of the time that is left will be over."""
+        return self.now() + share * (self.deadline - self.now())
 
     def report(self, done: float, energy: float) -> None:
         """Tell whoever watches how far the work is."""
-        if self.progress is not None:
-            self.progress(done, energy)
+        if self.progress is not None and not self.stop[0]:
+            self.progress(done, energy + self.offset)
+
+    def hold(self, answer: "Answer") -> None:
+        """Put an answer aside, for the case that time is up before the solver returns one."""
+        answer = replace(answer, info=deepcopy(dict(answer.info)))  # the solver goes on writing there
+        self.held[:] = [_restored(self.reduced, answer) if self.reduced else answer]
 
     def improved(self, step: int, energy: float) -> None:
         """Note a new best energy, at the solver's own count of steps."""
+        energy += self.offset
         if self.trajectory is not None and (not self.trajectory or energy < self.trajectory[-1][1]):
             self.trajectory.append((int(step), float(energy)))
 
@@ -69,7 +93,7 @@ class Answer:
         samples: k distinct positions.
         features: m distinct positions.
         bound: a proven lower bound on every energy, -inf where there is none.
-        proven: whether no choice has a lower energy, with no sum rounded.
+        proven: whether no choice has a lower energy, with no sum rounded. Counts only with a proof.
         info: what happened, as plain data.
         proof: what a checker needs to see that for itself (`proof.py`); None where there is no proof.
     """
@@ -132,7 +156,8 @@ def _found(name: str) -> Solver:
     solver = _SOLVERS[name]
     if isinstance(solver, str):
         module, function = solver.split(":")
-        solver = _SOLVERS[name] = cast(Solver, getattr(import_module(module), function))
+        with ThreadPoolExecutor(1) as other:  # which Ctrl-C does not reach
+            solver = _SOLVERS[name] = cast(Solver, getattr(other.submit(import_module, module).result(), function))
     return solver
 
 
@@ -144,6 +169,7 @@ def solve(
     time_limit: float | None = None,
     progress: Progress | bool | None = None,
     trajectory: bool = False,
+    check_work: int = CHECKED_WORK,
     **options: Any,
 ) -> Selection:
     """Choose k samples and m features.
@@ -153,10 +179,13 @@ def solve(
         solver: one of `solver_names()`.
         seed: fixes the answer on any machine and for any number of workers, unless a time limit strikes first
             (`auto` sets itself one of a minute).
-        time_limit: seconds after which the best found so far is returned, with an honest bound.
+        time_limit: seconds after which the best choice so far is returned, with an honest bound. Where a solver has
+            none by then, since its libraries are still loading or compiling, a few rows are looked at for a choice.
         progress: called with (done share, best energy) while the solver works. None shows a bar to whoever watches, in
             a terminal or a notebook, after two seconds; False shows none.
         trajectory: whether `info["trajectory"]` shall list (step, energy) of every improvement.
+        check_work: sums that the independent checker may take to follow the proof before the answer is called proven.
+            A proof that takes more is left to `biselect check`; a proof that is refused counts for nothing.
         **options: the solver's own.
 
     >>> problem = SelectionProblem(coupling=[[3, 0, 1], [0, 2, 0], [2, 0, 2]], k=2, m=2)
@@ -170,37 +199,60 @@ def solve(
         np.random.default_rng(seed)
     except (TypeError, ValueError) as error:
         raise InputError(f"seed must be a whole number from 0 up, a generator or None, got {seed!r}") from error
-    reduced = without_forced(problem)
-    if reduced.rest is None:
-        samples, features = reduced.only_choice()
-        info, proof = {"method": "one side is forced"}, reduced.only_proof()
-        answer = Answer(samples=samples, features=features, proven=True, info=info, proof=proof)
-        steps = [(0, problem.energy(samples, features))]
-    else:
-        with progress_of(progress, f"Solving with {solver}") as told:
-            run = Run(
-                seed=seed,
-                deadline=np.inf if time_limit is None else start + time_limit,
-                progress=_shifted(told, -nearest(reduced.units)),
-                trajectory=[] if trajectory else None,
-                reduced=reduced,
-            )
-            answer = run_it(reduced.rest, run, **options)
-        samples, features = reduced.restore(answer.samples, answer.features)
-        steps = [(step, energy - nearest(reduced.units)) for step, energy in run.trajectory or []]
-    energy = problem.energy(samples, features)
+    deadline = np.inf if time_limit is None else start + time_limit
+    with progress_of(progress, f"Solving with {solver}") as told:
+        run = Run(seed=seed, deadline=deadline, progress=told, trajectory=[] if trajectory else None)
+        work = partial(_answered, problem, run, partial(run_it, **options))
+        grace = GRACE / 2 + LATE * (time_limit or 0)
+        try:  # on a thread of its own: imports and the compiler can neither delay an answer nor be broken off by Ctrl-C
+            answer = finished_by(deadline, work, np.zeros(1, dtype=np.uint8), grace=grace)
+        except OutOfTimeError:
+            samples, features, bound = glance(problem)
+            answer = Answer(samples=samples, features=features, bound=bound, info={"method": "a glance"})
+            if run.held:
+                answer = replace(run.held[0], bound=max(bound, run.held[0].bound))
+    samples, features, bound, info = answer.samples, answer.features, answer.bound, {**answer.info}
+    units, verdict = problem.score_units(samples, features), Verdict()
+    if answer.proven and answer.proof is not None:
+        verdict = follow(problem, samples, features, answer.proof, check_work)
+        bound = np.inf  # the answer's own energy
+    if verdict.refused:  # a fault of ours: what the solver says counts for nothing
+        bound = -np.inf if verdict.excess is None else at_most(-units - verdict.excess)
+        info["refused_proof"] = verdict.refused
+    if trajectory:
+        info["trajectory"] = list(run.trajectory or [])
+    proof = None if verdict.refused or not answer.proven else answer.proof
     return Selection(
         problem=problem,
         samples=samples,
         features=features,
-        energy=energy,
-        bound=energy if answer.proven else min(reduced.bound(answer.bound), energy),
-        proven_optimal=answer.proven,
+        energy=-nearest(units),
+        bound=min(bound, at_most(-units)),
+        proven_optimal=proof is not None,
         solver=solver,
         seconds=time.perf_counter() - start,
-        info={**answer.info, "trajectory": steps} if trajectory else answer.info,
-        proof=answer.proof,
+        info=info,
+        proof=proof,
+        proof_checked=verdict.checked,
     )
+
+
+def _answered(problem: SelectionProblem, run: Run, solver: Callable[..., Answer], stop: Stop) -> Answer:
+    """What the solver answers, asked without the forced choices."""
+    reduced = without_forced(problem)
+    if reduced.rest is not None:
+        run = replace(run, reduced=reduced, offset=-nearest(reduced.units), stop=stop)
+        return _restored(reduced, solver(reduced.rest, run))
+    samples, features = reduced.only_choice()
+    run.improved(0, problem.energy(samples, features))
+    info = {"method": "one side is forced"}
+    return Answer(samples=samples, features=features, proven=True, info=info, proof=reduced.only_proof())
+
+
+def _restored(reduced: Reduced, answer: Answer) -> Answer:
+    """An answer about the rest as one about the whole."""
+    samples, features = reduced.restore(answer.samples, answer.features)
+    return replace(answer, samples=samples, features=features, bound=reduced.bound(answer.bound))
 
 
 def _checked(
@@ -236,10 +288,3 @@ def _check_limits(problem: SelectionProblem, solver: str) -> None:
         return
     able = [name for name, kept in _KEEP_LIMITS.items() if kept == "all"]
     raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")
-
-
-def _shifted(progress: Progress | None, offset: float) -> Progress | None:
-    """Progress in energies of the whole problem, where the solver sees only the rest."""
-    if progress is None or offset == 0:
-        return progress
-    return lambda done, energy: progress(done, energy + offset)

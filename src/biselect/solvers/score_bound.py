@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from biselect.core import Selection, SelectionProblem
-from biselect.core.exact_arithmetic import at_most, in_score_units
+from biselect.core.exact_arithmetic import at_most
 from biselect.solvers.averaging import averaging_bound
 from biselect.solvers.bounds import root_bound
 from biselect.solvers.forced import without_forced
@@ -24,9 +24,9 @@ def certified(selection: Selection, *, time_limit: float = 60.0) -> Selection:
     if reduced.rest is None or selection.proven_optimal:
         return selection
     run = Run(deadline=Run.now() + time_limit)
-    floor = at_most(in_score_units(selection.score) - reduced.units)
-    bound = reduced.bound(-score_bound(reduced.rest, run, floor=floor))
-    return replace(selection, bound=max(selection.bound, min(bound, selection.energy)))
+    units = selection.problem.score_units(selection.samples, selection.features)
+    bound = reduced.bound(-score_bound(reduced.rest, run, floor=at_most(units - reduced.units)))
+    return replace(selection, bound=max(selection.bound, min(bound, at_most(-units))))
 
 
 def score_bound(problem: SelectionProblem, run: Run, *, floor: float, workers: int | None = None) -> float:

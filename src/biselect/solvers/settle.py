@@ -75,9 +75,5 @@ def exact_response(task: OneSided, reduced: Reduced, subset: NDArray[np.int64]) 
     close = close[values[close] + error(close) >= lowest]
     if close.size == task.keep:
         return close
-    numbers = np.vstack([task.base[close][None], task.lines[subset][:, close]]).T
-    _, first, same_as = np.unique(numbers, axis=0, return_index=True, return_inverse=True)  # equal rows are summed once
-    sums = reduced.exact_values(task.lines_are, close[first], subset)
-    rank = {value: place for place, value in enumerate(sorted(set(sums)))}
-    values = np.array([rank[value] for value in sums], dtype=np.float64)[same_as.ravel()]
-    return close[best_response(values, task.keep, task.base_limits.keep(close))]
+    ranks = reduced.exact_ranks(task.lines_are, close, subset)
+    return close[best_response(ranks, task.keep, task.base_limits.keep(close))]

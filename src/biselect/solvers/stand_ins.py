@@ -40,6 +40,14 @@ def with_stand_ins(problem: SelectionProblem, most: float) -> SelectionProblem:
     )
 
 
+def without_stand_ins(problem: SelectionProblem) -> SelectionProblem:
+    """The problem without its last k rows, which stand for others."""
+    rows = problem.n_samples - problem.k
+    names = None if problem.sample_names is None else problem.sample_names[:rows]
+    scores = problem.sample_scores[:rows]
+    return replace(problem, coupling=problem.coupling[:rows], sample_scores=scores, sample_names=names)
+
+
 def solve_for_whole(
     problem: SelectionProblem,
     most: float | None,
@@ -63,8 +71,8 @@ def solve_for_whole(
     whole = with_stand_ins(problem, most)
     if solver not in PROVING:
         found = solve(problem, solver, time_limit=time_limit, **options)
-        return replace(found, problem=whole, bound=-np.inf, proven_optimal=False, proof=None)
-    found = solve(whole, solver, time_limit=time_limit, **options)
+        return replace(found, problem=whole, bound=-np.inf, proven_optimal=False, proof=None, proof_checked=False)
+    found = replace(solve(whole, solver, time_limit=time_limit, **options), proof_checked=False)
     if uses_kept_rows(found, problem.n_samples):
         return found
     left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
@@ -79,7 +87,6 @@ def solve_for_whole(
         samples=inside.samples,
         features=inside.features,
         energy=inside.energy,
-        bound=inside.energy if equal and found.proven_optimal else min(found.bound, inside.energy),
         proven_optimal=equal and found.proven_optimal,
         proof=found.proof if equal else None,
         info={**found.info, WANTED: int((found.samples >= problem.n_samples).sum())},

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from threading import Timer
+from threading import Event, Thread
 from typing import Self, TypeVar
 
 import numpy as np
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from biselect.solvers.registry import Run
 
+LOOK_AROUND = 0.02  # seconds between two looks at the clock
 AHEAD = 128  # items begun before their turn, enough for any number of threads
 
 Item = TypeVar("Item")
@@ -61,15 +62,15 @@ class ThreadPool:
 
 @contextmanager
 def stop_flag(run: Run) -> Iterator[NDArray[np.uint8]]:
-    """One byte that turns to 1 at the run's deadline, for compiled kernels to look at while they work."""
-    stop = np.full(1, run.expired(), dtype=np.uint8)
-    if stop[0] or not np.isfinite(run.deadline):
-        yield stop
-        return
-    timer = Timer(max(0.0, run.deadline - run.now()), stop.fill, (1,))
-    timer.daemon = True
-    timer.start()
+    """One byte that turns to 1 once the run has expired, for compiled kernels to look at while they work."""
+    stop, over = np.full(1, run.expired(), dtype=np.uint8), Event()
+
+    def watch() -> None:
+        while not stop[0] and not over.wait(min(LOOK_AROUND, max(0.0, run.deadline - run.now()))):
+            stop.fill(run.expired())
+
+    Thread(target=watch, daemon=True).start()
     try:
         yield stop
     finally:
-        timer.cancel()
+        over.set()

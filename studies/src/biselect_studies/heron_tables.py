@@ -83,7 +83,6 @@ def ideal_hit_rate(found: Outcome) -> float:
     from biselect.simulate.layers import energy_scale, energy_table, rounding_slack
 
     circuit = found.run.circuit
-    placed = circuit.placement.placed(circuit.problem)
-    goal = found.strict.threshold + rounding_slack(energy_scale(placed), np.float64)
+    goal = found.strict.threshold + rounding_slack(energy_scale(circuit.problem), np.float64)
     chances = np.abs(sector_state(circuit.compiled.program)) ** 2
-    return float(chances[energy_table(placed) <= goal].sum())
+    return float(chances[energy_table(circuit.problem) <= goal].sum())

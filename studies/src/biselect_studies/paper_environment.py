@@ -91,13 +91,13 @@ def _child() -> subprocess.Popen[str]:
     import biselect_studies
 
     roots = [str(Path(package.__path__[0]).parent) for package in (biselect, biselect_studies)]
-    paths = os.pathsep.join([*roots, os.environ.get("PYTHONPATH", "")])
+    paths = os.pathsep.join([*roots, *filter(None, [os.environ.get("PYTHONPATH")])])  # nothing would mean here
     child = subprocess.Popen(
         [str(place), "-m", __name__],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": paths},
+        env={**os.environ, "PYTHONPATH": paths, "PYTHONSAFEPATH": "1"},
     )
     atexit.register(_end, child)
     _introduce(child)

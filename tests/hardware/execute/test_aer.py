@@ -93,7 +93,7 @@ def test_noise_lowers_the_mass_and_keeps_the_order_of_bits(problem, on):
     sampler.check(made.compiled)
     assert foreign_device(on, made.compiled.target) is None
     readout = sampler.sample(made.compiled, 300, 3)
-    mass = readout.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem)
+    mass = readout.decoded(problem, made.compiled.clbits).exact_budget_mass(problem)
     assert problem.sector.chance < 0.7 < mass < 1
     assert np.array_equal(sampler.sample(made.compiled, 300, 3).counts, readout.counts)
 
@@ -115,4 +115,4 @@ def test_local_mode_runs_ibms_client_side_sampler(monkeypatch):
     first, again, other = (sampler.sample(made.compiled, 200, seed) for seed in (0, 0, 1))
     assert len(seen) == 3 and first.shots == 200
     assert np.array_equal(first.counts, again.counts) and not np.array_equal(first.counts, other.counts)
-    assert 0.5 < first.decoded(problem, made.compiled.clbits, made.placement).exact_budget_mass(problem) < 1
+    assert 0.5 < first.decoded(problem, made.compiled.clbits).exact_budget_mass(problem) < 1

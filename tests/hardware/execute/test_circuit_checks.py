@@ -4,17 +4,21 @@ import hashlib
 import io
 import json
 import shutil
+from dataclasses import replace
+from math import pi
 
 import pytest
 from qiskit import QuantumCircuit, qpy
 
 from biselect.core.json_files import seal
 from biselect.errors import InputError
+from biselect.hardware import compile, native
 from biselect.hardware.bundle import compile_problem
 from biselect.hardware.circuits import qpy_bytes
-from biselect.hardware.execute import circuit_checks
-from biselect.hardware.execute.circuit_checks import distance, same_gates
-from biselect.hardware.execute.circuit_files import load_circuit
+from biselect.hardware.execute import circuit_checks, circuit_files
+from biselect.hardware.execute.circuit_checks import NOT_SIMULATED, SIMULATED, distance, same_gates
+from biselect.hardware.execute.circuit_files import circuit_contents, load_circuit
+from biselect.hardware.execute.runner import take_shots
 from biselect.hardware.targets import snapshot
 from biselect.report.circuit import write_circuit
 
@@ -212,3 +216,119 @@ def test_circuits_of_other_paths_are_taken(problem, small, tmp_path, path):
     write_circuit(tmp_path, made)
     assert load_circuit(tmp_path).compiled.path == made.compiled.path
     assert json.loads((tmp_path / "target.json").read_text()) == snapshot(made.target)
+
+
+# Shots, and faults of the compiler itself
+
+GATES = [swapped_bits, twice, empty, no_gates, one_gate_less, other_angle, gate_after_measurement, foreign_gate]
+
+
+@pytest.mark.parametrize("change", [*GATES, other_device], ids=lambda change: change.__name__)
+@pytest.mark.parametrize("on", ["sector", "aer"])
+def test_no_shots_are_taken_of_changed_gates(stored, on, change):
+    circuit = stored.compiled.circuit.copy()
+    changed = change(circuit, {}, None)
+    compiled = replace(stored.compiled, circuit=circuit if changed is None else changed)
+    with pytest.raises(InputError):
+        take_shots(replace(stored, compiled=compiled), on, shots=10)
+
+
+@pytest.mark.parametrize(
+    "layouts",
+    [("clbits",), ("final_layout",), ("initial_layout",), ("clbits", "final_layout", "initial_layout")],
+    ids=", ".join,
+)
+def test_no_shots_are_taken_by_another_layout(stored, layouts):
+    """The last one says of two qubits that each is the other: all layouts agree, and the bits mean something else."""
+
+    def exchanged(layout):
+        return (layout[1], layout[0], *layout[2:])
+
+    compiled = replace(stored.compiled, **{name: exchanged(getattr(stored.compiled, name)) for name in layouts})
+    with pytest.raises(InputError):
+        take_shots(replace(stored, compiled=compiled), "sector", shots=10)
+
+
+def wrong(function, change):
+    """A function that makes one mistake in what it gives."""
+    return lambda *arguments, **options: change(function(*arguments, **options))
+
+
+def without_flips(ops):
+    return [op for op in ops if op.kind != "flip"]
+
+
+def without_last_mixing(ops):
+    last = max((place for place, op in enumerate(ops) if len(op.qubits) == 2), default=-1)
+    return [op for place, op in enumerate(ops) if place != last]
+
+
+def measured_elsewhere(circuit):
+    return swapped_bits(circuit, {}, None)
+
+
+def half_angles(circuit):
+    """Every second pulse or two-qubit gate turns half as far."""
+
+    def change(number, step):
+        if number % 2 or step.operation.name not in ("rx", "rzz", "rxx", "ryy"):
+            return [step]
+        gate = step.operation.to_mutable()
+        gate.params = [float(gate.params[0]) / 2]
+        return [step.replace(operation=gate)]
+
+    return rebuilt(circuit, change)
+
+
+def other_ends(routed):
+    return replace(routed, sites=(routed.sites[1], routed.sites[0], *routed.sites[2:]))
+
+
+ANGLES = {"γ_1": 0.4, "γ_2": 0.7, "β_1": pi / 2, "β_2": 0.6}
+FAULTS = [  # where, what goes wrong, and in which circuits
+    (compile, "propagate", without_flips, {}),
+    (compile, "drop_unseen", without_last_mixing, {}),
+    (compile, "to_native", measured_elsewhere, {}),
+    (compile, "to_native", half_angles, {}),
+    (native, "_pulses", lambda pulses: [("x",) if name == "rx" else (name, *more) for name, *more in pulses], {}),
+    (compile, "fold_rzz", half_angles, {"path": "opt3-fractional"}),
+    (compile, "to_qiskit", half_angles, {"path": "opt3-cz"}),
+    (compile, "to_qiskit", measured_elsewhere, {"path": "opt3-cz"}),
+    (compile, "route", other_ends, {"keep": 1.0}),
+    (compile, "to_native", half_angles, {"keep": 1.0}),
+]
+
+
+@pytest.mark.parametrize(("module", "name", "change", "options"), FAULTS)
+def test_a_fault_of_the_compiler_is_found_by_simulation(
+    problem, small, tmp_path, monkeypatch, module, name, change, options
+):
+    """Compiling again would repeat it; neither shots nor a file are made, and no such file is taken."""
+    grid = [(3 * r + c, 3 * r + c + 1) for r in range(4) for c in range(2)] + [(q, q + 3) for q in range(9)]
+    target = small.device("fractional", grid, 12)
+
+    def made():
+        return compile_problem(
+            problem, target, ANGLES, depth=2, schedule="layerwise", start="canonical", compare=False, **options
+        )
+
+    assert take_shots(made(), "aer", shots=10).shots == 10
+    monkeypatch.setattr(module, name, wrong(getattr(module, name), change))
+    faulty = made()
+    for attempt in (lambda: take_shots(faulty, "aer", shots=10), lambda: write_circuit(tmp_path, faulty)):
+        with pytest.raises(InputError, match="the compiler has a fault"):
+            attempt()
+    assert not list(tmp_path.iterdir())
+    with monkeypatch.context() as unchecked:
+        unchecked.setattr(circuit_files, "check_meaning", lambda *_: SIMULATED)
+        write_circuit(tmp_path, faulty)
+    with pytest.raises(InputError, match="the compiler has a fault"):
+        load_circuit(tmp_path)
+
+
+def test_a_manifest_says_whether_the_circuit_was_simulated(problem, small, stored, as_if_wide):
+    grid = [(3 * r + c, 3 * r + c + 1) for r in range(4) for c in range(2)] + [(q, q + 3) for q in range(9)]
+    wide = compile_problem(problem, small.device("fractional", grid, 12), [0.4, 0.3, 0.2], depth=1, compare=False)
+    assert json.loads(circuit_contents(wide)["manifest.json"])["checked"] == NOT_SIMULATED
+    assert stored.manifest["checked"] == SIMULATED
+    assert take_shots(wide, "sector", shots=10).shots == 10

@@ -32,7 +32,7 @@ def overlap(program):
 )
 @settings(max_examples=30)
 def test_the_sector_state_is_qiskits(small, seed, qubits, schedule, scale):
-    drawn = small.case(np.random.default_rng(seed), qubits, schedule=schedule, scale=scale)
+    drawn = small.case(np.random.default_rng(seed), qubits, schedule=schedule, scale=scale, special=True)
     assert overlap(drawn.program.bind(drawn.angles)) == pytest.approx(1, abs=1e-10)
 
 

@@ -137,3 +137,18 @@ def test_what_takes_no_shots_is_refused(stored):
     for other in (3, EstimatorV2(mode=AerSimulator())):
         with pytest.raises(InputError, match=f"a {type(other).__name__} takes no shots"):
             take_shots(stored, other)
+
+
+@pytest.mark.filterwarnings("ignore:Qiskit backend .* has no QubitProperties")
+@pytest.mark.parametrize("pair", ["rzz", "rxx", "cx", "ecr"])
+def test_a_backend_that_joins_all_pairs_without_cz_is_taken_by_a_qiskit_path(problem, pair):
+    """As ion traps do; our own paths refuse it before anything is placed or trained."""
+    backend = GenericBackendV2(10, basis_gates=["rz", "sx", "x", pair], noise_info=False, seed=1)
+    steps = []
+    with pytest.raises(InputError, match=r"is made of CZ.*take complete-cz"):
+        compile_problem(problem, backend, depth=1, progress=steps.append)
+    assert not steps
+    made = compile_problem(problem, backend, [0.4, 0.3], depth=1, schedule="tied", path="complete-cz")
+    assert made.retained_share == 1.0 and next(iter(made.references)) == "Qiskit Opt-3"
+    assert take_shots(made, backend, shots=20, seed=1).shots == 20
+    assert take_shots(made, StatevectorSampler(), shots=200, seed=1).exact_budget_mass(problem) > 0.99

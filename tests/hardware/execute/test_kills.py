@@ -8,7 +8,7 @@ import pytest
 
 SCRIPT = Path(__file__).parents[3] / "scripts" / "kill_runs.py"
 PLACES = ["sector", "wide", "aer", "noisy:FakeManilaV2", "local:FakeManilaV2", "StatevectorSampler"]
-SERVICES = ["ibm:answering", "iqm:https://stand.in/device", "ionq:qpu.forte-1", "braket:Forte 1"]
+SERVICES = ["ibm:answering", "iqm:https://stand.in/device"]
 
 
 @pytest.mark.slow

@@ -30,7 +30,7 @@ def test_a_run_is_fixed_before_its_first_shot(whole, stored, problem):
         lambda content: content["seeds"].reverse(),
         lambda content: content["threshold"].update(value=0.0),
         lambda content: content["circuit"]["layout"]["clbits"].reverse(),
-        lambda content: content["circuit"]["placement"]["samples"].reverse(),
+        lambda content: content["circuit"]["patch"]["samples"].reverse(),
         lambda content: content.pop("hash"),
     ],
 )

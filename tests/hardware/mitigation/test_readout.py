@@ -22,7 +22,6 @@ from biselect.hardware.mitigation.readout import (
     string_weights,
 )
 from biselect.hardware.noise.trajectories import misread
-from biselect.hardware.placement import Placement
 
 RULES = [{}, {"sample_rules": {"forced_in": [1], "forced_out": [3]}}]
 
@@ -90,22 +89,21 @@ def test_intervals_hold_the_truth_and_nothing_is_above_one():
     assert found.feasible_rate == (1.0, 1.0, 1.0) and found.hit_rate is None
 
 
-def test_columns_follow_layout_and_placement(small):
-    """One bit alone is misread; the correction must look for it where the layout and the placement say."""
+def test_columns_follow_the_layout(small):
+    """One bit alone is misread; the correction must look for it where the layout says."""
     rng = np.random.default_rng(2)
     problem = problem_of(rng, 3, 2, 1, 1)
     confusion = np.tile(np.eye(2), (5, 1, 1))
     confusion[4] = [[0.7, 0.3], [0.0, 1.0]]  # classical bit 4
-    layout = [4, 3, 2, 1, 0]
-    placement = Placement(samples=np.array([2, 0, 1]), features=np.array([1, 0]), mass=1.0, bound=1.0)
+    layout = [3, 2, 4, 1, 0]
     true = Shots.of_table(np.array([[1, 0, 0, 1, 0]]), np.array([4000]))
-    of_variable = placement.restore(confusion[layout].T).T  # position 0, which stands for sample 2
+    of_variable = confusion[layout]  # classical bit 4 holds sample 2
     assert of_variable[2, 0, 1] == 0.3
     read = misread(np.repeat(true.bits, true.counts, axis=0).astype(np.int64), of_variable, rng)
     shots = Shots.of_table(read, np.ones(len(read), dtype=np.int64))
     calibration = calibrated(rng, confusion, 4000)
-    right = correct(shots, calibration, problem, goal=-9.0, layout=layout, placement=placement).feasible_rate
-    wrong = correct(shots, calibration, problem, goal=-9.0, layout=layout).feasible_rate
+    right = correct(shots, calibration, problem, goal=-9.0, layout=layout).feasible_rate
+    wrong = correct(shots, calibration, problem, goal=-9.0, layout=[4, 3, 2, 1, 0]).feasible_rate
     assert right.value > 0.97 and wrong.value < 0.75
 
 

@@ -1,4 +1,4 @@
-"""The proof of a large table against the table itself."""
+"""What rows of a large table are weighed with, stored; forged answers are in `tests/reviews/test_answer_check.py`."""
 
 import json
 
@@ -8,13 +8,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import biselect as bs
-from biselect.errors import BiselectError, InputError
-from biselect.partitions import part_rows
+from biselect.errors import InputError
 from biselect.reviews.large import gathering, opening
-from biselect.reviews.large.checking import check_table
 from biselect.reviews.large.weighing import Weighing
 
-ROWS = 3000
+ROWS, LOOKED_UP = 3000, 40
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +34,7 @@ def answered(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(opening, "POOL_CELLS", 1)
         patch.setattr(gathering, "KEPT_ROWS", 100)
-        patch.setattr(gathering, "LOOKED_UP", 40)
+        patch.setattr(gathering, "LOOKED_UP", LOOKED_UP)
         found = bs.review(
             str(folder / "pool"),
             str(folder / "reference.parquet"),
@@ -50,44 +48,6 @@ def answered(tmp_path_factory):
     screen = json.loads((folder / "answer" / "proof.json").read_text())["screen"]
     assert screen["rows"] == ROWS and 50 < len(screen["kept"]) < 1000
     return folder, pool
-
-
-def changed(pool, folder, row, column, value):
-    """The pool with another value in one cell."""
-    cells = pool[column].to_pylist()
-    cells[row] = value
-    pq.write_table(pool.set_column(pool.column_names.index(column), column, pa.array(cells)), folder / "pool.parquet")
-    return folder / "pool.parquet"
-
-
-def test_every_row_is_weighed_again_in_any_parts(answered, tmp_path):
-    folder, pool = answered
-    assert "all 3,000 rows" in check_table(folder / "answer", folder / "pool", progress=False)
-    pq.write_table(pool, tmp_path / "one.parquet", row_group_size=700)
-    assert "all 3,000 rows" in check_table(folder / "answer", tmp_path / "one.parquet", progress=False)
-
-
-def test_one_part_is_checked_by_itself(answered, monkeypatch):
-    folder, _ = answered
-    monkeypatch.setattr(part_rows, "FEWEST_PART_ROWS", 1000)
-    words = check_table(folder / "answer", folder / "pool", part=1, progress=False)
-    assert "1,000 of 3,000 rows" in words and "pool/1.parquet" in words
-    with pytest.raises(InputError, match="part 99"):
-        check_table(folder / "answer", folder / "pool", part=99, progress=False)
-
-
-def test_a_table_with_other_rows_is_refused(answered, tmp_path):
-    folder, pool = answered
-    kept = json.loads((folder / "answer" / "proof.json").read_text())["screen"]["kept"]
-    outside = next(row for row in range(ROWS) if row not in kept)
-    for row, words in ((outside, "was not kept|so heavy"), (kept[3], "does not weigh")):
-        with pytest.raises(BiselectError, match=words):
-            check_table(folder / "answer", changed(pool, tmp_path, row, "c", 90.0), progress=False)
-    pq.write_table(pool.slice(0, 2999), tmp_path / "short.parquet")
-    assert "2,999 of 3,000 rows" in check_table(folder / "answer", tmp_path / "short.parquet", progress=False)
-    pq.write_table(pa.concat_tables([pool, pool.slice(0, 1)]), tmp_path / "long.parquet")
-    with pytest.raises(BiselectError, match="more than the table"):
-        check_table(folder / "answer", tmp_path / "long.parquet", progress=False)
 
 
 def test_the_stored_calibration_weighs_to_the_bit(answered):
@@ -114,10 +74,24 @@ def test_a_damaged_calibration_is_refused(answered, tmp_path):
         Weighing.load(tmp_path / "calibration.npz")
 
 
-def test_the_command_checks_the_table(answered, run):
+def test_the_command_checks_the_table(answered, run, monkeypatch):
     folder, _ = answered
+    monkeypatch.setattr(gathering, "LOOKED_UP", LOOKED_UP)
     outcome = run("check", folder / "answer", "--table", folder / "pool")
-    assert outcome.code == 0 and "all 3,000 rows" in outcome.out
+    assert outcome.code == 0 and "all 3,000 rows" in outcome.out and "4 of 3,000 rows" in outcome.out
+    outcome = run("check", folder / "answer", "--table", folder / "pool", "--id-column", "a")
+    assert outcome.code == 1 and "refused: problem.npz says" in outcome.err
     outcome = run("check", folder / "answer")
     assert outcome.code == 0 and "taken on trust" in outcome.out
     assert run("check", folder / "answer", "--part", 1).code == 2
+    monkeypatch.setattr(gathering, "LOOKED_UP", 10 * LOOKED_UP)
+    outcome = run("check", folder / "answer", "--table", folder / "pool")
+    assert outcome.code == 1 and "so it was to be kept" in outcome.err
+
+
+def test_neighbours_are_looked_for_among_the_stored_rows(answered):
+    folder, pool = answered
+    weighing = Weighing.load(folder / "answer" / "calibration.npz")
+    assert len(weighing.windows.sample[0]) == 2000 and weighing.question["marginals"] == "isolation"
+    again = weighing.calibrator.isolation(weighing.features.matrix(pool), 0.5)
+    assert again.shape == (ROWS,) and np.isfinite(again).all() and again.max() > 3

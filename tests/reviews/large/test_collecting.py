@@ -1,5 +1,8 @@
 """What counts as heavy, and the quick look, which may take a light row for heavy but never a heavy one for light."""
 
+from fractions import Fraction
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,6 +11,7 @@ from hypothesis import strategies as st
 from biselect.calibrate import Calibrator
 from biselect.calibrate.maps import map_names
 from biselect.reviews.large.collecting import Heavy, QuickLook, View, view_of
+from biselect.reviews.large.gathering import Gathered
 from biselect.reviews.large.heavy_kernel import top_sums
 from biselect.reviews.recentre import Shifts
 
@@ -78,3 +82,13 @@ def test_theta_leaves_the_bound_valid():
     view = view_of([0, 1, 4, 6, 7], 3, W, 1.0, 50)
     excess = np.maximum(W[:, list(view.columns)] - view.theta, 0).sum(axis=1)
     assert isinstance(view, View) and (view.m * view.theta + excess >= view.sums(W) - 1e-12).all()
+
+
+@pytest.mark.parametrize("coupling_weight", [0.1, 0.3, 1.0, 2.0, 1e-3])
+def test_what_other_rows_add_is_rounded_up(coupling_weight):
+    rows = SimpleNamespace(pool=SimpleNamespace(rows=9))
+    for most in np.random.default_rng(0).exponential(size=50).tolist():
+        kept = SimpleNamespace(positions=np.arange(3), asked=SimpleNamespace(most=lambda columns, m, most=most: most))
+        found = Gathered.most(SimpleNamespace(kept=kept, tables=rows), [0], 1, coupling_weight)
+        exact = Fraction(coupling_weight) * Fraction(most)
+        assert Fraction(np.nextafter(found, -np.inf)) < exact <= Fraction(found)

@@ -2,7 +2,53 @@
 const words = JSON.parse(document.getElementById("words").textContent);
 const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
 const at = (id) => document.getElementById(id);
-const post = (address, body) => fetch(address, {method: "POST", body, headers: {Accept: "application/json"}});
+const main = document.querySelector("main");
+
+/* the token: this tab got it for a code, keeps it to itself, and sends it with everything that it asks for */
+const token = sessionStorage.getItem("token") ?? "";
+const ask = (address, {headers, ...more} = {}) => fetch(address, {...more, headers: {...headers, "X-Biselect-Token": token}});
+const get = (address) => ask(address, {headers: {Accept: "application/json"}});
+const post = (address, body, kind = "application/json") => ask(address, {method: "POST", body, headers: {Accept: kind}});
+
+const show = (text) => {
+  const page = new DOMParser().parseFromString(text, "text/html");
+  document.title = page.title;
+  main.replaceChildren(...page.body.childNodes);
+};
+const tell = (text) => {
+  const told = at("trouble") ?? document.createElement("p");
+  told.id = "trouble";
+  told.setAttribute("role", "alert");
+  told.className = "verdict warn";
+  told.textContent = text;
+  main.prepend(told);
+  told.scrollIntoView();
+};
+
+/* a form: what it asks for begins by a POST with the token, and the page that it leads to is opened */
+const send_form = async (form, open) => {
+  const answer = await post(form.action, new URLSearchParams(new FormData(form)), "text/html").catch(() => null);
+  if (!answer) tell(words.failed);
+  else if (answer.ok) open(answer.url);
+  else show(await answer.text());
+};
+document.addEventListener("submit", (event) => {
+  if (event.defaultPrevented || event.target.id === "enter") return;
+  event.preventDefault();
+  send_form(event.target, (address) => location.assign(address));
+});
+
+const begin = () => {
+if (at("at-once")) send_form(at("at-once"), (address) => location.replace(address));
+
+/* a file that was written, by a link that works once */
+for (const button of document.querySelectorAll("[data-file]")) button.addEventListener("click", async () => {
+  const name = button.dataset.file;
+  const told = await post("/link", new URLSearchParams({name})).then((answer) => answer.json()).catch(() => ({}));
+  at("told").textContent = told.address ? "" : words.gone;
+  if (told.address && name.endsWith(".html")) window.open(told.address, "_blank", "noopener");
+  else if (told.address) location = told.address;
+});
 
 /* who and when: kept in this browser, as they were typed */
 const today = () => { const now = new Date(); return [now.getFullYear(), now.getMonth() + 1, now.getDate()].map((part) => String(part).padStart(2, "0")).join("-"); };
@@ -68,7 +114,7 @@ if (at("setup")) {
 if (at("job")) {
   const began = Date.now();
   const look = async () => {
-    const told = await fetch("/job").then((answer) => answer.json()).catch(() => null);
+    const told = await get("/job").then((answer) => answer.json()).catch(() => null);
     if (told && told.finished) { location.replace(told.error === null ? told.then : "/working"); return; }
     if (told) {
       at("step").textContent = told.step || words.step;
@@ -85,7 +131,7 @@ if (at("round")) {
   const home = at("round"), rows = [...home.querySelectorAll("li[data-row]")];
   let under_way = 0, all_kept = true, line = Promise.resolve();
   const signed = () => ({who: at("who").value, when: at("when").value, choice: home.dataset.choice});
-  const show = (told) => {
+  const show_ticks = (told) => {
     if (String(told.round) !== home.dataset.round || String(told.choice) !== home.dataset.choice) { at("newer").hidden = false; return; }
     for (const row of rows) {
       const [verdict, note] = told.answers[row.dataset.row] ?? ["", ""];
@@ -108,7 +154,7 @@ if (at("round")) {
       all_kept = Boolean(answer && answer.ok);
       at("lost").hidden = all_kept;
       if (!all_kept) at("lost").textContent = say("lost", {why: told.error});
-      else { count(told); if (!under_way) show(told); }
+      else { count(told); if (!under_way) show_ticks(told); }
       return told;
     });
   };
@@ -161,10 +207,25 @@ if (at("round")) {
   });
   const look = async () => {
     if (!document.hidden && !under_way) {
-      const told = await fetch("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
-      if (told && !under_way) { count(told); show(told); }
+      const told = await get("/standing").then((answer) => answer.ok ? answer.json() : null).catch(() => null);
+      if (told && !under_way) { count(told); show_ticks(told); }
     }
     setTimeout(look, 3000);
   };
   setTimeout(look, 3000);
 }
+};
+
+/* what this address shows */
+const enter = () => { sessionStorage.removeItem("token"); at("enter").hidden = false; };
+const load = async () => {
+  const answer = await ask(location.href, {headers: {Accept: "text/html"}}).catch(() => null);
+  if (!answer) { tell(words.failed); return; }
+  if (answer.status === 403) { enter(); return; }
+  if (answer.redirected) history.replaceState(null, "", answer.url);
+  show(await answer.text());
+  begin();
+};
+if (at("token")) { sessionStorage.setItem("token", JSON.parse(at("token").textContent)); location.replace("/"); }
+else if (!token) enter();
+else if (at("enter").hidden) load();

@@ -35,7 +35,7 @@ __all__ = ["CsvForm", "read_table"]
 
 _READERS: list[tuple[tuple[str, ...], Callable[[Source, CsvForm], pa.Table]]] = [
     (CSV_ENDINGS, lambda source, form: read_delimited(source.path, form)),
-    ((".parquet",), lambda source, form: read_parquet(source.path)),
+    ((".parquet",), lambda source, form: read_parquet(*source.files)),
     ((".arrow", ".feather", ".ipc"), lambda source, form: read_arrow(source.path)),
     (JSON_LINES, lambda source, form: read_json_lines(source.path)),
     (WORKBOOKS, lambda source, form: read_excel(source)),

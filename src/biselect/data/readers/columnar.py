@@ -1,6 +1,7 @@
 """Parquet and Arrow files, which hold columns of known types, and Parquet files that make one table together."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pyarrow as pa
@@ -8,11 +9,12 @@ import pyarrow.compute as pc
 
 from biselect.calibrate import parquet_blocks
 from biselect.core.free_memory import free_memory
-from biselect.data.readers.sources import Source
+from biselect.data.readers.sources import Source, refuse_repeated
 from biselect.errors import InputError
 
 MAGIC = b"ARROW1"  # of a file; a stream has none
 CELL = 8  # bytes of a number
+EXACT = (pa.types.is_signed_integer, pa.types.is_integer, pa.types.is_decimal)
 YEARS = (-62135596800, 253402300799)  # 0001 to 9999, in seconds: the dates that Python knows
 
 
@@ -27,8 +29,7 @@ def read_parquet(path: Path) -> pa.Table:
 
 def read_parquet_set(source: Source) -> pa.Table:
     """All Parquet files of a folder or a glob, which must have the same columns."""
-    tables = _alike(((path, read_parquet(path)) for path in source.files), source)
-    return pa.concat_tables(tables)
+    return pa.concat_tables(_alike(((path, read_parquet(path)) for path in source.files), source))
 
 
 def parquet_set_blocks(source: Source) -> Iterator[pa.Table]:
@@ -37,33 +38,73 @@ def parquet_set_blocks(source: Source) -> Iterator[pa.Table]:
 
 
 def _alike(tables: Iterator[tuple[Path, pa.Table]], source: Source) -> Iterator[pa.Table]:
-    """The tables with their columns in the order of the first one, and with what the names of their folders say."""
-    known = dict(zip(source.files, source.partitions, strict=True))
-    first: tuple[Path, pa.Schema] | None = None
-    for path, table in tables:
-        for name, value in known[path].items():
-            if name not in table.column_names:
-                table = table.append_column(name, pa.repeat(pa.scalar(value), table.num_rows))
-        first = first or (path, table.schema)
-        yield _like(table, path, *first)
+    """The tables with what the names of their folders say, and all of the same columns in the same order."""
+    from pyarrow.parquet import read_schema
+
+    folders = dict(zip(source.files, source.partitions, strict=True))
+    schema = common_schema((path, with_folders(read_schema(path), folder)) for path, folder in folders.items())
+    return (as_part(table, folders[path], schema) for path, table in tables)
 
 
-def _like(table: pa.Table, path: Path, first: Path, schema: pa.Schema) -> pa.Table:
-    if table.schema.equals(schema):
-        return table
-    refuse_unlike(table.schema, path, first, schema)
-    return table.select(schema.names).cast(schema)
+def with_folders(schema: pa.Schema, folder: Iterable[str]) -> pa.Schema:
+    """The columns of a file and those that the names of its folders stand for, which are text; any may be missing."""
+    fields = [*zip(schema.names, schema.types, strict=True)]
+    fields += [(name, pa.string()) for name in folder if name not in schema.names]
+    return pa.schema(fields, metadata=schema.metadata)
 
 
-def refuse_unlike(found: pa.Schema, path: Path, first: Path, schema: pa.Schema) -> None:
-    """An error where a file has not the columns of the first one; their order may differ, or all be missing."""
-    if other := sorted(set(found.names) ^ set(schema.names)):
-        only = path if other[0] in found.names else first
-        raise InputError(f"{path}: its columns differ from those of {first}: {other[0]!r} is in {only.name} only")
-    for field in schema:
-        kind = found.field(field.name).type
-        if kind != field.type and not pa.types.is_null(kind):
-            raise InputError(f"{path}: column {field.name!r} holds {kind}, but {field.type} in {first}; convert either")
+def common_schema(schemas: Iterable[tuple[Path, pa.Schema]]) -> pa.Schema:
+    """The columns of files that make one table, each of a type that holds what any of the files has in it.
+
+    The files must have the same columns, in any order. Types widen: whole numbers to larger ones or to floats, text to
+    large text, times to finer ones, nothing to anything. What has no common type is refused.
+    """
+    (first, schema), *_ = files = [*schemas]
+    origins = {field.name: (first, field.type) for field in schema}
+    for path, other in files:
+        refuse_repeated(other.names, Source.of(path))
+        if odd := sorted({*other.names} ^ {*schema.names}):
+            only = path if odd[0] in other.names else first
+            raise InputError(f"{path}: its columns differ from those of {first}: {odd[0]!r} is in {only.name} only")
+        for at, name in enumerate(schema.names):
+            kind, (origin, before) = other.field(name).type, origins[name]
+            if pa.types.is_null(before):
+                origins[name] = path, kind
+            if kind != schema.types[at]:
+                if (wider := _wider(schema.types[at], kind)) is None:
+                    raise InputError(f"{path}: column {name!r} holds {kind}, but {before} in {origin}; convert either")
+                schema = schema.set(at, pa.field(name, wider))
+    return schema
+
+
+def _wider(*kinds: pa.DataType) -> pa.DataType | None:
+    """The narrowest type that holds the values of two; None where there is none."""
+    signed, whole, decimal = (any(map(test, kinds)) for test in EXACT)
+    if (signed and pa.uint64() in kinds) or (whole and decimal):
+        return pa.float64()  # Arrow takes types for these that do not hold all of their values
+    for pair in (kinds, map(_plain, kinds)):
+        with suppress(pa.ArrowTypeError):
+            both = [pa.schema({"": kind}) for kind in pair]
+            return pa.unify_schemas(both, promote_options="permissive").field(0).type
+    return None
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    """The type of the values of a dictionary; text that Arrow reads in place as large text, which it widens."""
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.large_string() if pa.types.is_string_view(kind) else kind
+
+
+def as_part(block: pa.Table, folder: Mapping[str, str | None], schema: pa.Schema) -> pa.Table:
+    """A block of a file as rows of the whole table, with what the names of the file's folders say."""
+    for name in schema.names:
+        if name not in block.column_names:
+            block = block.append_column(name, pa.repeat(pa.scalar(folder[name], pa.string()), block.num_rows))
+    block = block.select(schema.names)
+    if block.schema.equals(schema):
+        return block
+    kinds = zip(block.columns, schema.types, strict=True)  # of whole numbers that become floats some are rounded
+    return pa.table([column.cast(kind, safe=not pa.types.is_floating(kind)) for column, kind in kinds], schema=schema)
 
 
 def read_arrow(path: Path) -> pa.Table:

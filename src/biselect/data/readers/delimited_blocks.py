@@ -56,7 +56,7 @@ TYPES = (  # as Arrow tries them; of two that fit the same texts the narrower co
     pa.float64(),
     pa.string(),
 )
-UNREAD = re.compile(r"In CSV column #(\d+): CSV conversion error to [^:]*: invalid value '(.*)'", re.DOTALL)
+UNREAD = re.compile(r"In CSV column #(\d+): (?:Row #\d+: )?CSV conversion error to [^:]*: invalid value '(.*)'", re.S)
 LONG_NUMBER = re.compile(r"(?:[09]\D?){19}")  # may be beyond 64 bits
 GUESSED_FROM = 1 << 23  # bytes by which types are guessed first
 BYTES_A_ROW = 16  # of a column that has to be seen whole: which of its entries, and the date

@@ -4,12 +4,17 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from glob import glob, has_magic
+from itertools import takewhile
 from pathlib import Path
 from typing import Self
+from urllib.parse import unquote
 
 from biselect.errors import InputError
 
 PART = "::"
+NO_VALUE = "__HIVE_DEFAULT_PARTITION__"  # in the name of a partition's folder
+LAKE_TABLES = {"_delta_log": "Delta", "metadata/*.metadata.json*": "Iceberg", ".hoodie": "Hudi"}
+"""What lies in a table's folder beside its Parquet files, and the kind of table that it tells."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,25 +59,51 @@ class Source:
 
     @property
     def files(self) -> list[Path]:
-        """All files that are read, in the order of their names; those that begin with a dot or `_` are no data."""
-        if not self.is_set:
-            return [self.path]
-        folder = self.path.is_dir()
-        found = self.path.rglob("*.parquet") if folder else map(Path, glob(str(self.path), recursive=True))
-        files = sorted(file for file in found if file.is_file() and file.name[0] not in "._")
-        if not files:
-            raise InputError(f"{self}: {'is a folder without' if folder else 'matches no'} Parquet files")
-        if other := next((file for file in files if file.suffix.lower() != ".parquet"), None):
-            raise InputError(f"{self}: only Parquet files are read together, but it matches {other}")
+        """All files that are read, in the order of their names, without those of unfinished or deleted data.
+
+        Writers keep what is no data, or not yet or no more, in files and folders that begin with a dot or `_`. Only a
+        folder such as `_day=1`, which is a partition, and what was named in so many words are read all the same.
+        """
+        files, folder = [self.path], self.path.is_dir()
+        if self.is_set:
+            named = [*takewhile(lambda part: folder or not has_magic(part), self.path.parts)]
+            matches = self.path.rglob("*.parquet") if folder else map(Path, glob(str(self.path), recursive=True))
+            files = sorted(file for file in matches if file.is_file() and _is_data(file.parts[len(named) :]))
+            if not files:
+                lacks = "is a folder without" if folder else "matches no"
+                raise InputError(f"{self}: {lacks} Parquet files; names that begin with . or _ are passed over")
+            if other := next((file for file in files if file.suffix.lower() != ".parquet"), None):
+                raise InputError(f"{self}: only Parquet files are read together, but it matches {other}")
+        _refuse_lake_tables([file for file in files if file.suffix.lower() == ".parquet"])
         return files
 
     @property
-    def partitions(self) -> list[dict[str, str]]:
-        """For each file of a folder the values in the names of its folders, as in `year=2024/part-0.parquet`."""
+    def partitions(self) -> list[dict[str, str | None]]:
+        """For each file of a folder the values in the names of its folders, as in `year=2024/part-0.parquet`.
+
+        As Arrow reads them: `%20` is a space, and what Hive writes for a missing value is None.
+        """
         if not self.path.is_dir():
             return [{} for _ in self.files]
         parts = [file.relative_to(self.path).parent.parts for file in self.files]
-        return [dict(part.split("=", 1) for part in folders if "=" in part) for folders in parts]
+        pairs = [[map(unquote, part.split("=", 1)) for part in folders if "=" in part] for folders in parts]
+        return [{name: None if value == NO_VALUE else value for name, value in folder} for folder in pairs]
+
+
+def _is_data(parts: Sequence[str]) -> bool:
+    """Whether neither the folders nor the name of a file say that it holds no data, not yet, or no more."""
+    return not any(part.startswith(".") or (part.startswith("_") and "=" not in part) for part in parts)
+
+
+def _refuse_lake_tables(files: Sequence[Path]) -> None:
+    """An error for files of a table whose own log says which of them, and which of their rows, are still in it."""
+    for folder in sorted({folder for file in files for folder in file.resolve().parents}):
+        if kind := next((kind for mark, kind in LAKE_TABLES.items() if any(folder.glob(mark))), None):
+            raise InputError(
+                f"{files[0]}: belongs to a table of {kind} in {folder}: its Parquet files still hold rows that were "
+                "deleted or replaced, and only its log tells which. Read it with a library for such tables and give "
+                "the frame, or write it as plain Parquet to a folder of its own"
+            )
 
 
 def refuse_repeated(names: Sequence[str], source: Source) -> None:

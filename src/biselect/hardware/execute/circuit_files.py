@@ -6,7 +6,7 @@ import hashlib
 import io
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,9 +19,8 @@ from biselect.core.json_files import check_seal, json_of, read_json, refused_as,
 from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.bundle import FORMAT, Bundle, layout_of, mask_of
 from biselect.hardware.compiled_circuit import Compiled, Resources
-from biselect.hardware.execute.circuit_checks import check_meaning
-from biselect.hardware.paths import path_of
-from biselect.hardware.placement import Placement
+from biselect.hardware.execute.circuit_checks import check_meaning, check_unchanged
+from biselect.hardware.paths import QiskitPath, path_of
 from biselect.hardware.surrogates import Mask, masked, mean_field
 from biselect.hardware.targets import from_snapshot, snapshot
 from biselect.qaoa.spec import AnsatzSpec
@@ -41,9 +40,8 @@ class StoredCircuit:
 
     Attributes:
         manifest: what `biselect compile` wrote about it.
-        problem: the dense problem, in its own order.
-        surrogate: what the phases are made of, in placed order.
-        placement: who sits where.
+        problem: the dense problem. Its order is that of everything here.
+        surrogate: what the phases are made of.
         compiled: the circuit.
         snapshot: the file of the device that it was compiled for.
     """
@@ -51,7 +49,6 @@ class StoredCircuit:
     manifest: dict[str, Any]
     problem: SelectionProblem
     surrogate: SelectionProblem
-    placement: Placement
     compiled: Compiled
     snapshot: bytes = field(repr=False)
 
@@ -67,10 +64,11 @@ def circuit_contents(
 ) -> dict[str, bytes]:
     """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
 
-    It vouches for `more` files too, and seals `facts`, such as what the circuit is for.
+    It vouches for `more` files too, seals `facts`, such as what the circuit is for, and says what was checked.
     """
     from biselect.hardware.circuits import qasm3_text, qpy_bytes
 
+    facts = {**(facts or {}), "checked": check_circuit(made)}
     circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
     problem = io.BytesIO()
     made.problem.save(problem)
@@ -83,7 +81,15 @@ def circuit_contents(
         **(more or {}),
     }
     hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
-    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **(facts or {}), "files": hashes}))}
+    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **facts, "files": hashes}))}
+
+
+def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+    """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
+    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    program = _program(circuit.surrogate, manifest)
+    compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
+    return check_meaning(compiled, circuit.target, manifest)
 
 
 def load_circuit(folder: str | Path) -> StoredCircuit:
@@ -101,25 +107,26 @@ def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
     if problem.digest != manifest.get("problem_hash"):
         raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
     with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
-        clbits, placement = layout_of(manifest, problem)
-        surrogate = _surrogate(placement.placed(problem), mask_of(manifest, placement), manifest)
+        surrogate = _surrogate(problem, mask_of(manifest, problem), manifest)
+        path, program = path_of(manifest["path"]), _program(surrogate, manifest)
+        values = program.in_order(manifest["angles"])
         compiled = Compiled(
             circuit=_circuit(contents["circuit.qpy"], folder),
-            program=_program(surrogate, manifest),
-            path=path_of(manifest["path"]),
+            program=program.bind(values),
+            path=path,
             target=manifest["target"]["name"],
             seed=manifest["seed"],
             initial_layout=tuple(manifest["layout"]["initial"]),
             final_layout=tuple(manifest["layout"]["final"]),
-            clbits=tuple(clbits),
+            clbits=tuple(layout_of(manifest, problem)),
             resources=Resources(**manifest["resources"]),
+            late=(program, tuple(values.tolist())) if isinstance(path, QiskitPath) and path.late else None,
         )
-        check_meaning(compiled, _target(contents["target.json"], manifest), manifest)
+        check_unchanged(compiled, _target(contents["target.json"], manifest), manifest)
     return StoredCircuit(
         manifest=dict(manifest),
         problem=problem,
         surrogate=surrogate,
-        placement=placement,
         compiled=compiled,
         snapshot=contents["target.json"],
     )
@@ -136,22 +143,22 @@ def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
     return content
 
 
-def _surrogate(placed: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
+def _surrogate(problem: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
     warmth = manifest["mean_field_temperature"]
-    found = masked(placed, mask) if warmth is None else mean_field(placed, mask, float(warmth))
+    found = masked(problem, mask) if warmth is None else mean_field(problem, mask, float(warmth))
     if found.digest != manifest["surrogate_hash"]:
         raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
     return found
 
 
 def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
-    """The recorded circuit: mixer edges in the order in which they were compiled."""
+    """The recorded circuit with its angles free: mixer edges in the order in which they were compiled."""
     bits, n, depth = manifest["start"], surrogate.n_samples, whole("depth", manifest["depth"])
     if depth > MOST_LAYERS:
         raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
     start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
     mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
-    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program(manifest["angles"])
+    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program()
 
 
 def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:

@@ -21,10 +21,11 @@ from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.execute.samplers import EXACT, Readout, Sampler
 from biselect.qaoa.starts import basis_state
-from biselect.simulate.backends import PLAIN_AMPLITUDES, check_memory, make_simulator
+from biselect.simulate.backends import PLAIN_AMPLITUDES, make_simulator
 from biselect.simulate.layers import Layers
 from biselect.simulate.measure import measure
 from biselect.simulate.program import RZZ, XY, Classes, Edge, Program
+from biselect.simulate.state_memory import check_memory
 
 if TYPE_CHECKING:
     from biselect.simulate.wide import WideSampler

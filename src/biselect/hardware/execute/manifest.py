@@ -1,7 +1,7 @@
 """Manifests of runs: everything that decides a run, fixed before its first shot and never changed after.
 
 A run's folder holds `manifest.json`, the problem and the circuit it names, and then its results. The manifest keeps
-what `biselect compile` recorded (problem, target, patch, layouts, placement, mask, angles) and adds where it is run,
+what `biselect compile` recorded (problem, target, patch, layouts, mask, angles) and adds where it is run,
 shots, repeats and seeds, the threshold and references with the evidence they came from, and the versions at work.
 """
 

@@ -95,15 +95,15 @@ class Outcome:
 def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
     """Decode and analyse what `execute` gave."""
     problem, sparse = run.circuit.problem, run.circuit.surrogate
-    layout, placement = run.circuit.compiled.clbits, run.circuit.placement
+    layout = run.circuit.compiled.clbits
     repeats = by_repeat(run.measurements, readouts)
-    dense_shots = [readout.decoded(problem, layout, placement) for readout in repeats]
+    dense_shots = [readout.decoded(problem, layout) for readout in repeats]
     sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
     threshold = run.threshold.of(problem)
     taken, seed = sum(readout.shots for readout in readouts), int(run.content["seed"])
     corrected = mended = uncorrected = None
     if calibration := calibration_of(run.circuit, run.measurements, readouts):
-        facts: dict[str, Any] = {"layout": layout, "placement": placement, "seed": seed}
+        facts: dict[str, Any] = {"layout": layout, "seed": seed}
         try:
             corrected = correct(pooled(dense_shots), calibration, problem, goal=goal_of(problem, threshold), **facts)
         except UnreadableBitError as error:  # shots that were paid for keep all their other figures

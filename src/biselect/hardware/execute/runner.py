@@ -11,7 +11,7 @@ from biselect.errors import InputError
 from biselect.hardware.bundle import Bundle, installed
 from biselect.hardware.decode import Shots
 from biselect.hardware.execute import remote
-from biselect.hardware.execute.circuit_files import StoredCircuit
+from biselect.hardware.execute.circuit_files import StoredCircuit, check_circuit
 from biselect.hardware.execute.manifest import PARTS, StoredRun
 from biselect.hardware.execute.measurements import circuit_for
 from biselect.hardware.execute.samplers import Readout, Sampler, sampler_for
@@ -79,6 +79,8 @@ def execute(
 def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
     """Shots under the names of the problem, and no file: `plan`, `freeze` and `execute` keep them.
 
+    A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
+
     Args:
         circuit: of `compile_problem`, or from a folder.
         on: where, as `sampler_for` takes it: a place by name, or any BaseSamplerV2 or BackendV2.
@@ -87,8 +89,9 @@ def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, s
     """
     sampler = sampler_for(on)
     sampler.check(circuit.compiled)
+    check_circuit(circuit)
     readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
-    return readout.decoded(circuit.problem, circuit.compiled.clbits, circuit.placement)
+    return readout.decoded(circuit.problem, circuit.compiled.clbits)
 
 
 def progress(run: StoredRun) -> tuple[int, int]:

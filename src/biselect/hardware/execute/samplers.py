@@ -14,7 +14,6 @@ from biselect.errors import InputError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.decode import CountedBits, Shots, bit_table, decode_bits
 from biselect.hardware.execute.scrub import plain_address
-from biselect.hardware.placement import Placement
 from biselect.hardware.targets import name_with_hash
 
 EXACT = "exact simulation, not hardware"
@@ -31,7 +30,7 @@ class Place:
     Attributes:
         kind: what its shots are.
         made_by: what makes its sampler, as `file:name` of this package; it is given what stands after the colon.
-        takes: what stands after the colon of its name: DEVICE, ADDRESS, ARN or nothing.
+        takes: what stands after the colon of its name: DEVICE, ADDRESS or nothing.
         service: whether it must be connected to, so that nobody asks it before shots are wanted.
     """
 
@@ -49,15 +48,12 @@ PLACES = {
     "local": Place(kind=NOISE_MODEL, made_by="aer:LocalSampling", takes="DEVICE"),
     "ibm": Place(kind=HARDWARE, made_by="ibm:IbmSampling.connect", takes="DEVICE", service=True),
     "iqm": Place(kind=HARDWARE, made_by="iqm:IqmSampling.connect", takes="ADDRESS", service=True),
-    "ionq": Place(kind=HARDWARE, made_by="ionq:IonqSampling.connect", takes="DEVICE", service=True),
-    "braket": Place(kind=HARDWARE, made_by="braket:BraketSampling.connect", takes="ARN", service=True),
 }
 *_FIRST, _LAST = (f"{name}:{place.takes}" if place.takes else name for name, place in PLACES.items())
 FORMS = f"{', '.join(_FIRST)} or {_LAST}"
 GIVEN = {name: Place(kind=UNKNOWN, made_by="", takes="NAME", service=True) for name in ("sampler", "backend")}
 """Samplers and backends that the caller holds: a run names them, and takes none by its name alone."""
 DEVICE = re.compile(r"[A-Za-z0-9_.-]+(\.json@[0-9a-f]+)?")
-ARN = re.compile(r"arn:aws[a-z-]*:braket:[a-z0-9-]*::device(/[A-Za-z0-9_.-]+)+|[A-Za-z0-9_. -]+")
 
 
 class Readout(CountedBits):
@@ -78,9 +74,9 @@ class Readout(CountedBits):
         table[:, list(compiled.clbits)] = bits
         return cls.of_table(table, counts)
 
-    def decoded(self, problem: SelectionProblem, layout: Any, placement: Placement | None = None) -> Shots:
-        """Under the original variables; see `decode_bits`."""
-        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout, placement)
+    def decoded(self, problem: SelectionProblem, layout: Any) -> Shots:
+        """Under the problem's variables; see `decode_bits`."""
+        return decode_bits(np.repeat(self.bits, self.counts, axis=0), problem, layout)
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON form: each string as the hex of its bytes, classical bit 0 the lowest bit of the first byte."""
@@ -127,8 +123,6 @@ def place_of(on: str) -> Place:
         raise InputError(f"{shown} is not where circuits can be run as given; choose one of {FORMS}")
     if place.takes == "ADDRESS":
         plain_address(where)
-    elif place.takes == "ARN" and not ARN.fullmatch(where):
-        raise InputError(f"{name} takes a device by its ARN, arn:aws:braket:REGION::device/…, or by its name")
     elif place.takes == "DEVICE" and not DEVICE.fullmatch(where):  # not repeated either
         raise InputError(f"{name} takes a device by its name, of letters, digits, '_', '.' and '-' alone")
     return place

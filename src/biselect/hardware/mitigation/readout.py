@@ -25,7 +25,6 @@ from biselect.errors import InputError
 from biselect.hardware.analysis import Range
 from biselect.hardware.compiled_circuit import Compiled, count_resources
 from biselect.hardware.decode import CountedBits, Shots
-from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -143,7 +142,6 @@ def correct(
     *,
     goal: float,
     layout: Sequence[int],
-    placement: Placement | None = None,
     seed: int = 0,
 ) -> Corrected:
     """What shots say after readout correction.
@@ -154,20 +152,14 @@ def correct(
         problem: the original one; whose budgets and rules count.
         goal: energy at or below which a choice hits.
         layout: the classical bit of each logical qubit.
-        placement: how variables were placed.
         seed: of the bootstrap.
     """
-
-    def of_variables(confusion: NDArray[np.float64]) -> NDArray[np.float64]:
-        logical = confusion[list(layout)]
-        return logical if placement is None else placement.restore(logical.T).T
-
     hits = shots.bits[shots.inside(problem)]
     hits = hits[problem.bit_energies(hits) <= goal]
     rng = np.random.default_rng(seed)
     drawn = []
     for draw in range(DRAWS + 1):  # the first is the shots as they are
-        confusion = of_variables(calibration.confusion(rng if draw else None))
+        confusion = calibration.confusion(rng if draw else None)[list(layout)]
         counts = rng.multinomial(shots.shots, shots.counts / shots.shots) if draw else shots.counts
         inverse: NDArray[np.float64] = np.linalg.inv(confusion).astype(np.float64)
         seen = counts > 0

@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core import SelectionProblem
+from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import positions, whole
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.noise.courses import Errors, PlainCircuit, draw_wrong_courses, read_out
 from biselect.hardware.noise.vectors import StagedCircuit
-from biselect.hardware.placement import Placement
+from biselect.qaoa.starts import start_choice
 from biselect.solvers import solve
 
 if TYPE_CHECKING:
@@ -62,7 +62,6 @@ def noisy_chances(
     problem: SelectionProblem,
     choices: Any = None,
     *,
-    placement: Placement | None = None,
     trajectories: int = 200,
     seed: int = 0,
     idle: bool = False,
@@ -76,9 +75,8 @@ def noisy_chances(
     Args:
         compiled: what would be submitted.
         target: the device with its recorded errors.
-        problem: the original problem.
+        problem: whose circuit it is.
         choices: a Selection, or (samples, features) pairs by their positions; the best that `solve` finds by default.
-        placement: how variables were placed; None if they were not.
         trajectories: courses of errors that are drawn.
         seed: fixes them.
         idle: whether waiting qubits relax, see `cut_noise`.
@@ -91,7 +89,7 @@ def noisy_chances(
     whole("trajectories", trajectories, least=2)
     noisy = cut_noise(compiled, target, idle=idle)
     circuit = noisy.plain.in_order(compiled.clbits)
-    wanted = _states(problem, choices, placement)
+    wanted = _states(problem, choices)
     confusion = np.split(circuit.confusion, [problem.n_samples])
     weights = []
     for side, states, misread in zip(compiled.program.registers(), wanted, confusion, strict=True):
@@ -188,19 +186,13 @@ def weigh_courses(
     )
 
 
-def _states(
-    problem: SelectionProblem, choices: Any, placement: Placement | None
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The choices as numbers of both registers in placed order, bit 0 the first position."""
+def _states(problem: SelectionProblem, choices: Any) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The choices as numbers of both registers, bit 0 the first position."""
     if choices is None:
         choices = solve(problem, "auto", seed=0)
-    pairs = [(choices.samples, choices.features)] if hasattr(choices, "samples") else list(choices)
-    orders = np.arange(problem.n_samples), np.arange(problem.n_features)
-    if placement is not None:
-        placement.check_fits(problem)
-        orders = placement.samples, placement.features
+    pairs = [start_choice(problem, choices)] if isinstance(choices, Selection) else list(choices)
     found = []
-    for side, (name, order) in enumerate(zip(("samples", "features"), orders, strict=True)):
-        chosen = [positions(f"the {name} of a choice", pair[side], len(order)) for pair in pairs]
-        found.append(np.array([np.isin(order, some) @ (1 << np.arange(len(order))) for some in chosen]))
+    for side, (name, size) in enumerate(zip(("samples", "features"), problem.coupling.shape, strict=True)):
+        chosen = [positions(f"the {name} of a choice", pair[side], size) for pair in pairs]
+        found.append(np.array([(1 << some).sum() for some in chosen]))
     return found[0], found[1]

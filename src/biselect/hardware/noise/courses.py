@@ -69,11 +69,7 @@ class PlainCircuit:
             if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
                 twirls[id(channel)] = tuple(twirled(channel).tolist())
             angles = () if waits else tuple(float(angle) for angle in operation.params)
-            chances = twirls.get(id(channel), ())
-            if chances and not waits and (share := noisy.share(operation)) != 1:
-                wrong = [share * chance for chance in chances[1:]]
-                chances = (1 - sum(wrong), *wrong)
-            steps.append(Step(WAIT if waits else operation.name, qubits, angles, chances))
+            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
         bits = range(noisy.circuit.num_clbits)
         if unread := [bit for bit in bits if bit not in noisy.reads]:
             raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")

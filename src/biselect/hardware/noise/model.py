@@ -17,8 +17,6 @@ from biselect.errors import InputError, MissingDependencyError
 from biselect.hardware.compiled_circuit import Compiled
 from biselect.hardware.noise.courses import PlainCircuit
 from biselect.hardware.noise.figures import Use, check_figures, filling
-from biselect.hardware.published import Published, published
-from biselect.hardware.timing import in_turn
 from biselect.simulate.wide.order import cuthill_mckee
 
 try:
@@ -43,7 +41,6 @@ class NoisyCircuit:
         physical: the device's qubit behind each new number.
         confusion: of each classical bit, (bits, is, read): the probability to read what from what is.
         label: what this is.
-        trap: the ion trap that it is for, whose two-qubit gate errs by its angle; None for any other device.
     """
 
     circuit: QuantumCircuit
@@ -52,18 +49,11 @@ class NoisyCircuit:
     physical: tuple[int, ...]
     confusion: NDArray[np.float64]
     label: str = LABEL
-    trap: Published | None = None
 
     @property
     def twirled_label(self) -> str:
         """What results of it say of themselves when its errors are twirled to Paulis."""
         return self.label.replace(LABEL, f"{LABEL}; errors twirled to Paulis")
-
-    def share(self, operation: Any) -> float:
-        """How much a gate errs by its angle, in units of what was recorded for it."""
-        if self.trap is None or operation.name != self.trap.pair:
-            return 1.0
-        return self.trap.pair_error(float(operation.params[0])) / self.trap.pair_error()
 
     @cached_property
     def plain(self) -> PlainCircuit:
@@ -120,7 +110,6 @@ def cut_noise(
         physical=physical,
         confusion=confusion,
         label=LABEL + ("; waiting qubits relax" if idle else "") + filling(target),
-        trap=published(target),
     )
 
 
@@ -129,7 +118,7 @@ def _device_errors(
 ) -> tuple[dict[Use, Any], dict[int, NDArray[np.float64]]]:
     """Aer's channel of each gate that is used and errs, and how each qubit is misread, qubits renumbered in this order.
 
-    Aer takes milliseconds for each. It is asked once for all that have the same figures, as the pairs of an ion trap.
+    Aer takes milliseconds for each. It is asked once for all that have the same figures.
     """
     number = {qubit: position for position, qubit in enumerate(qubits)}
     known = target.qubit_properties or [None] * target.num_qubits
@@ -188,8 +177,6 @@ def _line(touched: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target) -> list[list[tuple[int, float]]]:
     """Before each step, how long each of its qubits has waited since its last one; a fresh qubit waits for nothing."""
-    if trap := published(target):
-        return _waits_in_turn(steps, touched, target, trap.gates_at_once)
     left: dict[int, float] = {}  # seconds from a qubit's next step to the end, all steps as late as possible
     starts = [0.0] * len(steps)
     entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
@@ -206,23 +193,6 @@ def _waits(steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Tar
         gaps = [(qubit, ends[qubit] - begin) for qubit in place if qubit in ends]
         waits.append([(qubit, gap) for qubit, gap in gaps if gap > 1e-12])
         ends |= dict.fromkeys(place, begin - length)
-    return waits
-
-
-def _waits_in_turn(
-    steps: Sequence[Any], touched: Sequence[tuple[int, ...]], target: Target, at_once: int
-) -> list[list[tuple[int, float]]]:
-    """The same where few gates run at once."""
-    entries: dict[str, Any] = {name: target[name] for name in {step.operation.name for step in steps}}
-    recorded = [entries[step.operation.name].get(place) for step, place in zip(steps, touched, strict=True)]
-    lengths = [float((entry and entry.duration) or 0.0) for entry in recorded]
-    starts = in_turn([step.operation.name for step in steps], touched, lengths, at_once)
-    ends: dict[int, float] = {}
-    waits = []
-    for place, begin, length in zip(touched, starts, lengths, strict=True):
-        gaps = [(qubit, begin - ends[qubit]) for qubit in place if qubit in ends]
-        waits.append([(qubit, gap) for qubit, gap in gaps if gap > 1e-12])
-        ends |= dict.fromkeys(place, begin + length)
     return waits
 
 

@@ -24,7 +24,6 @@ from biselect.hardware.decode import decode_bits
 from biselect.hardware.noise.courses import Errors, draw_courses, pauli_labels
 from biselect.hardware.noise.model import NoisyCircuit, cut_noise
 from biselect.hardware.noise.trajectories import NoisyShots, misread
-from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -50,7 +49,6 @@ def register_shots(
     problem: SelectionProblem,
     shots: int,
     *,
-    placement: Placement | None = None,
     errors: bool = True,
     seed: int = 0,
 ) -> NoisyShots:
@@ -59,9 +57,8 @@ def register_shots(
     Args:
         compiled: what would be submitted, without routing; each register's two-qubit gates must lie on a tree.
         target: the device with its recorded errors.
-        problem: the original problem.
+        problem: whose circuit it is.
         shots: how many.
-        placement: how variables were placed; None if they were not.
         errors: whether gates and readout err; without, what is left out shows against ideal shots.
         seed: fixes errors and outcomes.
     """
@@ -73,11 +70,10 @@ def register_shots(
     table = np.zeros((shots, noisy.circuit.num_clbits), dtype=np.int64)
     for tree in register_trees(noisy, compiled):
         table[:, list(tree.bits)] = tree.draw(list(courses), counts, rng)
-    confusion = noisy.confusion[list(compiled.clbits)]
     read = misread(table, noisy.confusion, rng) if errors else table
     return NoisyShots(
-        shots=decode_bits(read, problem, compiled.clbits, placement),
-        confusion=confusion if placement is None else placement.restore(confusion.T).T,
+        shots=decode_bits(read, problem, compiled.clbits),
+        confusion=noisy.confusion[list(compiled.clbits)],
         flawless=courses.get((), 0) / shots,
         seconds=perf_counter() - begin,
         label=f"{noisy.twirled_label}; cross gates left out, their errors kept",

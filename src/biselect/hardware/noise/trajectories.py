@@ -22,7 +22,6 @@ from biselect.hardware.decode import Shots, bit_table, decode_bits
 from biselect.hardware.noise.courses import Errors, PlainCircuit, draw_courses, is_wait, pauli_labels
 from biselect.hardware.noise.model import LABEL, NoisyCircuit, cut_noise
 from biselect.hardware.noise.vectors import WIDEST, StagedCircuit
-from biselect.hardware.placement import Placement
 
 if TYPE_CHECKING:
     from qiskit.transpiler import Target
@@ -58,7 +57,6 @@ def noisy_shots(
     problem: SelectionProblem,
     shots: int,
     *,
-    placement: Placement | None = None,
     courses: int | None = None,
     seed: int = 0,
     idle: bool = False,
@@ -68,9 +66,8 @@ def noisy_shots(
     Args:
         compiled: what would be submitted.
         target: the device with its recorded errors.
-        problem: the original problem.
+        problem: whose circuit it is.
         shots: how many; each in which something goes wrong takes a simulation of its own.
-        placement: how variables were placed; None if they were not.
         courses: the most courses of errors that are run, all by default. Shots with errors then share them, so their
             outcomes are as likely as ever, but not independent.
         seed: fixes errors and outcomes.
@@ -79,10 +76,9 @@ def noisy_shots(
     begin = perf_counter()
     noisy = cut_noise(compiled, target, idle=idle)
     table, flawless = noisy_table(noisy, shots, seed, courses)
-    confusion = noisy.confusion[list(compiled.clbits)]
     return NoisyShots(
-        shots=decode_bits(table, problem, compiled.clbits, placement),
-        confusion=confusion if placement is None else placement.restore(confusion.T).T,
+        shots=decode_bits(table, problem, compiled.clbits),
+        confusion=noisy.confusion[list(compiled.clbits)],
         flawless=flawless,
         seconds=perf_counter() - begin,
         label=noisy.twirled_label,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
+from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
 from biselect.qaoa.training.initial_angles import in_units, inert
@@ -24,7 +25,6 @@ from biselect.qaoa.training.search import Search
 from biselect.qaoa.training.search_strategies import STRATEGIES
 from biselect.simulate.backends import PLAIN_AMPLITUDES
 from biselect.simulate.layers import energy_scale, rounding_slack
-from biselect.simulate.stopping import NEVER, OutOfTimeError, Stop, finished_by
 
 if TYPE_CHECKING:
     from biselect.qaoa.ansatz import Ansatz
@@ -37,9 +37,9 @@ EACH, LEAST = 2e-7, 7e-4  # seconds of a gradient in NumPy: for each amplitude a
 
 
 def backend_for(problem: SelectionProblem, depth: int, evaluations: int) -> str:
-    """The simulator that a training wants: `compiled` where compiling pays, otherwise what `auto` takes.
+    """The simulator that a training wants: `plain` where it is short, so that compiling would not pay; else `compiled`.
 
-    Unlike `auto` it does not ask what lies in the cache: the first training on a machine gives the same bytes.
+    Like `auto` it does not ask what lies in Numba's cache: the first training on a machine gives the same bytes.
     """
     seconds = evaluations * depth * max(LEAST, EACH * min(problem.sector.size, 2**60))  # more is no float any longer
     if seconds > PATIENCE:

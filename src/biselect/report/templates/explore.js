@@ -264,8 +264,9 @@
 
   const quoted = (field) => {
     let text = String(field);
-    // A spreadsheet would run a name that looks like a formula; an apostrophe keeps it a text.
-    if (typeof field === "string" && /^[=+\-@\t\r]/.test(text)) text = "'" + text;
+    // A spreadsheet would run what looks like a formula, also after a sign that separates cells somewhere.
+    if (typeof field === "string")
+      text = text.replace(/([;\t\r\n])(?=['"]*[=+\-@＝＋－＠])/g, "$1'").replace(/^(?=[=+\-@＝＋－＠\t\r])/, "'");
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csv = () => {

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
 from biselect.core import Selection, SelectionProblem
@@ -23,15 +23,11 @@ from biselect.reviews.kinds import KIND_SECONDS, Kinds, find_kinds, sides_of
 from biselect.reviews.large.gathering import Gathered, Tables, gather
 from biselect.reviews.named_rules import NamedRules
 from biselect.reviews.summary import WholeTable
-from biselect.reviews.warnings import Finding, drift_findings, reading_findings, table_findings, unused_findings
+from biselect.reviews.warnings import Finding, Findings, table_findings
 from biselect.solvers.stand_ins import is_open, of_kept_rows, solve_for_whole
 
 CLOSER_LOOKS = 2  # passes beyond the first three, where rows that were not kept could matter
 NEAR = 0.02  # rows that weigh so little less than the weakest chosen one are looked at in the first of them
-
-
-Settled = dict[tuple[int, ...], tuple[Selection, NDArray[np.int64]]]
-"""By the columns that a kind may use: its proven answer, and where its rows stand in the whole table."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -76,22 +72,24 @@ class LargeReview:
         whole("m", self.m)
         ids = frozenset(name for given in (self.rules.must, self.rules.never) for name in all_names(given))
         gathered = gather(self.tables, self.calibrator, k=self.k, m=self.m, drift=self.drift, ids=ids)
-        settled: Settled = {}
+        found = Findings()
         gathered, problem = self._with_room(gathered, library)
         for look in range(CLOSER_LOOKS + 1):
             selection = self._solve(gathered, problem)
-            kinds, doubts = self._kinds(gathered, problem, settled)
+            looked = found.attempt("kinds of unusual", self._kinds, gathered, problem)
+            kinds, doubts = looked or (None, [])
             if is_open(selection):
                 doubts.insert(0, (range(problem.n_features), of_kept_rows(selection, problem)))
             if not doubts or look == CLOSER_LOOKS:
                 break
             lower = 1 - NEAR * 4**look
             before = gathered.kept.positions, problem.sample_scores
-            gathered = gathered.with_views([(columns, self.m, lower * _weakest(found)) for columns, found in doubts])
+            gathered = gathered.with_views([(columns, self.m, lower * _weakest(best)) for columns, best in doubts])
             problem = self._problem(gathered, library, "none")
             scores = np.zeros(problem.n_samples)  # rows that were added are not heavy enough to be looked up
             scores[np.searchsorted(gathered.kept.positions, before[0])] = before[1]
             problem = replace(problem, sample_scores=scores)
+        self._look_over(gathered, problem, found)
         return Question(
             problem=problem,
             title=title,
@@ -105,14 +103,14 @@ class LargeReview:
                 weighed=gathered.kept.weighed,
                 moved=gathered.moved,
             ),
-            found=list(self._findings(gathered, problem)),
+            found=found,
             find_kinds=None if kinds is None else lambda: kinds,
             compared=_not_compared(self.m),
             whole=self._whole(gathered, problem),
             index=index,
             solved=selection,
             answer=self._neighbour(gathered),
-            calibration=gathered.weighing.to_bytes(),
+            calibration=gathered.weighing(self._asked()).to_bytes(),
         )
 
     def _with_room(self, gathered: Gathered, library: str | None) -> tuple[Gathered, SelectionProblem]:
@@ -160,30 +158,21 @@ class LargeReview:
         return {"seed": self.tables.seed, "time_limit": self.time_limit, "progress": told or False}
 
     def _kinds(
-        self, gathered: Gathered, problem: SelectionProblem, settled: Settled
+        self, gathered: Gathered, problem: SelectionProblem
     ) -> tuple[Kinds | None, list[tuple[Sequence[int], Selection]]]:
-        """Kinds; and the columns and answers for which rows that were not kept could matter.
-
-        `settled` holds what was proven of the whole table before, and learns what is now.
-        """
+        """Kinds; and the columns and answers for which rows that were not kept could matter."""
         if self.kinds <= 1 or self.rules.must_columns:
             return None, []
         doubts: list[tuple[Sequence[int], Selection]] = []
         limit = KIND_SECONDS if self.time_limit is None else min(self.time_limit, KIND_SECONDS)
 
         def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
-            place = gathered.kept.positions
-            if (known := settled.get(tuple(columns))) is not None:
-                return replace(known[0], problem=asked, samples=np.searchsorted(place, known[1]))
             most = self._most(gathered, columns, self.m)
             options = {**self._options(), "time_limit": limit}
             found = solve_for_whole(asked, most, self.solver, **options)
-            inside = of_kept_rows(found, asked)
             if is_open(found):
-                doubts.append((columns, inside))
-            elif found.proven_optimal and self.apart == "columns":
-                settled[tuple(columns)] = inside, place[inside.samples]
-            return inside
+                doubts.append((columns, of_kept_rows(found, asked)))
+            return found
 
         plain = replace(
             problem,
@@ -194,6 +183,11 @@ class LargeReview:
             sides = sides_of(gathered.calibrator, gathered.kept.weighed) if self.sides else None
             return find_kinds(plain, sides, kinds=self.kinds, apart=self.apart, answer=answer), doubts
 
+    def _asked(self) -> dict[str, Any]:
+        """The question as plain data, for whoever checks the answer."""
+        names = ("k", "m", "coupling_weight", "marginals", "drift")
+        return {**{name: getattr(self, name) for name in names}, "rules": vars(self.rules)}
+
     def _neighbour(self, gathered: Gathered) -> Callable[[SelectionProblem, float], Selection]:
         def answer(asked: SelectionProblem, seconds: float) -> Selection:
             most = self._most(gathered, range(asked.n_features), asked.m)
@@ -202,44 +196,40 @@ class LargeReview:
 
         return answer
 
-    def _findings(self, gathered: Gathered, problem: SelectionProblem) -> Iterator[Finding]:
-        """What the reader must know; shares of the pool are those of its sample."""
-        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
-        names = sampled.feature_names or ()
+    def _look_over(self, gathered: Gathered, problem: SelectionProblem, found: Findings) -> None:
+        """Add what the reader must know; shares of the pool are those of its sample."""
         if self.marginals == "isolation" and not problem.sample_scores.any():
             text = "How far rows stand apart was not looked up: too many of them weigh alike."
-            yield Finding(kind="large-table", text=text)
-        yield Finding(
-            kind="large-table",
-            text="Left out, as the table is not held in memory: what chance alone would score, and how many rows stand "
-            "out at an expected false share. Shares of the pool in these notes are those of a sample.",
+            found.append(Finding(kind="large-table", text=text))
+        text = (
+            "Left out, as the table is not held in memory: what chance alone would score, and how many rows stand out "
+            "at an expected false share. Shares of the pool in these notes are those of a sample."
         )
-        yield from reading_findings(gathered.kept.pool, self.label_column)
-        yield from unused_findings(gathered.kept.pool, self.rules, problem)
-        yield from drift_findings(gathered.moved, names, self.drift)
-        yield from table_findings(
-            gathered.calibrator,
-            sampled,
-            gathered.reference,
-            gathered.sampled,
-            gathered.same,
-            rows=gathered.tables.pool.rows,
-        )
+        found.append(Finding(kind="large-table", text=text))
+        found.look_over(gathered.kept.pool, self.label_column, self.rules, problem, gathered.moved, self.drift)
+        found.collect("columns that could mislead", self._misleading, gathered)
+
+    def _misleading(self, gathered: Gathered) -> Iterator[Finding]:
+        sampled = gathered.calibrator.problem(gathered.sampled, 1, self.m, marginals="none")
+        samples, rows = (gathered.reference, gathered.sampled), gathered.tables.pool.rows
+        yield from table_findings(gathered.calibrator, sampled, *samples, gathered.same, rows)
 
     def _whole(self, gathered: Gathered, problem: SelectionProblem) -> WholeTable:
         reference, pool = gathered.surveys
-        weights = gathered.calibrator.weights(gathered.sampled)
         return WholeTable(
             kept=problem,
             rows=pool.rows,
             reference_rows=reference.rows,
             most=self._most(gathered, range(problem.n_features), self.m),
             positives=gathered.positives,
-            calibration={
-                "missing_pool": int(pool.absent.sum()),
-                "clipped_pool": float((weights >= gathered.calibrator.facts.largest_weight).mean()),
-            },
+            calibration=partial(_pool_facts, gathered),
         )
+
+
+def _pool_facts(gathered: Gathered) -> dict[str, Any]:
+    """What the whole pool says about the calibration."""
+    beyond = gathered.calibrator.weights(gathered.sampled) >= gathered.calibrator.facts.largest_weight
+    return {"missing_pool": int(gathered.surveys[1].absent.sum()), "clipped_pool": float(beyond.mean())}
 
 
 def _weakest(selection: Selection) -> float:

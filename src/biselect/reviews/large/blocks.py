@@ -2,9 +2,10 @@
 
 import io
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -13,10 +14,11 @@ from numpy.typing import NDArray
 from pyarrow import ipc
 
 from biselect.calibrate.dates import parts_of_dates
-from biselect.calibrate.frames import NamedMatrix, align, as_matrix, refuse_unusable
+from biselect.calibrate.frames import NamedMatrix, align, arrow_floats, as_matrix, refuse_unusable
 from biselect.data.tables import is_number
 from biselect.errors import InputError
 from biselect.partitions.parts import Part
+from biselect.partitions.table_pass import Arrays
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +69,7 @@ class FeatureColumns:
 def _as_array(column: pa.ChunkedArray) -> NDArray[Any]:
     """A column of numbers, without a copy where it can be."""
     if column.null_count or not pa.types.is_floating(column.type) or pa.types.is_float16(column.type):
-        column = column.cast(pa.float64(), safe=False)
+        column = arrow_floats(column)
     return np.asarray(column.to_numpy())
 
 
@@ -80,6 +82,18 @@ def told_of(part: Part) -> Iterator[None]:
         if part.name in str(error):
             raise
         raise InputError(f"{part.name}: {error}") from error
+
+
+def merged_blocks(
+    part: Part,
+    columns: Sequence[str],
+    of_block: Callable[[int, pa.Table], Arrays],
+    merged: Callable[[Arrays, Arrays], Arrays],
+) -> Arrays:
+    """What the blocks of a part hold together; a block is known by the position of its first row."""
+    with told_of(part):
+        blocks = part.blocks(list(dict.fromkeys(columns)))
+        return reduce(merged, (of_block(first, block) for first, block in blocks if block.num_rows))
 
 
 def packed(tables: Sequence[pa.Table]) -> dict[str, NDArray[Any]]:

@@ -17,7 +17,7 @@ from biselect.calibrate.isolation import SAMPLE
 from biselect.calibrate.windows import Windows, known_categories, squarable, windows_of
 from biselect.partitions.parts import Part
 from biselect.partitions.table_pass import Arrays
-from biselect.reviews.large.blocks import FeatureColumns, told_of
+from biselect.reviews.large.blocks import FeatureColumns, merged_blocks
 from biselect.reviews.large.survey import Surveyed, sample_matrix
 
 ASIDE = 1  # beside the seed, so that the split is drawn apart from the sample
@@ -45,14 +45,7 @@ class Counting:
 
     def of_part(self, part: Part) -> Arrays:
         """What one part holds."""
-        with told_of(part):
-            found: Arrays | None = None
-            for first, block in part.blocks(self.features.names):
-                if block.num_rows:
-                    counted = self._of_block(first, block)
-                    found = counted if found is None else self.merged(found, counted)
-            assert found is not None
-            return found
+        return merged_blocks(part, self.features.names, self._of_block, self.merged)
 
     def _of_block(self, first: int, block: pa.Table) -> Arrays:
         columns = self.features.numbers(block)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +15,7 @@ from biselect.calibrate.calibrator import WholePool
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.windows import Windows
+from biselect.core.exact_arithmetic import at_least, number_units
 from biselect.data.labels import as_texts, label_flags
 from biselect.data.pools import Pool, Roles, from_two_tables
 from biselect.data.tables import require_columns
@@ -169,17 +171,23 @@ class Gathered:
         """Known positives in the whole pool; None without a label column."""
         return self.surveys[1].positives.get(self.positive, 0) if self.tables.roles.label_column is not None else None
 
-    @property
-    def weighing(self) -> Weighing:
-        """How rows are weighed, to be stored."""
+    def weighing(self, question: Mapping[str, Any]) -> Weighing:
+        """How rows are weighed, and for which question, to be stored."""
         asked = self.kept.asked
-        return Weighing(features=asked.features, calibrator=asked.calibrator, windows=self.windows, shifts=asked.shifts)
+        return Weighing(
+            features=asked.features,
+            calibrator=asked.calibrator,
+            windows=self.windows,
+            shifts=asked.shifts,
+            roles=self.tables.roles,
+            question=question,
+        )
 
     def most(self, columns: Sequence[int], m: int, coupling_weight: float) -> float | None:
-        """What any other row adds at most to a choice of m of these columns; None where every row was kept."""
+        """What any other row adds at most to a choice of m of these columns, rounded up; None if every row was kept."""
         if self.kept.positions.size == self.tables.pool.rows:
             return None
-        return coupling_weight * self.kept.asked.most(columns, m)
+        return at_least(number_units(coupling_weight) * number_units(self.kept.asked.most(columns, m)))
 
     def with_views(self, views: Sequence[tuple[Sequence[int], int, float]]) -> Gathered:
         """The same with one more pass, which looks closer at choices of m among some of the columns.
@@ -251,7 +259,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
         shifts=shifts,
         quick=QuickLook.of(calibrator, shifts),
         views=(view_of(every, m, W, pool.share, target),),
-        heavy=looked_up_from(W.sum(axis=1), pool.share, rows_within(LOOKED_UP, len(every))),
+        heavy=looked_up_from(W.sum(axis=1), pool.share, len(every)),
         seed=tables.seed,
         id_column=tables.roles.id_column,
         ids=ids,
@@ -270,9 +278,15 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     )
 
 
-def looked_up_from(totals: NDArray[np.float64], share: float, rows: int) -> float:
-    """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none."""
-    heavy = Heavy.of(totals, share, rows)
+def looked_up_from(totals: NDArray[np.float64], share: float, columns: int) -> float:
+    """What all weights of a row must add up to for its neighbours to be looked up; of many that tie, all or none.
+
+    Args:
+        totals: of each row of the pool's sample, what its weights add up to.
+        share: of the pool that was drawn.
+        columns: how many features there are.
+    """
+    heavy = Heavy.of(totals, share, rows_within(LOOKED_UP, columns))
     return heavy.above if heavy.share > FEW_TIES else float(np.nextafter(heavy.above, np.inf))
 
 
@@ -314,26 +328,8 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
     """A pool of the rows that were kept."""
     if not positions.size:
         raise InputError("no row of the pool weighs anything against the reference")
-    table = stored
-    names = list(asked.features.names)
-    roles = replace(
-        tables.roles,
-        label_column=None,
-        label_value=None,
-        time_column=None,
-        features=names,
-        exclude=(),
-        categories=list(asked.features.categories),
-        numbers=(),
-    )
-    if roles.id_column is None:
-        name = unused_name("row", table)
-        origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
-        table = table.append_column(name, pa.array(origin.astype(str)))
-        roles = replace(roles, id_column=name)
-    empty = tables.reference.schema.empty_table().select(names)
     rows = replace(
-        from_two_tables(empty, table, roles),
+        pool_of(stored, positions, tables.roles, asked.features, tables.reference.schema.empty_table()),
         ignored=tables.ignored(),
         excluded=tuple(tables.roles.exclude),
         codes=tables.codes,
@@ -341,12 +337,35 @@ def _kept(tables: Tables, asked: Collecting, stored: pa.Table, positions: NDArra
     )
     label = tables.roles.label_column
     if label is not None:
-        flags = [text == positive != "" for text in as_texts(table[label]).to_pylist()]
+        flags = [text == positive != "" for text in as_texts(stored[label]).to_pylist()]
         rows = replace(rows, labels=np.array(flags), positive=positive)
     return KeptRows(
         asked=asked,
         table=stored,
         pool=replace(rows, unused_dates=tables.features()[1]),
-        weighed=moved_back(asked.features.matrix(table, positions), asked.shifts),
+        weighed=moved_back(asked.features.matrix(stored, positions), asked.shifts),
         positions=positions,
     )
+
+
+def pool_of(
+    table: pa.Table, positions: NDArray[np.int64], roles: Roles, features: FeatureColumns, reference: pa.Table
+) -> Pool:
+    """Rows of a table as a pool of their own, named by their positions where there are no ids.
+
+    Args:
+        table: the rows as they are stored.
+        positions: where they stand in the whole table.
+        roles: of its columns.
+        features: how these are read.
+        reference: a table with the columns of the reference, of which the types count.
+    """
+    names = list(features.names)
+    plain: Any = {"label_column": None, "label_value": None, "time_column": None, "exclude": (), "numbers": ()}
+    roles = replace(roles, **plain, features=names, categories=list(features.categories))
+    if roles.id_column is None:
+        name = unused_name("row", table)
+        origin = table[ORIGIN].to_numpy() if ORIGIN in table.column_names else positions
+        table = table.append_column(name, pa.array(origin.astype(str)))
+        roles = replace(roles, id_column=name)
+    return from_two_tables(reference.select(names), table, roles)

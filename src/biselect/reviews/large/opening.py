@@ -11,6 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
 from biselect.calibrate.maps import make_map
 from biselect.data.given_tables import as_table
@@ -91,15 +92,15 @@ def large_tables(
         return
     form = with_roles(form, roles)
     with Spool() as spool:
-        opened, ids = _opened(pool, form, bytes_of(memory), spool)
-        normal = opened if reference is None else _opened(reference, form, bytes_of(memory), spool)[0]
+        opened, ids = open_parts(pool, form, bytes_of(memory), spool)
+        normal = opened if reference is None else partitions_of(reference, form, memory=bytes_of(memory), spool=spool)
+        if ids is not None and roles.id_column is None:
+            roles = replace(roles, id_column=ids)
+        roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
         width = _width(normal.schema, roles)
         if opened.rows * width <= POOL_CELLS and normal.rows * width <= REFERENCE_CELLS:
             yield None
             return
-        if ids is not None and roles.id_column is None:
-            roles = replace(roles, id_column=ids)
-        roles = resolved(roles, {*opened.schema.names, *normal.schema.names})
         codes = codes_in(_first_rows(normal), roles, ()) if paths_of([pool, reference]) else []
         roles = replace(roles, categories=[*roles.categories, *codes])
         with engine_for(on, memory) as plain, resuming(plain, resume) as engine:
@@ -148,7 +149,7 @@ def is_small(source: Any, most: int) -> bool:
     return not place.path.is_file() or place.path.stat().st_size <= SMALL_FILE
 
 
-def _opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
+def open_parts(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Partitions, str | None]:
     """A table in parts; and the column that holds the index of a pandas frame, where that names the rows."""
     if row_labels(source) is None:
         return partitions_of(source, form, memory=memory, spool=spool), None
@@ -157,11 +158,11 @@ def _opened(source: Any, form: CsvForm, memory: int, spool: Spool) -> tuple[Part
 
 
 def _width(schema: pa.Schema, roles: Roles) -> int:
-    """How many features there are, as far as the names of the columns tell."""
-    if roles.features is not None:
-        return max(1, len(roles.features))
+    """How many features there are, as far as the names of the columns tell; lists of the roles are taken apart."""
+    dates = parts_of_dates(roles.dates)
     special = {roles.id_column, roles.label_column, roles.time_column, roles.per, *roles.show, *roles.exclude}
-    return max(1, len(set(schema.names) - special))
+    plain = set(schema.names) - special if roles.features is None else set(roles.features)
+    return max(1, len(plain - dates.keys()) + sum(map(len, dates.values())))
 
 
 def _first_rows(table: Partitions) -> pa.Table:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from biselect.calibrate import ReferenceSummary
 from biselect.calibrate.counted_columns import Ruler, drawn, lots
 from biselect.calibrate.counted_sketch import counted_sketch
-from biselect.calibrate.frames import float_values
+from biselect.calibrate.frames import float_values, is_quantity
 from biselect.calibrate.reference_summary import ENTRIES
 from biselect.data.splits import as_times
 from biselect.engines.engine import Engine
@@ -126,7 +126,7 @@ def sum_up(
 ) -> SummedTable:
     """The summary of these columns of a table in parts."""
     kinds = nw.from_native(table.schema.empty_table(), eager_only=True)
-    numbers = tuple(name for name in columns if kinds[name].dtype.is_numeric())
+    numbers = tuple(name for name in columns if is_quantity(kinds[name].dtype))
 
     def run(asked: Pass) -> Arrays:
         with step(f"{asked.name} {table.name}: {table.rows:,} rows in {len(table.parts):,} parts") as told:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import json
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +12,17 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.frames import NamedMatrix
 from biselect.calibrate.stored_windows import stored_windows, windows_from_store
 from biselect.calibrate.windows import Windows
-from biselect.core.archives import read_arrays
+from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.json_files import refused_as, shortened
+from biselect.data.pools import Roles
 from biselect.reviews.large.blocks import FeatureColumns
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.recentre import Shifts
 
-FORMAT = "biselect-calibration-1"
+FORMAT = "biselect-calibration-2"
 FILE = "calibration.npz"
 SETTINGS = ("map", "center", "cap", "missing", "split", "seed")  # of a calibrator
 
@@ -33,14 +34,18 @@ class Weighing:
     Attributes:
         features: how they are read.
         calibrator: fitted; it needs no row of the reference.
-        windows: what it was fitted on.
+        windows: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
+        roles: of the columns, names resolved.
+        question: what was asked: `k`, `m`, `coupling_weight`, `marginals`, `drift`, and `rules` by name.
     """
 
     features: FeatureColumns
     calibrator: Calibrator
     windows: Windows
     shifts: Shifts | None
+    roles: Roles
+    question: Mapping[str, Any]
 
     def weights(self, block: pa.Table, first: int) -> NDArray[np.float64]:
         """The weights of a block of rows, the first of which stands at this position."""
@@ -50,19 +55,22 @@ class Weighing:
     def to_bytes(self) -> bytes:
         """The content of a file that `load` reads: a NumPy archive of plain numbers and JSON."""
         header, arrays = stored_windows(self.windows)
-        plain = {
+        plain: dict[str, Any] = {
             "format": FORMAT,
             "features": asdict(self.features),
             "settings": {name: getattr(self.calibrator, name) for name in SETTINGS},
             "shifted": None if self.shifts is None else list(self.shifts.columns),
             "windows": header,
+            "roles": asdict(self.roles),
+            "question": self.question,
         }
+        if self.question["marginals"] == "isolation":
+            [sample] = self.windows.sample
+            arrays["sample"] = sample.values
+            plain["labels"] = [[j, list(labels)] for j, labels in sample.labels.items()]
         if self.shifts is not None:
             arrays |= {"middles": self.shifts.middles, "factors": self.shifts.factors, "targets": self.shifts.targets}
-        stream = io.BytesIO()
-        text = np.frombuffer(json.dumps(plain, allow_nan=False).encode(), dtype=np.uint8)
-        np.savez_compressed(stream, header=text, **arrays)  # type: ignore[arg-type]
-        return stream.getvalue()
+        return packed_arrays(plain, arrays)
 
     @classmethod
     def load(cls, path: str | Path) -> Weighing:
@@ -75,6 +83,10 @@ class Weighing:
             asked = header["features"]
             lists: Any = {name: tuple(map(str, asked[name])) for name in ("names", "categories", "dates", "kept")}
             windows = windows_from_store(header["windows"], arrays)
+            if "sample" in arrays:
+                labels = {int(j): tuple(map(str, known)) for j, known in header["labels"]}
+                sample = NamedMatrix(values=arrays["sample"].astype(float), names=windows.names, labels=labels)
+                windows = replace(windows, sample=(sample,))
             shifts = None
             if header["shifted"] is not None:
                 shifts = Shifts(
@@ -86,4 +98,6 @@ class Weighing:
                 calibrator=Calibrator(**{name: header["settings"][name] for name in SETTINGS}).fit_windows(windows),
                 windows=windows,
                 shifts=shifts,
+                roles=Roles(**header["roles"]),
+                question=header["question"],
             )

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import zgeqp3, zungqr
 
 from biselect.core.sector import TooLargeError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
@@ -310,6 +309,8 @@ def _ranked(matrix: Matrix, tolerance: float) -> tuple[Matrix, Matrix, float]:
         if rows == 1:
             return np.ones((1, 1), dtype=np.complex128), matrix, 0.0
         return matrix / size, np.full((1, 1), size, dtype=np.complex128), 0.0
+    from scipy.linalg.lapack import zgeqp3, zungqr  # slow to load
+
     packed, order, scales, _, _ = zgeqp3(matrix, lwork=32 * (columns + 1))
     sizes = np.abs(np.diagonal(packed))  # they fall
     rank = int(np.count_nonzero(sizes > tolerance))

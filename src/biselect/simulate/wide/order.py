@@ -5,8 +5,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from biselect.errors import InputError
 from biselect.simulate.program import RZ, RZZ, XY, Op, Program
@@ -108,6 +106,9 @@ def annealed_order(qubits: int, edges: tuple[tuple[int, int], ...], bits: tuple[
 
 def cuthill_mckee(qubits: int, ends: NDArray[np.int64]) -> NDArray[np.int64]:
     """Qubits in reverse Cuthill–McKee order of a graph of (edges, 2) ends: joined qubits stand close together."""
+    from scipy.sparse import csr_array  # slow to load
+    from scipy.sparse.csgraph import reverse_cuthill_mckee
+
     rows, columns = np.concatenate([ends, ends[:, ::-1]]).T
     graph = csr_array((np.ones(len(rows)), (rows, columns)), shape=(qubits, qubits))
     return reverse_cuthill_mckee(graph, symmetric_mode=True).astype(np.int64)

@@ -32,30 +32,30 @@ def coupling(cell: Cell, seeds: Iterable[int]) -> Values:
 
 
 def _measure(problem: SelectionProblem, patch: Patch, *, plain: bool) -> dict[str, float]:
-    placement, mask = place(problem, patch), hardware_mask(patch)
-    placed = placement.placed(problem)
-    sparse = masked(placed, mask)
-    reference = solve(placed, "exact", workers=1).energy
-    kept, share = retained_mass(placed, mask)
-    of_sparse = agreement(placed, sparse, reference)
-    fields = float(np.abs(placed.sample_scores).sum() + np.abs(placed.feature_scores).sum())
+    placement = place(problem, patch)
+    mask = hardware_mask(placement.patch)
+    sparse = masked(problem, mask)
+    reference = solve(problem, "exact", workers=1).energy
+    kept, share = retained_mass(problem, mask)
+    of_sparse = agreement(problem, sparse, reference)
+    fields = float(np.abs(problem.sample_scores).sum() + np.abs(problem.feature_scores).sum())
     found = {
         "share": 100 * share,
-        "to_fields": 100 * placed.coupling_weight * kept / fields,
+        "to_fields": 100 * problem.coupling_weight * kept / fields,
         "dense_gain": 100 * of_sparse.dense_gain,
         "over_diagonal": of_sparse.gain_over_diagonal,
         "gap": placement.gap,
     }
     if plain:
         return found
-    chosen, nothing = choose_surrogate(placed, mask), np.zeros_like(mask)
+    chosen, nothing = choose_surrogate(problem, mask), np.zeros_like(mask)
     mended = chosen.problem
-    bare = masked(placed, nothing) if chosen.temperature is None else mean_field(placed, nothing, chosen.temperature)
-    of_mended, of_bare = (agreement(placed, each, reference) for each in (mended, bare))
+    bare = masked(problem, nothing) if chosen.temperature is None else mean_field(problem, nothing, chosen.temperature)
+    of_mended, of_bare = (agreement(problem, each, reference) for each in (mended, bare))
     found |= {"mended_gain": 100 * of_mended.dense_gain, "bare_gain": 100 * of_bare.dense_gain}
-    if placed.sector.size <= LISTED:
-        found["overlap"] = 100 * low_energy_overlap(placed, sparse)
-        found["mended_overlap"] = 100 * low_energy_overlap(placed, mended)
+    if problem.sector.size <= LISTED:
+        found["overlap"] = 100 * low_energy_overlap(problem, sparse)
+        found["mended_overlap"] = 100 * low_energy_overlap(problem, mended)
     return found
 
 

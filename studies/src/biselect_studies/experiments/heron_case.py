@@ -18,6 +18,7 @@ from biselect.hardware.placement import Placement
 from biselect.qaoa import Program
 from biselect.qaoa.best_known import Threshold
 from biselect.qaoa.cost_groups import CostGroup, components
+from biselect.qaoa.starts import Choice
 from biselect_studies.experiments.compile_case import device
 
 DEVICE = "boston"
@@ -41,26 +42,43 @@ class Case:
     """A problem on a patch.
 
     Attributes:
-        problem: the dense problem in its own order.
+        problem: the dense problem.
         target: the device, a Qiskit Target.
-        patch: the qubits.
-        placement: who sits where.
+        spot: the qubits as they were chosen, before anything was placed.
+        placement: where the items sit on them.
     """
 
     problem: SelectionProblem
     target: Any
-    patch: Patch
+    spot: Patch
     placement: Placement
 
-    @cached_property
-    def placed(self) -> SelectionProblem:
-        """The dense problem in placed order, the order of all shots here."""
-        return self.placement.placed(self.problem)
+    @property
+    def patch(self) -> Patch:
+        """The qubits; position i is the problem's item i."""
+        return self.placement.patch
 
     @cached_property
     def sparse(self) -> SelectionProblem:
-        """The placed problem with the couplings of cross edges only: what the phases run."""
-        return masked(self.placed, hardware_mask(self.patch))
+        """The problem with the couplings of cross edges only: what the phases run."""
+        return masked(self.problem, hardware_mask(self.patch))
+
+    @cached_property
+    def _items(self) -> Choice:
+        """The sample and the feature at each position of the spot."""
+        sides = ((self.patch.samples, self.spot.samples), (self.patch.features, self.spot.features))
+        samples, features = ([qubits.index(qubit) for qubit in spot] for qubits, spot in sides)
+        return samples, features
+
+    def items(self, positions: Choice) -> Choice:
+        """The samples and features that sit at positions of the spot, where starts are drawn."""
+        samples, features = (sorted(at[p] for p in side) for at, side in zip(self._items, positions, strict=True))
+        return samples, features
+
+    @property
+    def canonical(self) -> Choice:
+        """The start from what sits first on the spot."""
+        return self.items((list(range(self.problem.k)), list(range(self.problem.m))))
 
     @property
     def groups(self) -> tuple[CostGroup, ...]:
@@ -70,7 +88,8 @@ class Case:
     @property
     def mixer(self) -> Any:
         """Mixer classes of both registers, in the order in which circuits run them."""
-        return self.patch.sample_classes, self.patch.feature_classes
+        sides = zip(self._items, (self.spot.sample_classes, self.spot.feature_classes), strict=True)
+        return tuple([[(at[u], at[v]) for u, v in edges] for edges in classes] for at, classes in sides)
 
     def bundle(self, program: Program, schedule: str, angles: Any) -> Bundle:
         """An open program of the sparse problem, bound and compiled by our path, with all that a run needs."""
@@ -78,7 +97,6 @@ class Case:
         return Bundle(
             problem=self.problem,
             target=self.target,
-            patch=self.patch,
             placement=self.placement,
             mask=hardware_mask(self.patch),
             surrogate=self.sparse,
@@ -104,7 +122,7 @@ def case(kind: str, width: int, instance: int, target: Any = None) -> Case:
     """A `creditcard` or `planted` instance, placed on the best patch of its width."""
     target = target or device(DEVICE)
     dense, patch = problem(kind, width, instance), _patch(width, target)
-    return Case(problem=dense, target=target, patch=patch, placement=place(dense, patch))
+    return Case(problem=dense, target=target, spot=patch, placement=place(dense, patch))
 
 
 @cache

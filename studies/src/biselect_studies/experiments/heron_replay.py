@@ -51,21 +51,21 @@ def heron_replay(cell: Cell, seeds: Iterable[int]) -> Values:
     With `shots` nought it is the exact-budget mass without cross gates instead, by `ours` and by the `paper`'s path.
     """
     made = _trained(cell)
-    target, placed = made.case.target, made.case.placed
+    target, dense = made.case.target, made.case.problem
     if not cell["shots"]:
         options: dict[str, Any] = {"layout": made.case.patch.layout, "angles": made.angles.tolist()}
         return {name: [register_mass(made.program, target, path=path, **options).mass] for name, path in PATHS.items()}
     compiled = made.case.compiled(made.program, made.angles, cell["path"])
     noisy = cut_noise(compiled, target)
     tables = [noisy_table(noisy, cell["shots"], seed, cell["courses"]) for seed in seeds]
-    repeats = [decode_bits(table, placed, compiled.clbits) for table, _ in tables]
+    repeats = [decode_bits(table, dense, compiled.clbits) for table, _ in tables]
     goal = made.threshold.value + 1e-9 * abs(made.threshold.value)
-    inside = [shots.samples(placed) for shots in repeats]
+    inside = [shots.samples(dense) for shots in repeats]
     return {
         "ideal": [made.hit_rate] * len(repeats),
         "uniform": [made.uniform] * len(repeats),
         "hits": [int(each.counts[each.energies <= goal].sum()) for each in inside],
-        "mass": [shots.exact_budget_mass(placed) for shots in repeats],
+        "mass": [shots.exact_budget_mass(dense) for shots in repeats],
         "flawless": [flawless for _, flawless in tables],
     }
 
@@ -84,14 +84,14 @@ def _trained(cell: Cell, target: Any = None) -> Trained:
 def trained(kind: str, width: int, instance: int, depth: int, schedule: str, target: Any = None) -> Trained:
     """E_BK from the tied circuit at π/4, then the paper's search for the schedule's angles."""
     found = case(kind, width, instance, target)
-    options: dict[str, Any] = {"mixer": found.mixer, "start": "canonical", "groups": found.groups}
-    evidence = Ansatz(found.placed, depth, "tied", **options)
+    options: dict[str, Any] = {"mixer": found.mixer, "start": found.canonical, "groups": found.groups}
+    evidence = Ansatz(found.problem, depth, "tied", **options)
     fixed = np.full(evidence.size, FIXED_ANGLE)
     threshold = Threshold.from_shots(evidence, fixed, shots=EVIDENCE_SHOTS, seed=instance, pool="tied, all angles π/4")
     goal = threshold.value
-    ansatz = Ansatz(found.placed, depth, schedule, **options)
+    ansatz = Ansatz(found.problem, depth, schedule, **options)
     best = train(ansatz, strategy="threshold", objective="hit-rate", threshold=goal, seed=instance)
-    program = AnsatzSpec(found.sparse, depth, schedule, found.mixer, "canonical").program()
+    program = AnsatzSpec(found.sparse, depth, schedule, found.mixer, found.canonical).program()
     return Trained(
         case=found,
         program=program,

@@ -33,16 +33,16 @@ def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
     found = case("creditcard", cell["width"], 0)
     start, angles = _protocol(found, cell)
     dense, sparse = (
-        found.placed.energy(*warm_starts(found.placed, 1)[0]),
+        found.problem.energy(*warm_starts(found.problem, 1)[0]),
         found.sparse.energy(*sparse_optimum(found.sparse)),
     )
     if cell["path"] is None:
         draw = _draw(found, cell["p"])
         repeats = [draw(start, angles, cell["shots"], seed) for seed in seeds]
         facts = {
-            "retained": retained_mass(found.placed, hardware_mask(found.patch))[1],
-            "chance": found.placed.sector.chance,
-            "spread": uniform_energy(found.placed)[1],
+            "retained": retained_mass(found.problem, hardware_mask(found.patch))[1],
+            "chance": found.problem.sector.chance,
+            "spread": uniform_energy(found.problem)[1],
         }
         return {
             **{name: [value] * len(repeats) for name, value in facts.items()},
@@ -55,9 +55,9 @@ def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
     compiled = found.compiled(_program(found, cell, start), angles, cell["path"])
     values: Values = {}
     for seed in seeds:
-        drawn = partial(register_shots, compiled, found.target, found.placed, cell["shots"], seed=seed)
+        drawn = partial(register_shots, compiled, found.target, found.problem, cell["shots"], seed=seed)
         noisy = drawn(errors=True)
-        strict = analyse(found.placed, [noisy.shots], threshold=dense, reference=dense)
+        strict = analyse(found.problem, [noisy.shots], threshold=dense, reference=dense)
         repaired = analyse_repaired(found.sparse, [noisy.shots], reference=sparse)
         figures = {
             "mass": strict.feasible_rate.value,
@@ -66,7 +66,7 @@ def heron_wide(cell: Cell, seeds: Iterable[int]) -> Values:
             "flawless": noisy.flawless,
         }
         if cell["path"] == "paper":
-            alone = drawn(errors=False).shots.samples(found.placed)
+            alone = drawn(errors=False).shots.samples(found.problem)
             figures["alone_mean"] = alone.mean_energy()
         for name, value in figures.items():
             values.setdefault(name, []).append(value)
@@ -84,20 +84,20 @@ def prepare(cell: Cell, target: Any) -> Prepared:
 def selection(found: Case, depth: int) -> AngleSelection:
     """The paper's angle selection from two warm starts, inherited angles π/4."""
     draw = _draw(found, depth)
-    return select_by_paper(found.placed, draw, warm_starts(found.placed), fixed_angles(draw.spec.schedule))
+    return select_by_paper(found.problem, draw, warm_starts(found.problem), fixed_angles(draw.spec.schedule))
 
 
 def _protocol(found: Case, cell: Cell) -> tuple[Choice, NDArray[np.float64]]:
     """Start and angles of a condition."""
     if cell["condition"] == "fixed":
-        return start_choice(found.placed, "canonical"), fixed_angles(_draw(found, cell["p"]).spec.schedule)
+        return found.canonical, fixed_angles(_draw(found, cell["p"]).spec.schedule)
     chosen = selection(found, cell["p"])
     warm = cell["condition"] == "warm"
-    return chosen.start if warm else start_choice(found.placed, "random", CONTROL_SEED), chosen.angles
+    return chosen.start if warm else found.items(start_choice(found.problem, "random", CONTROL_SEED)), chosen.angles
 
 
 def _draw(found: Case, depth: int) -> WideShots:
-    return WideShots(AnsatzSpec(found.placed, depth, SCHEDULE, found.mixer, groups=found.groups))
+    return WideShots(AnsatzSpec(found.problem, depth, SCHEDULE, found.mixer, groups=found.groups))
 
 
 def _program(found: Case, cell: Cell, start: Choice) -> Program:

@@ -102,7 +102,7 @@ def cap_settings(cell: Cell, seed: int) -> dict[str, float]:
     rows = pool.candidates.select(names).take(np.sort(np.concatenate([frauds, others])))
     problem = calibrator.problem(rows, k, m, marginals="none")  # marginals play no part in what is kept
     patch = _patch(cell["device"], n, d)
-    return {"share": 100 * retained_mass(place(problem, patch).placed(problem), hardware_mask(patch))[1]}
+    return {"share": 100 * retained_mass(problem, hardware_mask(place(problem, patch).patch))[1]}
 
 
 def pool_settings(cell: Cell, seeds: Iterable[int]) -> Values:

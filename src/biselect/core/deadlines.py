@@ -1,0 +1,70 @@
+"""Work that must be over by a deadline: it runs on a thread of its own, and is left behind where it is late.
+
+Whoever keeps the time turns one byte to 1; what was under way then ends at its next look.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future, wait
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Stop = NDArray[np.uint8]
+
+NEVER: Stop = np.zeros(1, dtype=np.uint8)  # nobody turns it; read-only it would be another type to compiled code
+GRACE = 0.2  # seconds that work has to end by itself once its time is up
+LOOK_AROUND = 0.05  # seconds between two looks at another's byte, and for Ctrl-C on any system
+
+Result = TypeVar("Result")
+
+
+class OutOfTimeError(Exception):
+    """The byte turned to 1 before there was a result."""
+
+
+def finished_by(
+    deadline: float, work: Callable[[Stop], Result], outer: Stop = NEVER, *, grace: float = GRACE
+) -> Result:
+    """What the work gives, which runs on a thread of its own; OutOfTimeError soon after the deadline.
+
+    The work is given a byte that turns to 1 at the deadline, when `outer` does, or when Ctrl-C ends the waiting. What
+    cannot look at it, such as an import, the compiler or one large call of NumPy, is left behind whole, and ends at its
+    next look: no interrupt is ever raised inside of it.
+
+    Args:
+        deadline: of `time.perf_counter`.
+        work: what to run.
+        outer: another's byte. With none, work without a deadline runs on the caller's own thread.
+        grace: seconds that the work has to end by itself after the deadline.
+    """
+    if outer is NEVER and deadline == np.inf:
+        return work(NEVER)
+    stop = np.full(1, outer[0] or deadline <= time.perf_counter(), dtype=np.uint8)
+    result: Future[Result] = Future()
+
+    def run() -> None:
+        try:
+            result.set_result(work(stop))
+        except BaseException as error:  # whatever it is, the caller gets it
+            result.set_exception(error)
+
+    context = contextvars.copy_context()  # who shows progress
+    threading.Thread(target=context.run, args=(run,), daemon=True).start()
+    try:
+        while not outer[0] and (left := deadline - time.perf_counter()) > 0:
+            if wait([result], min(left, LOOK_AROUND)).done:
+                break
+        else:
+            stop.fill(1)
+            wait([result], grace)
+    finally:
+        stop.fill(1)  # also where Ctrl-C ended the waiting
+    if not result.done():
+        raise OutOfTimeError
+    return result.result()

@@ -1,0 +1,179 @@
+"""Check an answer's folder: that its proofs hold, and that every file tells what they prove.
+
+What the files tell is made again from the problem, the proofs and, where it is there, the table; it must be the same.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect.core import Selection, SelectionProblem
+from biselect.core.archives import read_arrays
+from biselect.core.files import temporary_folder, write_file
+from biselect.core.json_files import json_of, refused_as
+from biselect.errors import BiselectError
+from biselect.report.answer_files import told_files
+from biselect.report.words import words_of
+from biselect.reviews.evidence import CalibratedPool
+from biselect.reviews.kinds import FILE as KINDS
+from biselect.reviews.kinds import FORMAT, Kinds, find_kinds, sides_of
+from biselect.reviews.large.checking import Screens, light, refuse_other, weigh_again
+from biselect.reviews.large.weighing import FILE
+from biselect.reviews.named_rules import rules_in_words
+from biselect.reviews.summary import WholeTable, summarise
+from biselect.solvers import check_proof
+from biselect.solvers.stand_ins import of_kept_rows, with_stand_ins, without_stand_ins
+
+OF_TABLE = frozenset({"picture", "calibration", "tables", "sides", "shown", "values"})  # what only the table can tell
+OF_PROBLEM = ("chosen", "of", "columns", "all_equal", "ties", "ladder")  # of the finding; the rest needs a reference
+
+
+def check_answer(folder: str | Path, table: Any = None, **options: Any) -> list[str]:
+    """Check an answer, and what it says of the table that it was found in.
+
+    Args:
+        folder: written with a proof, for instance by `Review.save`.
+        table: the pool of a table that is not held, as it was given to `biselect.review`; None to leave it out.
+        **options: how it is read: see `biselect.reviews.large.checking.weigh_again`.
+
+    Returns:
+        In words: what was checked, which question is answered, and what was not checked.
+    """
+    folder, pool, kinds = Path(folder), None, None
+    with refused_as(f"{folder}: not an answer with its proof"), _refused():
+        words = check_proof.check(folder / "proof.json", folder / "problem.npz")
+        proof, plain = check_proof.read_proof(folder / "proof.json", folder / "problem.npz")
+        report = json_of((folder / "report.json").read_bytes(), halves=True)
+        for name, text in told_files(report).items():  # they follow from the report to the letter
+            ours, theirs = str(text).encode("utf-8", "backslashreplace"), (folder / name).read_bytes()
+            refuse_other(name, ours.splitlines(keepends=True), theirs.splitlines(keepends=True), at="line")
+        screen = check_proof.Screen(plain, proof) if "screen" in proof else None
+        screens = [] if screen is None else [(list(range(plain["d"])), light(screen, screen.weights, screen.score))]
+        problem = SelectionProblem.load(folder / "problem.npz")
+        kept = problem if screen is None else without_stand_ins(problem)
+        refuse_other("report.json", (folder / KINDS).exists(), report["kinds"] is not None, at="whether it has kinds")
+        if report["kinds"] is not None:
+            kinds, of_kinds = _checked_kinds(folder, kept, report["kinds"], screen)
+            proven = sum(kind.selection.proven_optimal for kind in kinds)
+            words = f"{proven} of {len(kinds)} kinds proven, each given the kinds before it; {words}"
+            screens += of_kinds
+        if table is not None:
+            pool, weighed = weigh_again(folder, kept, screens, proof.get("screen"), table, **options)
+            words = f"{words if screen is None else words.rpartition('; ')[0]}; {weighed}"
+            if kinds is not None and kinds.sides is not None:
+                refuse_other(KINDS, sides_of(pool.calibrator, pool.weighed).tolist(), kinds.sides.tolist(), at="sides")
+        answer = _told_selection(problem, report["selection"], proof)
+        rows = kept.n_samples if screen is None else screen.rows
+        expected = json.loads(json.dumps(_expected(answer, kept, rows, kinds, report, pool)))
+        refuse_other("report.json", expected, report, abs(answer.score), OF_TABLE if pool is None else frozenset())
+    ruled = "; ".join((expected["rules"] or {"words": ["no rules"]})["words"])
+    asked = (
+        f"{kept.k} of {rows:,} rows and {kept.m} of {kept.n_features} columns, λ = {kept.coupling_weight:g}; {ruled}"
+    )
+    trust = "that problem.npz holds the weights of your table" if pool is None else f"that {FILE} is of your reference"
+    return [words, f"The question: {asked}", f"Taken on trust: that this is your question, and {trust}"]
+
+
+@contextmanager
+def _refused(of: str = "") -> Iterator[None]:
+    """An error of the checker in our words."""
+    try:
+        yield
+    except check_proof.ProofError as error:
+        raise BiselectError(f"refused: {of}{error}") from error
+
+
+def _told_selection(problem: SelectionProblem, told: Mapping[str, Any], proof: Mapping[str, Any] | None) -> Selection:
+    """The choice that a proof is about, or the one that a report tells where there is none, with its score."""
+    names, proven = (
+        ("sample_indices", "feature_indices") if proof is None else ("samples", "features"),
+        proof is not None,
+    )
+    samples, features = (np.array((proof or told)[name]) for name in names)
+    refuse_other("report.json", True, problem.obeys(samples, features), at="whether the rules are kept")
+    energy, bound = problem.energy(samples, features), -np.inf if told["bound"] is None else float(told["bound"])
+    choice: Any = {"problem": problem, "samples": samples, "features": features, "energy": energy, "seconds": 0.0}
+    return Selection(**choice, bound=energy if proven else bound, proven_optimal=proven, solver=told["solver"])
+
+
+def _checked_kinds(
+    folder: Path, kept: SelectionProblem, told: Mapping[str, Any], screen: check_proof.Screen | None
+) -> tuple[Kinds, Screens]:
+    """The kinds that a report tells of, with every proof checked; and what must hold of rows that were not kept."""
+    header, arrays = read_arrays(folder / KINDS, "the proofs of kinds")
+    refuse_other(KINDS, FORMAT, header["format"], at="format")
+    stored = iter(list(zip(told["found"], header["proofs"], header["others"], strict=True)))
+    screens = Screens()
+
+    def answer(asked: SelectionProblem, columns: list[int]) -> Selection:
+        kind, proof, most = next(stored)
+        if screen is not None:
+            screens.append((columns, light(screen, [0.0] * len(columns), most)))
+        if proof is not None:
+            with temporary_folder() as apart, _refused(f"kind {kind['number']}: "):
+                (asked if screen is None else with_stand_ins(asked, most)).save(apart / "problem.npz")
+                write_file(apart / "proof.json", json.dumps(proof, separators=(",", ":")))
+                check_proof.check(apart / "proof.json", apart / "problem.npz")
+        return _told_selection(asked, kind["selection"], proof)
+
+    scores = kept.sample_scores if header["own_scores"] else np.zeros(kept.n_samples)
+    plain = replace(kept, sample_scores=scores, feature_scores=np.zeros(kept.n_features))
+    null, number = np.array(told["null_scores"], dtype=float), len(told["found"])
+    asked: Any = {"kinds": number, "apart": told["apart"], "null_scores": null}  # each problem follows from the last
+    return replace(find_kinds(plain, arrays.get("sides"), **asked, answer=answer), stopped=told["stopped"]), screens
+
+
+def _expected(
+    answer: Selection, kept: SelectionProblem, rows: int, kinds: Kinds | None, told: Any, pool: CalibratedPool | None
+) -> dict[str, Any]:
+    """What report.json must tell, as far as problem, proofs and table say it."""
+    options: dict[str, Any] = {"title": told["title"], "reproduce": told["reproduce"], "table": pool, "kinds": kinds}
+    if answer.problem is not kept or told["searched"] is not None:
+        most = None if answer.problem is kept else float(answer.problem.sample_scores[-1])
+        before = 0 if pool is None else pool.calibrator.facts.reference_rows
+        facts: Any = {"rows": rows, "reference_rows": before, "most": most, "positives": None, "calibration": dict}
+        options["whole"] = WholeTable(kept=kept, **facts)
+    expected = summarise(answer, **options, view=_view(of_kept_rows(answer, kept), told["view"], pool))
+    expected["how_many"] = None if told["how_many"] is None else {"m": kept.m}
+    if pool is not None:
+        expected["reproduce"]["seed"] = pool.calibrator.seed
+        return expected
+    limits = [
+        re.match("at most [0-9]+ rows? per (.+)", text, re.DOTALL) for text in (told["rules"] or {}).get("words", ())
+    ]
+    expected["rules"] = rules_in_words(kept, next((limit[1] for limit in limits if limit), None))
+    expected["finding"] = {name: expected["finding"][name] for name in OF_PROBLEM}
+    expected["finding"]["words"] = words_of().finding(told["finding"])
+    for row in expected["rows"]:
+        row["stands_out"] = row["index"] in told["finding"]["rows"]
+    return expected
+
+
+def _view(shown: Selection, told: Mapping[str, Any], pool: CalibratedPool | None) -> dict[str, Any]:
+    """What the page's own numbers must be: all cells, and the answer among the budgets."""
+    problem = shown.problem
+    place = {problem.sample_name(i): i for i in range(problem.n_samples)}
+    rows = np.array([place[row["name"]] for row in told["rows"]])
+    place = {problem.feature_name(j): j for j in range(problem.n_features)}
+    columns = np.array([place[column["name"]] for column in told["columns"]])
+    budgets: list[dict[str, Any]] = [
+        {"score": problem.score(rows[one["rows"]], columns[one["columns"]])} if len(one["rows"]) == one["k"] else {}
+        for one in told["budgets"]  # of many rows, the page shows only some
+    ]
+    chosen = [np.flatnonzero(np.isin(*one)).tolist() for one in ((rows, shown.samples), (columns, shown.features))]
+    budgets[told["answer"]] = {"k": problem.k, "m": problem.m, "score": shown.score, "proven": True}
+    budgets[told["answer"]] |= {"rows": chosen[0], "columns": chosen[1]}
+    cells = problem.coupling_weight * problem.coupling[np.ix_(rows, columns)]
+    evidence = () if pool is None else pool.evidence(rows, columns)
+    return {
+        "budgets": budgets,
+        "rows": [{"own": float(problem.sample_scores[i])} for i in rows],
+        "adds": [[float(f"{cell:.9g}") for cell in row] for row in cells.tolist()],
+        "values": [[cell.value for cell in row] for row in evidence],
+    }

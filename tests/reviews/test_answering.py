@@ -1,0 +1,222 @@
+"""Whatever stands beside an answer may fail: the answer comes all the same, with a line that says what is missing."""
+
+import ast
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import biselect
+import biselect as bs
+from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.report.answer_files import selection_json
+from biselect.reviews.large import opening
+
+HERE = "biselect.reviews"
+FALSE_SHARE, COLUMNS = "how many rows stand out at an expected false share", "what other numbers of columns show"
+DIAGNOSTICS = {
+    "how many rows stand out at an expected false share": [f"{HERE}.reviewing.false_share"],
+    "what other numbers of columns show": [f"{HERE}.reviewing.how_many"],
+    "what was guessed about the files": [f"{HERE}.warnings.reading_findings"],
+    "columns and rules without a part": [f"{HERE}.warnings.unused_findings"],
+    "columns that moved": [f"{HERE}.warnings.drift_findings"],
+    "columns that could mislead": [f"{HERE}.reviewing.table_findings", f"{HERE}.large.asking.table_findings"],
+    "neighbouring budgets": [f"{HERE}.answering.solve_neighbours"],
+    "kinds of unusual": [f"{HERE}.reviewing.find_kinds", f"{HERE}.large.asking.find_kinds"],
+    "what chance alone would give": [f"{HERE}.reviewing.chance_for"],
+    "the part of the page that can be moved": [f"{HERE}.answering.explore"],
+    "how the chosen cells lie to the reference": [f"{HERE}.evidence.gather_evidence"],
+    "the rows of each kind": [f"{HERE}.summary.describe_kinds"],
+    "how many of the rows stand out": [f"{HERE}.summary.find"],
+    "how many chosen cells are missing": [f"{HERE}.summary.filled_findings"],
+    "pictures of the columns": [f"{HERE}.summary.column_pictures"],
+    "facts about the calibration": [f"{HERE}.summary._calibration"],
+    "known positives": [f"{HERE}.summary._label_facts"],
+    "the share that the columns show": [f"{HERE}.summary.coverage"],
+    "the picture of the block in its surroundings": [f"{HERE}.summary._heatmap"],
+}
+"""What may be missing from a report, in the words that say so, and what computes it: in memory, and in parts."""
+NOT_IN_PARTS = (FALSE_SHARE, COLUMNS, "what chance alone would give")
+ASKED = {"k": 3, "m": 2, "id_column": "id", "label_column": "fraud", "show": ["clerk"], "command": "again"}
+ERRORS = [
+    InputError("column 'a' is odd"),
+    InfeasibleError("no room"),
+    ZeroDivisionError("by zero"),
+    MemoryError(),
+    Warning("x"),
+]
+
+
+def frames():
+    rng = np.random.default_rng(0)
+    made = []
+    for rows in (400, 60):
+        frame = pd.DataFrame(rng.normal(size=(rows, 4)), columns=list("abcd"))
+        frame["land"] = rng.choice(["de", "fr", "it"], rows)
+        frame["id"] = [f"r{i}" for i in range(rows)]
+        frame["clerk"] = rng.choice(["Jo", "An"], rows)
+        made.append(frame)
+    reference, pool = made
+    pool.loc[[3, 9, 20], "b"] = [8.0, np.nan, 9.0]
+    pool.loc[[3, 9, 20], "c"] = -7.0
+    pool["fraud"] = np.isin(np.arange(60), [3, 11]).astype(int)
+    return pool, reference
+
+
+def answer(pool, reference, **options):
+    return bs.review(pool, reference, **{**ASKED, **options}, progress=False)
+
+
+@pytest.fixture(params=["in memory", "in parts"])
+def in_parts(request, monkeypatch):
+    if request.param == "in parts":
+        monkeypatch.setattr(opening, "POOL_CELLS", 10)
+    return request.param == "in parts"
+
+
+def shared(summary):
+    """The bytes of selection.json but for what it says of kinds and of numbers of columns, which are diagnostics."""
+    content = json.loads(selection_json(summary))
+    return json.dumps({key: value for key, value in content.items() if key not in ("kinds", "how_many")})
+
+
+def failing(error):
+    def fail(*arguments, **options):
+        raise error
+
+    return fail
+
+
+def lines(review, what):
+    return [warning.text for warning in review.warnings if warning.text.startswith(f"Left out, {what}: ")]
+
+
+@pytest.mark.parametrize("what", DIAGNOSTICS)
+def test_a_diagnostic_that_fails_costs_one_line(what, in_parts, diagnostics_may_fail, monkeypatch, tmp_path):
+    expected = answer(*frames())
+    assert not [warning for warning in expected.warnings if warning.kind == "left-out"]
+    error = ERRORS[sorted(DIAGNOSTICS).index(what) % len(ERRORS)]
+    for place in DIAGNOSTICS[what]:
+        monkeypatch.setattr(place, failing(error))
+    found = answer(*frames())
+    if in_parts and what in NOT_IN_PARTS:
+        assert not lines(found, what)  # not computed
+        return
+    said = lines(found, what)
+    assert len(said) == 1 and (str(error) if isinstance(error, BiselectError) else type(error).__name__) in said[0]
+    if what not in ("kinds of unusual", "the rows of each kind", "how the chosen cells lie to the reference", COLUMNS):
+        assert selection_json(found.summary) == selection_json(expected.summary)
+    assert shared(found.summary) == shared(expected.summary)
+    found.save(tmp_path / "answer", proof=True)  # every file, the page included
+    assert (tmp_path / "answer" / "selection.json").read_text() == selection_json(found.summary)
+    assert said[0] in [one["text"] for one in json.loads((tmp_path / "answer" / "report.json").read_text())["warnings"]]
+    page = (tmp_path / "answer" / "report.html").read_text()
+    assert f"Left out, {what}: " in page
+    assert f"Left out, {what}: " in found._repr_html_() and len(found.to_frame()) == 3
+    kept = [warning for warning in expected.warnings if warning in found.warnings]
+    assert kept == [*expected.warnings] or what in {
+        "what was guessed about the files",
+        "columns and rules without a part",
+        "columns that moved",
+        "columns that could mislead",
+        "how the chosen cells lie to the reference",
+        "how many chosen cells are missing",
+    }
+
+
+@pytest.mark.parametrize("what", DIAGNOSTICS)
+def test_the_terminal_says_what_is_missing(what, diagnostics_may_fail, monkeypatch, run, tmp_path):
+    for name, frame in zip(("pool", "normal"), frames(), strict=True):
+        frame.to_csv(tmp_path / f"{name}.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    for place in DIAGNOSTICS[what]:
+        monkeypatch.setattr(place, failing(ValueError("of ours")))
+    options = ["-k", 3, "-m", 2, "--id-column", "id", "--label-column", "fraud", "--show", "clerk"]
+    done = run("select", "pool.csv", "--reference", "normal.csv", *options, "--out", "answer")
+    assert done.code == 0 and "Review these 3" in done.out
+    assert f"Left out, {what}: ValueError: of ours." in " ".join(done.err.split())
+
+
+@pytest.mark.parametrize(
+    "what", ["neighbouring budgets", "what chance alone would give", "how many of the rows stand out"]
+)
+def test_so_it_is_for_a_problem_without_a_table(what, diagnostics_may_fail, monkeypatch):
+    problem = bs.SelectionProblem(coupling=np.random.default_rng(0).random((9, 4)), k=2, m=2)
+    expected = bs.review_problem(problem, progress=False)
+    for place in DIAGNOSTICS[what]:
+        monkeypatch.setattr(place, failing(KeyError("of ours")))
+    found = bs.review_problem(problem, progress=False)
+    assert len(lines(found, what)) == 1 and selection_json(found.summary) == selection_json(expected.summary)
+    assert "Left out" in found.report()
+
+
+def test_all_of_them_may_fail_at_once(in_parts, diagnostics_may_fail, monkeypatch, tmp_path):
+    expected = answer(*frames())
+    for places in DIAGNOSTICS.values():
+        for place in places:
+            monkeypatch.setattr(place, failing(OSError("of the disk")))
+    found = answer(*frames())
+    assert shared(found.summary) == shared(expected.summary)
+    found.save(tmp_path / "answer")
+    assert found._repr_html_()
+
+
+def test_the_list_above_has_every_diagnostic():
+    """Each call of `attempt` names, as a text in the code, what it may leave out: a new one has to be listed."""
+    named = set()
+    for path in (Path(biselect.__file__).parent / "reviews").rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            function = node.func if isinstance(node, ast.Call) else None
+            if {getattr(function, "attr", ""), getattr(function, "id", "")} & {"attempt", "collect"} and node.args:
+                if ast.unparse(node.args[0]) != "what":  # in `collect` itself
+                    assert isinstance(node.args[0], ast.Constant), f"{path.name}, line {node.lineno}"
+                    named.add(node.args[0].value)
+    assert named == set(DIAGNOSTICS)
+
+
+def test_every_part_of_a_report_is_the_answer_or_can_be_left_out(diagnostics_may_fail, monkeypatch):
+    """A new key of the report belongs to the answer, and is named here, or it must be missing where all else fails."""
+    whole = answer(*frames()).summary
+    of_the_answer = {"format", "title", "version", "selection", "budgets", "rules", "choices", "parts", "rows"}
+    of_the_answer |= {"columns", "near_samples", "near_features", "warnings", "tables", "searched", "reproduce"}
+    for places in DIAGNOSTICS.values():
+        for place in places:
+            monkeypatch.setattr(place, failing(ValueError("of ours")))
+    bare = answer(*frames()).summary
+    assert {key for key in whole if key not in of_the_answer} == {
+        key for key in whole if whole[key] is not None and bare[key] is None
+    }
+
+
+@pytest.mark.parametrize("place", ["reviewing.false_share", "summary.find", "answering.explore"])
+def test_who_interrupts_ends_the_work(place, monkeypatch):
+    monkeypatch.setattr(f"{HERE}.{place}", failing(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        answer(*frames())
+
+
+@pytest.mark.parametrize(
+    "option", [{"expected_false_share": 1.5}, {"kinds": 0}, {"apart": "sides"}, {"neighbours": (-1, 0)}, {"m": "some"}]
+)
+def test_an_option_that_is_wrong_is_refused_not_left_out(option, diagnostics_may_fail):
+    with pytest.raises(InputError):
+        answer(*frames(), **option)
+
+
+def test_the_number_of_columns_that_auto_asks_for_is_part_of_the_answer(diagnostics_may_fail, monkeypatch):
+    monkeypatch.setattr(f"{HERE}.reviewing.how_many", failing(InputError("no number")))
+    with pytest.raises(InputError, match="no number"):
+        answer(*frames(), m="auto")
+
+
+def test_a_column_that_half_of_the_reference_could_not_weigh_does_not_stop_the_answer(diagnostics_may_fail):
+    """Found by a reader: the whole reference takes the column, half of it has too many values that stand once."""
+    rng = np.random.default_rng(1)
+    pool, reference = (
+        pd.DataFrame({"amount": rng.lognormal(3, 1, rows), "email": [f"u{i}@x" for i in rng.integers(0, 2600, rows)]})
+        for rows in (1600, 2400)
+    )
+    found = bs.review(pool, reference, k=5, m=2, kinds=1, neighbours=(0, 0), progress=False)
+    assert len(found.selection.samples) == 5 and "email" in lines(found, FALSE_SHARE)[0]
