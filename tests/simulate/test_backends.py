@@ -211,7 +211,7 @@ def test_long_runs_tell_how_far_they_are(monkeypatch, threads):
 
     monkeypatch.setattr(compiled, "LOOK_EVERY", 1e-4)
     rng = np.random.default_rng(0)
-    n, d, p = 14, 10, 8
+    n, d, p = 14, 10, 60  # long enough for a look, however busy the machine is
     problem = SelectionProblem(coupling=rng.random((n, d)), k=5, m=4)
     registers = [Register(n=s, chosen=c, classes=mixer_classes("ring", s)) for s, c in ((n, 5), (d, 4))]
     layers = Layers(sample=np.zeros((p, n)), feature=np.zeros((p, d)), pair=np.ones((p, n, d)), mixing=np.ones(p))
