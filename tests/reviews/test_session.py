@@ -266,6 +266,8 @@ def killed_session(folder, kills, rounds, seed):
     return {int(word) for word in acknowledged}
 
 
+# the child opens a stored session, which waits for no thread of the parent
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 @pytest.mark.parametrize("kills", [6, pytest.param(200, marks=pytest.mark.slow)])
 def test_a_kill_loses_no_answer_and_changes_no_choice(folder, kills):
     rounds = 4 if kills == 6 else 30
