@@ -52,7 +52,8 @@ def check_answer(folder: str | Path, table: Any = None, **options: Any) -> list[
         report = json_of((folder / "report.json").read_bytes(), halves=True)
         for name, text in told_files(report).items():  # they follow from the report to the letter
             ours, theirs = str(text).encode("utf-8", "backslashreplace"), (folder / name).read_bytes()
-            refuse_other(name, ours.splitlines(keepends=True), theirs.splitlines(keepends=True), at="line")
+            own, other = ([b"", *content.splitlines(keepends=True)] for content in (ours, theirs))
+            refuse_other(name, own, other, at="line")  # which people count from 1
         screen = check_proof.Screen(plain, proof) if "screen" in proof else None
         screens = [] if screen is None else [(list(range(plain["d"])), light(screen, screen.weights, screen.score))]
         problem = SelectionProblem.load(folder / "problem.npz")

@@ -214,4 +214,9 @@ def refuse_other(
     elif not (type(ours) is type(told) and ours == told):
         numbers = float in (kinds := {type(ours), type(told)}) and kinds <= {int, float}
         if not (numbers and isclose(ours, told, rel_tol=ROUNDED, abs_tol=ROUNDED * scale)):
-            raise BiselectError(f"refused: {file} says {shortened(told)} for {at!r}, but it is {shortened(ours)}")
+            sides = (
+                one.decode("utf-8", "backslashreplace").strip() if isinstance(one, bytes) else one
+                for one in (told, ours)
+            )
+            told, ours = map(shortened, sides)
+            raise BiselectError(f"refused: {file} says {told} for {at!r}, where it should say {ours}")
