@@ -422,7 +422,8 @@ def use_start(path: Path, index: int) -> None:
     from biselect.cli.options import read_start
     from biselect.qaoa import AnsatzSpec
 
-    AnsatzSpec(plain_problem(), 1, start=read_start(str(path)))
+    problem = plain_problem()
+    AnsatzSpec(problem, 1, start=read_start(str(path), problem))
 
 
 def use_proof(path: Path, index: int) -> None:
