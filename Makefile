@@ -22,7 +22,7 @@ test: $(READY) lint
 # Machine code of compiled kernels is invisible to it: such functions are left out of the count.
 coverage: $(READY)
 	$(VENV)/bin/python -m pytest -m "not slow" -n auto --maxprocesses 4 --dist loadfile \
-		--cov=biselect --cov-report=term:skip-covered
+		--cov=biselect --cov=biselect_quantum --cov-report=term:skip-covered
 
 test-slow: $(READY)
 	$(VENV)/bin/python -m pytest -m slow
@@ -37,10 +37,10 @@ mutants: $(READY)
 
 # On a machine with a GPU: needs its own Python with CuPy, NumPy and pytest, nothing else.
 test-gpu:
-	PYTHONPATH=src $(PYTHON) -m pytest tests/gpu
+	PYTHONPATH=src:quantum/src $(PYTHON) -m pytest quantum/tests/gpu
 
 bench-gpu:
-	PYTHONPATH=src:studies/src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
+	PYTHONPATH=src:quantum/src:studies/src $(PYTHON) benchmarks/bench_gpu.py benchmarks/results/gpu.json
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -56,12 +56,12 @@ docs: $(READY)
 linkcheck: $(READY)
 	$(VENV)/bin/sphinx-build -q -b linkcheck docs docs/_build/linkcheck
 
-$(READY): pyproject.toml studies/pyproject.toml constraints.txt
+$(READY): pyproject.toml quantum/pyproject.toml studies/pyproject.toml constraints.txt
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "biselect needs Python 3.11 or newer; set PYTHON=")'
 	@echo "setting up $(VENV): about two minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --no-deps -r constraints.txt
-	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e studies
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e . -e quantum -e studies
 	$(VENV)/bin/python -m pip check --quiet --disable-pip-version-check
 	touch $(READY)
 
@@ -96,7 +96,7 @@ bench: $(READY) $(BENCH_READY)
 $(BENCH_READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(BENCH)
 	grep -o '^[^ ]*==[^ ]*' constraints.txt > $(BENCH)/versions.txt
-	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BENCH)/versions.txt -e . -e studies \
+	$(BENCH)/bin/python -m pip install --quiet --disable-pip-version-check -c $(BENCH)/versions.txt -e . -e quantum -e studies \
 		pytest hypothesis dimod dwave-samplers ortools gurobipy qiskit-optimization \
 		ffsim pennylane pennylane-lightning pytket-qiskit qiskit-aer quimb
 	touch $(BENCH_READY)

@@ -162,7 +162,7 @@ def chromium():
 def ibm(monkeypatch):
     """IBM's service without a network; see `answering_ibm`. Gives its module and a maker of services."""
     pytest.importorskip("qiskit_ibm_runtime")
-    place = Path(__file__).parent / "tests" / "answering_ibm.py"
+    place = Path(__file__).parent / "quantum" / "tests" / "answering_ibm.py"
     spec = spec_from_file_location("answering_ibm", place)
     module = module_from_spec(spec)
     spec.loader.exec_module(module)

@@ -14,10 +14,16 @@ from typing import Any
 
 import numpy as np
 
-from biselect.qaoa.angle_selection import WideShots, fixed_angles, select_by_paper, select_by_rounds, warm_starts
-from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.starts import start_choice
+from biselect_quantum.circuits.angle_selection import (
+    WideShots,
+    fixed_angles,
+    select_by_paper,
+    select_by_rounds,
+    warm_starts,
+)
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.circuits.starts import start_choice
 from biselect_studies.experiments.heron_case import case
 
 PROTOCOLS = {"paper": select_by_paper, "rounds": select_by_rounds}

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import Ansatz, Observable
+from biselect_quantum.circuits import Ansatz, Observable
 
 SIZES = [(12, 8, 3, 5), (14, 10, 3, 3)]
 BATCH = 128

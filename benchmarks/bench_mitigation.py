@@ -26,19 +26,19 @@ from numpy.typing import NDArray
 
 from biselect import solve
 from biselect.core.sector import Sector
-from biselect.hardware import Compiled, load_target, place_circuit
-from biselect.hardware.analysis import goal_of
-from biselect.hardware.bundle import PlacedCircuit
-from biselect.hardware.decode import Shots
-from biselect.hardware.mitigation.decoupling import decoupled
-from biselect.hardware.mitigation.readout import inside_weights
-from biselect.hardware.mitigation.repair import repair
-from biselect.hardware.mitigation.twirling import twirled
-from biselect.hardware.noise import LABEL, NoisyShots, cut_noise, mitigate
-from biselect.hardware.noise.chances import CourseValues, weigh_courses
-from biselect.hardware.noise.courses import read_out
-from biselect.hardware.noise.trajectories import misread
-from biselect.qaoa import Ansatz
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.devices import Compiled, load_target, place_circuit
+from biselect_quantum.devices.analysis import goal_of
+from biselect_quantum.devices.bundle import PlacedCircuit
+from biselect_quantum.devices.decode import Shots
+from biselect_quantum.devices.mitigation.decoupling import decoupled
+from biselect_quantum.devices.mitigation.readout import inside_weights
+from biselect_quantum.devices.mitigation.repair import repair
+from biselect_quantum.devices.mitigation.twirling import twirled
+from biselect_quantum.devices.noise import LABEL, NoisyShots, cut_noise, mitigate
+from biselect_quantum.devices.noise.chances import CourseValues, weigh_courses
+from biselect_quantum.devices.noise.courses import read_out
+from biselect_quantum.devices.noise.trajectories import misread
 from biselect_studies.experiments.heron_case import SIZES, problem
 
 DEPTH, EVALUATIONS = 3, 300

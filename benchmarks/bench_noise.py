@@ -30,19 +30,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect import SelectionProblem
-from biselect.hardware import Patch, choose_patch, load_target, place
-from biselect.hardware.bundle import STARTS
-from biselect.hardware.decode import CountedBits, Shots
-from biselect.hardware.mitigation.readout import Calibration, correct, prepared
-from biselect.hardware.noise import LABEL, register_mass
-from biselect.hardware.noise.courses import read_out
-from biselect.hardware.noise.registers import register_outputs
-from biselect.hardware.noise.trajectories import misread
-from biselect.hardware.ordering import choose_start
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
-from biselect.qaoa import AnsatzSpec
-from biselect.qaoa.spec import Program
-from biselect.qaoa.starts import Choice, start_choice
+from biselect_quantum.circuits import AnsatzSpec
+from biselect_quantum.circuits.spec import Program
+from biselect_quantum.circuits.starts import Choice, start_choice
+from biselect_quantum.devices import Patch, choose_patch, load_target, place
+from biselect_quantum.devices.bundle import STARTS
+from biselect_quantum.devices.decode import CountedBits, Shots
+from biselect_quantum.devices.mitigation.readout import Calibration, correct, prepared
+from biselect_quantum.devices.noise import LABEL, register_mass
+from biselect_quantum.devices.noise.courses import read_out
+from biselect_quantum.devices.noise.registers import register_outputs
+from biselect_quantum.devices.noise.trajectories import misread
+from biselect_quantum.devices.ordering import choose_start
+from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect_studies.experiments.compile_case import angles
 from biselect_studies.experiments.heron_case import Case, problem
 

@@ -13,7 +13,7 @@ import time
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.hardware import choose_patch, load_target, place
+from biselect_quantum.devices import choose_patch, load_target, place
 
 SIZES = ["12,8", "19,13", "22,14", "31,21", "34,22", "38,26"]
 

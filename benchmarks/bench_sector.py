@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import Ansatz, Observable
+from biselect_quantum.circuits import Ansatz, Observable
 from needs import need
 from per_edge import PerEdgeSimulator
 

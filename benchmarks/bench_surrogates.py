@@ -16,9 +16,17 @@ import numpy as np
 
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import benchmark
-from biselect.hardware import choose_patch, choose_surrogate, hardware_mask, load_target, masked, place, retained_mass
-from biselect.hardware.surrogates import agreement, low_energy_overlap, mean_field
 from biselect.solvers import solve
+from biselect_quantum.devices import (
+    choose_patch,
+    choose_surrogate,
+    hardware_mask,
+    load_target,
+    masked,
+    place,
+    retained_mass,
+)
+from biselect_quantum.devices.surrogates import agreement, low_energy_overlap, mean_field
 from biselect_studies.experiments.coupling import credit_card
 
 LISTED = 1_000_000

@@ -16,7 +16,7 @@ import numpy as np
 
 from biselect.core.files import write_file
 from biselect.data.synthetic import planted_problem
-from biselect.qaoa import Ansatz
+from biselect_quantum.circuits import Ansatz
 
 SIZES = ((8, 6, 3, 2), (12, 8, 3, 5), (14, 10, 3, 3))
 EVALUATIONS = 500

@@ -21,14 +21,14 @@ from qiskit_aer import AerSimulator
 from qiskit_aer.noise import pauli_error
 
 from biselect import SelectionProblem, solve
-from biselect.hardware import compile_circuit, compile_problem, place_circuit
-from biselect.hardware.noise import LABEL, cut_noise, noisy_chances
-from biselect.hardware.noise.courses import pauli_labels, twirled
-from biselect.hardware.noise.registers import distribution
-from biselect.hardware.noise.trajectories import DISCARDED, noisy_table, runs_faster_as_vectors
-from biselect.hardware.paths import Y_FRAME
-from biselect.qaoa import Ansatz, AnsatzSpec
-from biselect.simulate.program import RZZ
+from biselect_quantum.circuits import Ansatz, AnsatzSpec
+from biselect_quantum.devices import compile_circuit, compile_problem, place_circuit
+from biselect_quantum.devices.noise import LABEL, cut_noise, noisy_chances
+from biselect_quantum.devices.noise.courses import pauli_labels, twirled
+from biselect_quantum.devices.noise.registers import distribution
+from biselect_quantum.devices.noise.trajectories import DISCARDED, noisy_table, runs_faster_as_vectors
+from biselect_quantum.devices.paths import Y_FRAME
+from biselect_quantum.simulate.program import RZZ
 from biselect_studies.experiments.compile_case import angles, device
 from biselect_studies.experiments.heron_case import DEVICE, case, problem
 

@@ -23,10 +23,10 @@ from typing import Any
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.qaoa import AnsatzSpec, Program, surrogate
-from biselect.simulate.wide import WideSampler
-from biselect.simulate.wide.order import annealed_order
 from biselect.solvers import solve
+from biselect_quantum.circuits import AnsatzSpec, Program, surrogate
+from biselect_quantum.simulate.wide import WideSampler
+from biselect_quantum.simulate.wide.order import annealed_order
 from heavy_hex import Patch, loop_rich_patch
 from needs import need
 

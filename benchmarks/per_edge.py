@@ -5,9 +5,9 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from biselect.qaoa import Ansatz
-from biselect.simulate.layers import Layers
-from biselect.simulate.plain import PlainSimulator
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.simulate.layers import Layers
+from biselect_quantum.simulate.plain import PlainSimulator
 
 
 @njit(cache=True, fastmath=True)

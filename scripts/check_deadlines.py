@@ -17,7 +17,7 @@ import numpy as np
 
 import biselect as bs
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz
+from biselect_quantum.circuits import Ansatz
 
 SIZES = {
     "small": (12, 8, 3, 5),

@@ -31,17 +31,17 @@ from biselect.calibrate import ReferenceSummary
 from biselect.core import files
 from biselect.core.files import STAGING, write_folder
 from biselect.errors import InputError
-from biselect.hardware.bundle import compile_problem
-from biselect.hardware.execute.circuit_files import load_circuit
-from biselect.hardware.execute.manifest import freeze, plan
-from biselect.hardware.execute.outcomes import conclude
-from biselect.hardware.execute.runner import execute
-from biselect.plot.training_picture import training_picture
-from biselect.qaoa import Ansatz
-from biselect.qaoa.best_known import Threshold, save_thresholds
-from biselect.qaoa.training.records import Checkpoint
-from biselect.report.circuit import write_circuit
 from biselect.report.style import panels
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.circuits.best_known import Threshold, save_thresholds
+from biselect_quantum.circuits.training.records import Checkpoint
+from biselect_quantum.devices.bundle import compile_problem
+from biselect_quantum.devices.circuit_folder import write_circuit
+from biselect_quantum.devices.execution.circuit_files import load_circuit
+from biselect_quantum.devices.execution.manifest import freeze, plan
+from biselect_quantum.devices.execution.outcomes import conclude
+from biselect_quantum.devices.execution.runner import execute
+from biselect_quantum.plot.training_picture import training_picture
 from biselect_studies import load
 from biselect_studies.page import write_reproduction
 from biselect_studies.render import write as write_study

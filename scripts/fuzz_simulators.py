@@ -19,10 +19,10 @@ import numpy as np
 from biselect.core import SelectionProblem
 from biselect.core.rules import Rules
 from biselect.errors import BiselectError, MissingDependencyError
-from biselect.qaoa import SCHEDULES, Ansatz, Observable, Schedule, WarmStart, split_terms, surrogate
-from biselect.simulate.layers import energy_scale
-from biselect.simulate.measure import embed
-from biselect.simulate.wide import BondLimitError, WideSampler
+from biselect_quantum.circuits import SCHEDULES, Ansatz, Observable, Schedule, WarmStart, split_terms, surrogate
+from biselect_quantum.simulate.layers import energy_scale
+from biselect_quantum.simulate.measure import embed
+from biselect_quantum.simulate.wide import BondLimitError, WideSampler
 
 MOST_CHOICES = 4000  # of a sector: NumPy's gradient of the largest takes some milliseconds a layer
 MOST_QUBITS = 11  # of a whole vector
@@ -163,7 +163,7 @@ def make_circuit(case: dict[str, Any], problem: SelectionProblem, rng: np.random
     elif start == "warm":
         start = WarmStart(samples=rng.uniform(0.1, 0.9, n), features=rng.uniform(0.1, 0.9, d))
     elif start == "choice":
-        from biselect.qaoa.starts import start_choice
+        from biselect_quantum.circuits.starts import start_choice
 
         start = start_choice(problem, "random", int(rng.integers(100)))
     if isinstance(start, np.ndarray):
@@ -227,7 +227,7 @@ def fenced(count: int, real: Any, *, before: bool) -> Any:
 
 def put_up_fences(before: bool) -> None:
     """From now on, kernels get buffers with fences."""
-    from biselect.simulate import batches, compiled
+    from biselect_quantum.simulate import batches, compiled
 
     compiled.aligned_lines = batches.aligned_lines = lambda count, real: fenced(count, real, before=before)
 
@@ -442,7 +442,7 @@ class Case:
 
 @cache
 def _has_gpu() -> bool:
-    from biselect.simulate.gpu import require_cupy
+    from biselect_quantum.simulate.gpu import require_cupy
 
     try:
         return bool(require_cupy().cuda.is_available())

@@ -333,14 +333,14 @@ def use_calibration(path: Path, index: int) -> None:
 @cache
 def training() -> Any:
     """A short one."""
-    from biselect.qaoa import Ansatz
+    from biselect_quantum.circuits import Ansatz
 
     return Ansatz(plain_problem(), depth=1).train(seed=0)
 
 
 def use_angles(path: Path, index: int) -> None:
     """Angles from a file."""
-    from biselect.qaoa.training.records import load_angles
+    from biselect_quantum.circuits.training.records import load_angles
 
     found = load_angles(path)
     if not isinstance(found, list):
@@ -349,7 +349,7 @@ def use_angles(path: Path, index: int) -> None:
 
 def threshold_seeds() -> list[bytes]:
     """A manifest of thresholds."""
-    from biselect.qaoa.best_known import Threshold, save_thresholds
+    from biselect_quantum.circuits.best_known import Threshold, save_thresholds
 
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.json"
@@ -359,14 +359,14 @@ def threshold_seeds() -> list[bytes]:
 
 def seal_thresholds(content: Any) -> Any:
     """With a hash that fits."""
-    from biselect.qaoa.best_known import _hash
+    from biselect_quantum.circuits.best_known import _hash
 
     return {**content, "hash": _hash(content["thresholds"])}
 
 
 def use_thresholds(path: Path, index: int) -> None:
     """The threshold of one problem."""
-    from biselect.qaoa.best_known import threshold_for
+    from biselect_quantum.circuits.best_known import threshold_for
 
     asdict(threshold_for(problem(), path))
 
@@ -420,7 +420,7 @@ def use_report(path: Path, index: int) -> None:
 def use_start(path: Path, index: int) -> None:
     """The start of a circuit from a selection."""
     from biselect.cli.options import read_start
-    from biselect.qaoa import AnsatzSpec
+    from biselect_quantum.circuits import AnsatzSpec
 
     problem = plain_problem()
     AnsatzSpec(problem, 1, start=read_start(str(path), problem))
@@ -445,7 +445,7 @@ def use_answer(path: Path, index: int) -> None:
 
 def checkpoint_seeds() -> list[bytes]:
     """An unfinished training."""
-    from biselect.qaoa.training.records import Checkpoint, Descent
+    from biselect_quantum.circuits.training.records import Checkpoint, Descent
 
     found = training()
     descent = Descent(angles=found.angles, value=1.5, evaluations=3, trace=((1, 2.0), (3, 1.5)))
@@ -459,7 +459,7 @@ def checkpoint_seeds() -> list[bytes]:
 
 def use_checkpoint(path: Path, index: int) -> None:
     """Take it up."""
-    from biselect.qaoa.training.records import Checkpoint
+    from biselect_quantum.circuits.training.records import Checkpoint
 
     Checkpoint(path, {"a": 1})
 
@@ -470,8 +470,8 @@ def use_checkpoint(path: Path, index: int) -> None:
 @cache
 def compiled() -> dict[str, bytes]:
     """What `compile` writes, and beside it the snapshot of the device."""
-    from biselect.hardware.bundle import compile_problem
-    from biselect.hardware.execute.circuit_files import circuit_contents
+    from biselect_quantum.devices.bundle import compile_problem
+    from biselect_quantum.devices.execution.circuit_files import circuit_contents
 
     made = compile_problem(plain_problem(), "iqm-54", [0.4, 0.3, 0.5, 0.6], depth=2, compare=False, seed=3)
     return circuit_contents(made)
@@ -479,9 +479,9 @@ def compiled() -> dict[str, bytes]:
 
 def use_circuit(path: Path, index: int) -> None:
     """The circuit, the plan of a run, and some shots."""
-    from biselect.hardware.execute.circuit_files import load_circuit
-    from biselect.hardware.execute.manifest import plan
-    from biselect.hardware.execute.runner import take_shots
+    from biselect_quantum.devices.execution.circuit_files import load_circuit
+    from biselect_quantum.devices.execution.manifest import plan
+    from biselect_quantum.devices.execution.runner import take_shots
 
     circuit = load_circuit(path.parent)
     plan(circuit, "sector", shots=10, repeats=1, seed=0)
@@ -505,7 +505,7 @@ def damage_gates(data: bytes, rng: Random) -> bytes:
     """A circuit with a gate left out, doubled, moved or turned."""
     from qiskit import qpy
 
-    from biselect.hardware.circuits import qpy_bytes
+    from biselect_quantum.devices.qiskit_circuits import qpy_bytes
 
     (circuit,) = qpy.load(io.BytesIO(data))
     steps = list(circuit.data)
@@ -532,10 +532,10 @@ def damage_gates(data: bytes, rng: Random) -> bytes:
 @cache
 def fixed_run() -> dict[str, bytes]:
     """A run with its results."""
-    from biselect.hardware.execute.circuit_files import load_circuit
-    from biselect.hardware.execute.exact_shots import SectorSampling
-    from biselect.hardware.execute.manifest import freeze, plan
-    from biselect.hardware.execute.runner import execute
+    from biselect_quantum.devices.execution.circuit_files import load_circuit
+    from biselect_quantum.devices.execution.exact_shots import SectorSampling
+    from biselect_quantum.devices.execution.manifest import freeze, plan
+    from biselect_quantum.devices.execution.runner import execute
 
     with tempfile.TemporaryDirectory() as name:
         source, folder = Path(name) / "source", Path(name) / "run"
@@ -549,10 +549,10 @@ def fixed_run() -> dict[str, bytes]:
 
 def use_run(path: Path, index: int) -> None:
     """Take the run up: nothing is left to do in a whole one."""
-    from biselect.hardware.execute.exact_shots import SectorSampling
-    from biselect.hardware.execute.manifest import load_run
-    from biselect.hardware.execute.outcomes import conclude
-    from biselect.hardware.execute.runner import execute
+    from biselect_quantum.devices.execution.exact_shots import SectorSampling
+    from biselect_quantum.devices.execution.manifest import load_run
+    from biselect_quantum.devices.execution.outcomes import conclude
+    from biselect_quantum.devices.execution.runner import execute
 
     run = load_run(path.parent)
     conclude(run, execute(run, SectorSampling()))
@@ -560,8 +560,8 @@ def use_run(path: Path, index: int) -> None:
 
 def use_snapshot(path: Path, index: int) -> None:
     """The target and its calibration."""
-    from biselect.hardware.calibration import calibration
-    from biselect.hardware.targets import load_target
+    from biselect_quantum.devices.device_errors import calibration
+    from biselect_quantum.devices.targets import load_target
 
     calibration(load_target(path))
 

@@ -32,15 +32,15 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 import numpy as np  # noqa: E402 (the threads are counted at import)
 
 from biselect import SelectionProblem  # noqa: E402
-from biselect.hardware import compile_problem  # noqa: E402
-from biselect.hardware.execute import remote  # noqa: E402
-from biselect.hardware.execute.circuit_files import load_circuit  # noqa: E402
-from biselect.hardware.execute.manifest import freeze, plan  # noqa: E402
-from biselect.hardware.execute.outcomes import conclude  # noqa: E402
-from biselect.hardware.execute.runner import execute  # noqa: E402
-from biselect.hardware.execute.samplers import Readout, sampler_for  # noqa: E402
-from biselect.hardware.execute.store import RESULTS, TABLES, RunStore  # noqa: E402
-from biselect.report.circuit import write_circuit  # noqa: E402
+from biselect_quantum.devices import compile_problem  # noqa: E402
+from biselect_quantum.devices.circuit_folder import write_circuit  # noqa: E402
+from biselect_quantum.devices.execution import remote  # noqa: E402
+from biselect_quantum.devices.execution.circuit_files import load_circuit  # noqa: E402
+from biselect_quantum.devices.execution.manifest import freeze, plan  # noqa: E402
+from biselect_quantum.devices.execution.outcomes import conclude  # noqa: E402
+from biselect_quantum.devices.execution.runner import execute  # noqa: E402
+from biselect_quantum.devices.execution.samplers import Readout, sampler_for  # noqa: E402
+from biselect_quantum.devices.execution.store import RESULTS, TABLES, RunStore  # noqa: E402
 
 REPEATS, SHOTS = 12, 100
 RECORDED = "FakeManilaV2"
@@ -88,9 +88,8 @@ class StandIn(remote.Service):
 def answering(folder: Path) -> Any:
     """IBM's own client, and a service that answers it from a file."""
     import pytest
-    from ibm_quantum_schemas.executor import version_2_0 as executor
-
     from answering_ibm import AnsweringIbm, grid
+    from ibm_quantum_schemas.executor import version_2_0 as executor
 
     queue = folder / "queue"
 
@@ -117,10 +116,9 @@ def compiled(room: Path, on: str) -> Path:
         target: Any = RECORDED
         options: dict[str, Any] = {"path": "complete-cz"}
     else:
+        from answering_ibm import grid
         from qiskit_ibm_runtime.models import BackendConfiguration, BackendProperties
         from qiskit_ibm_runtime.utils.backend_converter import convert_to_target
-
-        from answering_ibm import grid
 
         problem = SelectionProblem(coupling=rng.random((5, 4)), k=2, m=2)
         configuration, properties = grid(4, 3)

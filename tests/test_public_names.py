@@ -13,7 +13,7 @@ NAMES = {
     ),
     "biselect.core": "Components Ising Sector",
     "biselect.core.metrics": "f1_at_k",
-    "biselect.core.uniform": "uniform_energy",
+    "biselect_quantum.uniform": "uniform_energy",
     "biselect.reviews": (
         "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round RoundFound Standing "
         "find_kinds monitor_drift"
@@ -32,28 +32,28 @@ NAMES = {
         "biclique_problem covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
         "sparsification_bound"
     ),
-    "biselect.qaoa": (
+    "biselect_quantum.circuits": (
         "Ansatz AnsatzSpec CostGroup Observable Program SCHEDULES STRATEGIES Schedule Threshold Training "
         "components depth_efficiency grouping_gain grouping_suffices load_thresholds responses save_thresholds "
         "split_terms surrogate train WarmStart"
     ),
-    "biselect.qaoa.starts": "start_choice",
-    "biselect.qaoa.angle_selection": (
+    "biselect_quantum.circuits.starts": "start_choice",
+    "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect.qaoa.penalty": "PenaltyX candidate_search",
-    "biselect.simulate.wide": "BondLimitError WideSampler",
-    "biselect.hardware": (
+    "biselect_quantum.circuits.penalty": "PenaltyX candidate_search",
+    "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
+    "biselect_quantum.devices": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
         "build_circuit choose_patch choose_surrogate compile_circuit compile_open compile_problem decode_counts "
         "hardware_mask layout_of load_target make_patch masked patch_objections pauli_operators place place_circuit "
         "qasm3_text qpy_bytes retained_mass to_qiskit trade"
     ),
-    "biselect.hardware.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
-    "biselect.hardware.execute": (
+    "biselect_quantum.devices.surrogates": "Agreement agreement low_energy_overlap sparse_optimum",
+    "biselect_quantum.devices.execution": (
         "SectorSampler execute freeze load_circuit load_run outcome plan sampler_for take_shots"
     ),
-    "biselect.hardware.noise": (
+    "biselect_quantum.devices.noise": (
         "LABEL NoisyChances NoisyCircuit NoisyShots RegisterMass cut_noise filled_in mitigate noisy_chances "
         "noisy_shots register_mass register_shots"
     ),

@@ -14,10 +14,10 @@ from biselect import SelectionProblem
 from biselect.core import Sector
 from biselect.core.sector import TooLargeError
 from biselect.errors import InputError
-from biselect.qaoa import Ansatz, AnsatzSpec
-from biselect.simulate import backends, state_memory
-from biselect.simulate.backends import make_simulator
-from biselect.simulate.state_memory import check_memory
+from biselect_quantum.circuits import Ansatz, AnsatzSpec
+from biselect_quantum.simulate import backends, state_memory
+from biselect_quantum.simulate.backends import make_simulator
+from biselect_quantum.simulate.state_memory import check_memory
 
 HUGE = SelectionProblem(coupling=np.ones((5000, 29), dtype=np.float32), k=20, m=3)
 ENDLESS = Sector(n_samples=60_000, n_features=29, k=20_000, m=3)  # more choices than a float can say
@@ -60,7 +60,7 @@ def test_a_setting_is_advised_only_where_it_helps(monkeypatch):
 def test_the_ways_out_exist(monkeypatch):
     said = refused(Ansatz, HUGE, depth=1)
     assert "simulate.wide.WideSampler" in said and "solve(problem)" in said
-    from biselect.simulate.wide import WideSampler
+    from biselect_quantum.simulate.wide import WideSampler
 
     assert callable(WideSampler) and callable(biselect.solve)
     problem = SelectionProblem(coupling=np.ones((4999, 20)), k=2, m=2)
@@ -73,7 +73,7 @@ def test_the_ways_out_exist(monkeypatch):
 def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_placed(run, tmp_path, monkeypatch, command):
     pytest.importorskip("qiskit")
     placed = Mock(side_effect=AssertionError("placed"))
-    for module in ("biselect.hardware", "biselect.hardware.bundle"):
+    for module in ("biselect_quantum.devices", "biselect_quantum.devices.bundle"):
         monkeypatch.setattr(f"{module}.place_circuit", placed)
     for n, d in ((20, 16), (36, 28)):
         rng = np.random.default_rng(0)
@@ -81,13 +81,13 @@ def test_what_cannot_be_trained_for_a_device_is_refused_before_anything_is_place
         monkeypatch.setattr(state_memory, "free_memory", lambda: 2**33)
         for start in ("auto", "random") if command == "compile" else ("reach", "random"):
             done = run(command, tmp_path / "p.npz", "--target", "boston", "--start", start)
-            assert done.code == 2 and "biselect.qaoa.angle_selection" in done.err.replace("\n", "")
+            assert done.code == 2 and "biselect_quantum.circuits.angle_selection" in done.err.replace("\n", "")
             assert command == "compile" or "--angles" in done.err
     assert not placed.called
 
 
 def test_every_backend_and_dtype_that_is_advised_exists():
-    from biselect.simulate import gpu
+    from biselect_quantum.simulate import gpu
 
     assert given_values(gpu.ELSEWHERE)["backend"] in backends.BACKENDS
     assert "backend" in inspect.signature(make_simulator).parameters
@@ -95,8 +95,8 @@ def test_every_backend_and_dtype_that_is_advised_exists():
 
 def test_a_circuit_too_large_for_the_sector_goes_to_the_wide_sampler(monkeypatch):
     pytest.importorskip("qiskit")
-    from biselect.hardware.execute.exact_shots import check_sector
-    from biselect.hardware.execute.samplers import PLACES, sampler_for
+    from biselect_quantum.devices.execution.exact_shots import check_sector
+    from biselect_quantum.devices.execution.samplers import PLACES, sampler_for
 
     monkeypatch.setattr(state_memory, "free_memory", lambda: 100)
     problem = SelectionProblem(coupling=np.ones((5, 4)), k=2, m=2)
@@ -114,8 +114,8 @@ def test_the_command_line_names_no_python(run, tmp_path):
 
 def test_patches_and_proofs_of_size_say_what_to_do():
     pytest.importorskip("qiskit")
-    from biselect.hardware import choose_patch, load_target
-    from biselect.hardware.surrogates import low_energy_overlap
+    from biselect_quantum.devices import choose_patch, load_target
+    from biselect_quantum.devices.surrogates import low_energy_overlap
 
     said = refused(choose_patch, load_target("iqm-54"), 40, 20)
     assert "take fewer samples or features, or a larger device" in said

@@ -4,8 +4,8 @@ import numpy as np
 from canvas import IMAGES
 
 import biselect as bs
-from biselect.plot.training_picture import draw_training
-from biselect.qaoa import Ansatz
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.plot.training_picture import draw_training
 
 
 def main() -> None:

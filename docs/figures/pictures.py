@@ -9,9 +9,9 @@ from matplotlib import pyplot
 import biselect as bs
 from biselect.data.demo import ROLES, demo_tables
 from biselect.data.synthetic import planted_problem
-from biselect.hardware import trade
-from biselect.qaoa import Ansatz
 from biselect.reviews import monitor_drift
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.devices import trade
 
 
 def weeks() -> pd.DataFrame:

@@ -4,8 +4,8 @@ from canvas import IMAGES
 from matplotlib import rc_context
 
 import biselect as bs
-from biselect.qaoa import SCHEDULES, Schedule
 from biselect.report.style import house_style, panels
+from biselect_quantum.circuits import SCHEDULES, Schedule
 
 
 def main() -> None:

@@ -16,9 +16,9 @@ from why_selections_differ import decoys, slices, temperature
 def bilinear() -> None:
     """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
     from biselect.data.synthetic import panel_problem
-    from biselect.qaoa.ansatz import Ansatz
-    from biselect.qaoa.schedule import Schedule
-    from biselect.qaoa.training import train
+    from biselect_quantum.circuits.ansatz import Ansatz
+    from biselect_quantum.circuits.schedule import Schedule
+    from biselect_quantum.circuits.training import train
     from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
 
     full = Schedule.named("bilinear", 3)
@@ -48,7 +48,7 @@ def bilinear() -> None:
 
 def _local(ansatz, start, threshold, seed) -> float:
     """96 random local steps from given angles."""
-    from biselect.qaoa.training.search_strategies import LOCAL_STEP
+    from biselect_quantum.circuits.training.search_strategies import LOCAL_STEP
 
     rng = np.random.default_rng([seed, 7])
     best, angles = ansatz.hit_rate(start, threshold), start
@@ -78,9 +78,9 @@ def caps() -> None:
 
 def ring() -> None:
     """A mixer that needs routing too (figure cross_platform_compilation)."""
-    from biselect.hardware import compile_circuit
-    from biselect.qaoa import AnsatzSpec
-    from biselect.qaoa.mixers import mixer_classes
+    from biselect_quantum.circuits import AnsatzSpec
+    from biselect_quantum.circuits.mixers import mixer_classes
+    from biselect_quantum.devices import compile_circuit
     from biselect_studies.experiments.compile_case import NATIVE, angles, dense_problem, device, patch, retained
 
     print("device, width, p, mixer, cut of 2Q count %, cut of 2Q depth %; paper: 42.3 to 82.6 and 54.5 to 84.8")
@@ -108,9 +108,9 @@ def ring() -> None:
 
 def recorded() -> None:
     """The cut of the complete paths by the order in which edges were recorded (table implementation_path_factorial)."""
-    from biselect.hardware import compile_circuit
-    from biselect.hardware.paths import COMPLETE_CZ, COMPLETE_FRACTIONAL, OPT3_CZ
-    from biselect.qaoa import AnsatzSpec
+    from biselect_quantum.circuits import AnsatzSpec
+    from biselect_quantum.devices import compile_circuit
+    from biselect_quantum.devices.paths import COMPLETE_CZ, COMPLETE_FRACTIONAL, OPT3_CZ
     from biselect_studies.experiments.compile_case import angles, dense_problem, device, patch, retained
 
     print("order, cuts of complete CZ against Opt-3 CZ in depth, 2Q depth, duration %, and of complete fractional")
@@ -137,8 +137,8 @@ def recorded() -> None:
 
 def crossing() -> None:
     """2Q gates that the fractional target saves, by the share of cross edges (table implementation_path_factorial)."""
-    from biselect.hardware import compile_circuit, hardware_mask
-    from biselect.hardware.paths import OPT3_CZ, OPT3_FRACTIONAL
+    from biselect_quantum.devices import compile_circuit, hardware_mask
+    from biselect_quantum.devices.paths import OPT3_CZ, OPT3_FRACTIONAL
     from biselect_studies.experiments.compile_case import angles, device, recorded_circuit
 
     print("device, qubits, cross edges, mixer's edges, cut if each cross edge saves one gate of two %, measured cut %")
@@ -183,7 +183,7 @@ def control() -> None:
 
 def recovery() -> None:
     """Recovery and lift by size and mixer, small sizes to p = 4 (table qaoa_calibration_grouped_multiangle)."""
-    from biselect.qaoa.small_angle import depth_efficiency
+    from biselect_quantum.circuits.small_angle import depth_efficiency
     from biselect_studies.experiments.depth_ladder import depth_ladder
     from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
     from biselect_studies.task import crossed

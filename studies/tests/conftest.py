@@ -91,9 +91,9 @@ def few_resamples(monkeypatch):
 @pytest.fixture
 def short_searches(monkeypatch):
     """Angles and patches after a few steps: enough to see that a study runs, far too few for its numbers."""
-    from biselect.hardware import patches
-    from biselect.qaoa import angle_selection
-    from biselect.qaoa.training import search_strategies
+    from biselect_quantum.circuits import angle_selection
+    from biselect_quantum.circuits.training import search_strategies
+    from biselect_quantum.devices import patches
     from biselect_studies.experiments import compile_case, coupling, heron_case, heron_replay, heron_wide
 
     few = {
@@ -124,7 +124,7 @@ def short_searches(monkeypatch):
 @pytest.fixture
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
-    from biselect.hardware.noise import register_trees, trajectories
+    from biselect_quantum.devices.noise import register_trees, trajectories
 
     for module in (register_trees, trajectories):
         monkeypatch.setattr(module, "draw_courses", lambda circuit, shots, rng: {(): shots})

@@ -12,8 +12,8 @@ from qiskit.quantum_info import Statevector
 
 from biselect.core import SelectionProblem
 from biselect.errors import BiselectError
-from biselect.qaoa import AnsatzSpec
-from biselect.qaoa.penalty import PenaltyX
+from biselect_quantum.circuits import AnsatzSpec
+from biselect_quantum.circuits.penalty import PenaltyX
 from biselect_studies import compilation_tables as tables
 from biselect_studies import paper_environment
 from biselect_studies.experiments import compile_case

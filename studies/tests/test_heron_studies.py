@@ -7,11 +7,11 @@ pytest.importorskip("qiskit_aer")
 
 from qiskit.quantum_info import Statevector
 
-from biselect.hardware import to_qiskit
-from biselect.hardware.execute.circuit_files import circuit_contents, load_circuit
-from biselect.hardware.execute.exact_shots import sector_state
-from biselect.hardware.noise import LABEL
-from biselect.qaoa import Ansatz
+from biselect_quantum.circuits import Ansatz
+from biselect_quantum.devices import to_qiskit
+from biselect_quantum.devices.execution.circuit_files import circuit_contents, load_circuit
+from biselect_quantum.devices.execution.exact_shots import sector_state
+from biselect_quantum.devices.noise import LABEL
 from biselect_studies import replay_tables, wide_tables
 from biselect_studies.experiments import heron_replay, heron_wide
 from biselect_studies.experiments.heron_case import SIZES, case

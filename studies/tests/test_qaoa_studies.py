@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from biselect.data.synthetic import panel_problem, planted_block
-from biselect.qaoa import grouping_gain, responses, split_terms
+from biselect_quantum.circuits import grouping_gain, responses, split_terms
 from biselect_studies import penalty_x_vs_strict_feasible_qaoa as penalty
 from biselect_studies import reproduce
 from biselect_studies.experiments import depth_ladder, threshold_panel

@@ -16,8 +16,8 @@ from biselect.calibrate.validity import (
     tail_band,
 )
 from biselect.core import SelectionProblem
-from biselect.core.conventions import rzz_angle
 from biselect.errors import InputError
+from biselect_quantum.conventions import rzz_angle
 
 
 def super_uniform_excess(p_values):

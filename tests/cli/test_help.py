@@ -50,12 +50,12 @@ def test_an_option_in_no_group_is_shown_all_the_same():
 def test_the_words_that_help_offers_are_those_of_the_library():
     from biselect.calibrate.calibrator import MISSING
     from biselect.calibrate.column import CENTERS
-    from biselect.hardware.paths import PATHS
-    from biselect.qaoa import SCHEDULES, STRATEGIES
-    from biselect.qaoa.mixers import GROVER, MIXERS
     from biselect.reviews.kinds import APART
     from biselect.reviews.presets import PRESETS
     from biselect.reviews.recentre import DRIFT
+    from biselect_quantum.circuits import SCHEDULES, STRATEGIES
+    from biselect_quantum.circuits.mixers import GROVER, MIXERS
+    from biselect_quantum.devices.paths import PATHS
 
     taken = {parameter.name: parameter.metavar for parameter in ALL["select"].params}
     offered = {"missing": MISSING, "center": CENTERS, "apart": APART, "drift": DRIFT, "preset": PRESETS}

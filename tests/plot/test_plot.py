@@ -13,11 +13,11 @@ from matplotlib.figure import Figure
 import biselect as bs
 from biselect.errors import InputError
 from biselect.plot.canvas import _width, fitted
-from biselect.plot.training_picture import draw_training
-from biselect.qaoa import SCHEDULES, Ansatz, Schedule
 from biselect.report.style import HIGHER, LOWER
 from biselect.reviews import monitor_drift
 from biselect.solvers import neighbours
+from biselect_quantum.circuits import SCHEDULES, Ansatz, Schedule
+from biselect_quantum.plot.training_picture import draw_training
 
 HOSTILE = [
     "$x^2",
@@ -243,7 +243,7 @@ def test_figures_over_depth_begin_at_the_start(trained):
 
 
 def test_a_training_is_drawn_whole_or_not_at_all(trained, tmp_path, monkeypatch):
-    monkeypatch.setattr("biselect.plot.angles.WORK", 0)
+    monkeypatch.setattr("biselect_quantum.plot.angles.WORK", 0)
     draw_training(*trained, tmp_path / "a.png")
     assert (tmp_path / "a.png").read_bytes().startswith(b"\x89PNG")
     with pytest.raises(InputError, match="cannot write there"):

@@ -5,8 +5,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import conventions
+from biselect.core import ising
 from biselect.errors import InputError
+from biselect_quantum import conventions
 
 __all__ = ["angle_bound", "coupling_bound", "ecdf_band", "tail_band"]
 
@@ -35,7 +36,7 @@ def tail_band(n: int, delta: float) -> float:
 
 def coupling_bound(cap: float, coupling_weight: float = 1.0) -> float:
     """The largest `|J_ij|` that weights up to `cap` can give: λ w_max / 4 (Lemma bounded-weights)."""
-    return abs(conventions.COUPLING_OF_PRODUCT) * coupling_weight * cap
+    return abs(ising.COUPLING_OF_PRODUCT) * coupling_weight * cap
 
 
 def angle_bound(gamma: ArrayLike, cap: float, coupling_weight: float = 1.0) -> NDArray[np.float64]:

@@ -16,7 +16,6 @@ from biselect._version import __version__
 from biselect.cli import (
     certify,
     check,
-    compile,
     demo,
     doctor,
     inspect,
@@ -24,11 +23,9 @@ from biselect.cli import (
     monitor,
     report,
     review,
-    run,
     select,
     solve,
     summarise,
-    train,
     workbench,
 )
 from biselect.cli.console import fail
@@ -55,14 +52,11 @@ for command in (
     check.check,
     monitor.monitor,
     summarise.summarise,
-    train.train,
-    run.run,
     demo.demo,
     report.report,
     doctor.doctor,
 ):
     app.command(cls=Command)(command)
-app.command("compile", cls=Command)(compile.compile_)
 app.command("app", cls=Command)(workbench.workbench)
 
 

@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from biselect.core import checks, conventions, exact_arithmetic, notebook
+from biselect.core import checks, exact_arithmetic, ising, notebook
 from biselect.core.archives import packed_arrays, read_arrays
 from biselect.core.files import write_file
 from biselect.core.ising import Components, Ising, coupling_component, marginal_component
@@ -254,8 +254,8 @@ class SelectionProblem:
     def qubo(self) -> NDArray[np.float64]:
         """Symmetric Q over N + D variables, E(x) = x @ Q @ x."""
         n = self.n_samples
-        q = np.diag(conventions.QUBO_OF_MARGINAL * np.concatenate([self.sample_scores, self.feature_scores]))
-        q[:n, n:] = conventions.QUBO_OF_PRODUCT * self.coupling_weight * self.coupling.astype(np.float64)
+        q = np.diag(ising.QUBO_OF_MARGINAL * np.concatenate([self.sample_scores, self.feature_scores]))
+        q[:n, n:] = ising.QUBO_OF_PRODUCT * self.coupling_weight * self.coupling.astype(np.float64)
         q[n:, :n] = q[:n, n:].T
         return q
 

@@ -16,7 +16,7 @@ from biselect.core import Group, Rules, Selection, SelectionProblem
 from biselect.core.archives import packed_arrays
 from biselect.errors import InfeasibleError, InputError
 from biselect.solvers import solve
-from biselect.solvers.registry import keeps_limits
+from biselect.solvers.registry import can_keep_limits
 from biselect.solvers.stand_ins import of_kept_rows
 
 KIND_SECONDS = 60.0  # for each kind, unless the time limit is shorter; compiling the search takes twenty of them, once
@@ -213,7 +213,7 @@ def find_kinds(
     def solved(asked: SelectionProblem, columns: list[int]) -> Selection:
         if answer is not None:
             return answer(asked, columns)
-        able = solver if keeps_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
+        able = solver if can_keep_limits(asked, solver) else "auto"  # the two sides of a column exclude each other
         return solve(asked, able, seed=seed, time_limit=time_limit, check_work=KIND_WORK)
 
     refuse_kinds(kinds, apart)

@@ -17,7 +17,7 @@ from biselect.errors import InputError
 from biselect.solvers.coordinate_ascent import coordinate_ascent
 from biselect.solvers.grid import clamp_penalties
 from biselect.solvers.one_sided import OneSided, cheaper_side
-from biselect.solvers.registry import Answer, Run
+from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import has_room
 from biselect.solvers.thread_pool import ThreadPool
 
@@ -26,6 +26,7 @@ SLICE_CELLS, FEWEST = 2_000_000, 20  # cells and at least so many steps between 
 MOST_NOTED = 1024  # improvements noted in one slice
 
 
+@keeps_limits("all")
 def annealing(
     problem: SelectionProblem,
     run: Run,

@@ -7,7 +7,7 @@ from biselect.core import SelectionProblem
 from biselect.errors import InputError
 from biselect.solvers.bounds import row_bounds
 from biselect.solvers.one_sided import OneSided, by_features
-from biselect.solvers.registry import Answer, Run
+from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import best_response, has_room, top
 from biselect.solvers.row_response import best_rows
 
@@ -16,6 +16,7 @@ MOST_AT_ONCE = 256  # starts between two looks at the clock
 SIDE_BY_SIDE_CELLS = 4_000_000  # weights beyond which starts climb one after the other, compiled
 
 
+@keeps_limits("all")
 def coordinate_ascent(problem: SelectionProblem, run: Run, *, starts: int = 64) -> Answer:
     """The best local optimum of `starts` climbs.
 

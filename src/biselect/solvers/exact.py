@@ -21,7 +21,7 @@ from biselect.solvers.enumeration import Screen, Visit, screen, visit
 from biselect.solvers.forced import without_forced
 from biselect.solvers.grid import clamp_penalties, grid_for
 from biselect.solvers.one_sided import OneSided, cheaper_side
-from biselect.solvers.registry import Answer, Run
+from biselect.solvers.registry import Answer, Run, keeps_limits
 from biselect.solvers.response import has_room
 from biselect.solvers.settle import Incumbent
 from biselect.solvers.spectral import spectral_bound
@@ -37,6 +37,7 @@ SPECTRAL_SHARE = 0.25  # of the time limit that the spectral bound may take befo
 SEARCH_SHARE = 0.5  # of the time limit; then come bounds that need no search, and it has what they leave
 
 
+@keeps_limits("all")
 def exact(problem: SelectionProblem, run: Run, *, workers: int | None = None, search: bool = True) -> Answer:
     """Prove the optimum; with a time limit that strikes first, the best choice so far with a bound.
 

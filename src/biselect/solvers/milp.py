@@ -31,7 +31,7 @@ from biselect.solvers.exact import exact
 from biselect.solvers.forced import without_forced
 from biselect.solvers.grid import grid_for
 from biselect.solvers.one_sided import by_features
-from biselect.solvers.registry import Answer, Run
+from biselect.solvers.registry import Answer, Run, keeps_limits
 
 if TYPE_CHECKING:
     import scipy.optimize
@@ -43,6 +43,7 @@ CELLS_A_SECOND = 25_000  # stated and presolved; HiGHS does not look at the cloc
 TOLERANCE = 1e-6  # of HiGHS, on constraints and on the gap, in units of the largest coefficient
 
 
+@keeps_limits("all")
 def milp(problem: SelectionProblem, run: Run) -> Answer:
     """Hand the problem as asked to HiGHS, and prove the optimum by `exact`.
 

@@ -3,12 +3,10 @@
 import inspect
 import time
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from functools import partial
-from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, Literal, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +17,13 @@ from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished
 from biselect.core.exact_arithmetic import at_most, nearest
 from biselect.core.proof import Proof
 from biselect.errors import InputError
+from biselect.extensions import Registry
 from biselect.progress import Progress, progress_of
 from biselect.solvers.forced import Reduced, without_forced
 from biselect.solvers.response import glance
 from biselect.solvers.small_proofs import CHECKED_WORK, Verdict, follow
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 LATE = 0.05  # share of the time limit that a solver may take longer, beside half of GRACE
 
 
@@ -113,23 +113,32 @@ class Solver(Protocol):
         """Solve."""
 
 
-_SOLVERS: dict[str, Solver | str] = {}
-_KEEP_LIMITS: dict[str, str] = {}
+SOLVERS: Registry[Solver] = Registry(
+    "biselect.solvers",
+    "solver",
+    {
+        "auto": "biselect.solvers.auto:auto",
+        "exact": "biselect.solvers.exact:exact",
+        "milp": "biselect.solvers.milp:milp",
+        "annealing": "biselect.solvers.annealing:annealing",
+        "coordinate-ascent": "biselect.solvers.coordinate_ascent:coordinate_ascent",
+        "greedy": "biselect.solvers.greedy:greedy",
+    },
+)
+"""Every solver; `SOLVERS.register("mine", function)` adds one for a script, an entry point for a package."""
 
 
-def register(name: str, solver: Solver | str, *, keeps_limits: str = "none") -> None:
-    """Make a solver known under a name.
+def keeps_limits(limits: Literal["all", "exact"]) -> Callable[[Function], Function]:
+    """Mark a solver that honours limits per group: all of them, or those that every choice reaches (`exact`).
 
-    Args:
-        name: what `solve` calls it.
-        solver: the function, or "module:function" for one of another layer, loaded when it is first asked for.
-        keeps_limits: which group limits it honours: `all`, `exact` (those that every choice reaches), or `none`; forced
-            choices never reach a solver.
+    A solver without this mark is never given a problem with such limits; forced choices never reach any solver.
     """
-    if name in _SOLVERS:
-        raise ValueError(f"a solver named {name!r} is registered already")
-    _SOLVERS[name] = solver
-    _KEEP_LIMITS[name] = keeps_limits
+
+    def mark(solver: Function) -> Function:
+        solver.keeps_limits = limits  # type: ignore[attr-defined]
+        return solver
+
+    return mark
 
 
 def solver_names() -> list[str]:
@@ -138,7 +147,7 @@ def solver_names() -> list[str]:
     >>> "exact" in solver_names()
     True
     """
-    return list(_SOLVERS)
+    return SOLVERS.names()
 
 
 def solver_options(name: str) -> list[str]:
@@ -147,18 +156,7 @@ def solver_options(name: str) -> list[str]:
     >>> solver_options("exact")
     ['workers', 'search']
     """
-    return list(inspect.signature(_found(name)).parameters)[2:]
-
-
-def _found(name: str) -> Solver:
-    if name not in _SOLVERS:
-        raise InputError(f"there is no solver {name!r}; choose one of: {', '.join(solver_names())}")
-    solver = _SOLVERS[name]
-    if isinstance(solver, str):
-        module, function = solver.split(":")
-        with ThreadPoolExecutor(1) as other:  # which Ctrl-C does not reach
-            solver = _SOLVERS[name] = cast(Solver, getattr(other.submit(import_module, module).result(), function))
-    return solver
+    return list(inspect.signature(SOLVERS.load(name)).parameters)[2:]
 
 
 def solve(
@@ -268,10 +266,10 @@ def _checked(
     _check_limits(problem, solver)
     if unknown := [name for name in options if name not in allowed]:
         raise InputError(f"solver {solver!r} has no option {unknown[0]!r}; it takes: {', '.join(allowed) or 'none'}")
-    return _found(solver)
+    return SOLVERS.load(solver)
 
 
-def keeps_limits(problem: SelectionProblem, solver: str) -> bool:
+def can_keep_limits(problem: SelectionProblem, solver: str) -> bool:
     """Whether a solver can keep the group limits of a problem."""
     try:
         _check_limits(problem, solver)
@@ -281,10 +279,11 @@ def keeps_limits(problem: SelectionProblem, solver: str) -> bool:
 
 
 def _check_limits(problem: SelectionProblem, solver: str) -> None:
-    if not (problem.sample_rules.groups or problem.feature_rules.groups) or _KEEP_LIMITS[solver] == "all":
+    limits = getattr(SOLVERS.load(solver), "keeps_limits", "none")
+    if not (problem.sample_rules.groups or problem.feature_rules.groups) or limits == "all":
         return
-    if _KEEP_LIMITS[solver] == "exact":
+    if limits == "exact":
         problem.sector.check_product()
         return
-    able = [name for name, kept in _KEEP_LIMITS.items() if kept == "all"]
+    able = [name for name in solver_names() if getattr(SOLVERS.load(name), "keeps_limits", "none") == "all"]
     raise InputError(f"solver {solver!r} cannot keep limits per group; use one of: {', '.join(able)}")

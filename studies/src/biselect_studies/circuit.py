@@ -6,7 +6,7 @@ from typing import Any
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
-from biselect.qaoa.mixers import mixer_classes
+from biselect_quantum.circuits.mixers import mixer_classes
 from biselect_studies.figures import COLOURS, GREY, Figure, panels
 from biselect_studies.results import Findings, entry
 from biselect_studies.runner import Records

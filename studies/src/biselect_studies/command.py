@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from biselect._stopping import advise
-from biselect.cli import options
 from biselect.cli.completion import among
 from biselect.cli.console import Steps, fail, out, printable, visible_json
 from biselect.cli.tables import show_table
 from biselect.errors import InputError, MissingDataError, MissingDependencyError
+from biselect_quantum.cli import options
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -149,7 +149,7 @@ def _forecast(measuring: Mapping[str, OnDevice], as_json: bool) -> None:
     """What would be submitted, circuit by circuit, and how long it takes in all; shared circuits count once."""
     from rich.table import Table
 
-    from biselect.hardware.execute.samplers import kind_of
+    from biselect_quantum.devices.execution.samplers import kind_of
 
     plans = {each["circuit"]: each for device in measuring.values() for each in device.forecast()}
     on = next(iter(measuring.values())).on

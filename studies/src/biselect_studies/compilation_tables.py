@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import Sector
-from biselect.hardware.paths import (
+from biselect_quantum.devices.paths import (
     COMPLETE_CZ,
     COMPLETE_FRACTIONAL,
     OPT3_CZ,

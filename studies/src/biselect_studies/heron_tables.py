@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from biselect.hardware.analysis import Range
+from biselect_quantum.devices.analysis import Range
 from biselect_studies.measured import Circuit, Measured
 from biselect_studies.results import Entry
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute.outcomes import Outcome
+    from biselect_quantum.devices.execution.outcomes import Outcome
 
 BESIDE = "Simulated, beside a figure that the paper measured on a device."
 NOT_HARDWARE = (
@@ -79,8 +79,8 @@ def hit_rates(name: str, factor: float) -> dict[str, Measure]:
 
 def ideal_hit_rate(found: Outcome) -> float:
     """p_BK of a run's own circuit on a perfect device, exactly."""
-    from biselect.hardware.execute.exact_shots import sector_state
-    from biselect.simulate.layers import energy_scale, energy_table, rounding_slack
+    from biselect_quantum.devices.execution.exact_shots import sector_state
+    from biselect_quantum.simulate.layers import energy_scale, energy_table, rounding_slack
 
     circuit = found.run.circuit
     goal = found.strict.threshold + rounding_slack(energy_scale(circuit.problem), np.float64)

@@ -15,12 +15,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from biselect.errors import BiselectError, InputError
-from biselect.hardware.execute.circuit_files import StoredCircuit
-from biselect.hardware.execute.manifest import StoredRun, is_fixed, load_run
-from biselect.hardware.execute.outcomes import Outcome, outcome
-from biselect.hardware.execute.runner import execute, progress
-from biselect.hardware.execute.samplers import kind_of
-from biselect.hardware.execute.store import BusyError
+from biselect_quantum.devices.execution.circuit_files import StoredCircuit
+from biselect_quantum.devices.execution.manifest import StoredRun, is_fixed, load_run
+from biselect_quantum.devices.execution.outcomes import Outcome, outcome
+from biselect_quantum.devices.execution.runner import execute, progress
+from biselect_quantum.devices.execution.samplers import kind_of
+from biselect_quantum.devices.execution.store import BusyError
 
 if TYPE_CHECKING:
     from biselect_studies.study import Study

@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.core.files import write_folder
 from biselect.errors import InputError
-from biselect.hardware.execute.circuit_files import StoredCircuit, circuit_contents, load_circuit
-from biselect.hardware.execute.manifest import StoredRun, freeze, is_fixed, load_run, plan
-from biselect.hardware.execute.outcomes import conclude, device_seconds
-from biselect.hardware.execute.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
-from biselect.hardware.execute.runner import execute, progress
-from biselect.hardware.execute.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
-from biselect.hardware.execute.store import BusyError
-from biselect.hardware.targets import from_snapshot, load_target
-from biselect.qaoa.best_known import Threshold
+from biselect_quantum.circuits.best_known import Threshold
+from biselect_quantum.devices.execution.circuit_files import StoredCircuit, circuit_contents, load_circuit
+from biselect_quantum.devices.execution.manifest import StoredRun, freeze, is_fixed, load_run, plan
+from biselect_quantum.devices.execution.outcomes import conclude, device_seconds
+from biselect_quantum.devices.execution.remote import ConnectionLostError, Service, ServiceError, StillWaitingError
+from biselect_quantum.devices.execution.runner import execute, progress
+from biselect_quantum.devices.execution.samplers import EXACT, HARDWARE, Sampler, kind_of, sampler_for
+from biselect_quantum.devices.execution.store import BusyError
+from biselect_quantum.devices.targets import from_snapshot, load_target
 from biselect_studies.measured import ORIGIN, RUNS, Circuit, home_name, kept_run, run_folder
 from biselect_studies.task import EXPERIMENTS
 

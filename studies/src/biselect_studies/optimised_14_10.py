@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.qaoa.schedule import SCHEDULES, Schedule
+from biselect_quantum.circuits.schedule import SCHEDULES, Schedule
 from biselect_studies.experiments.depth_ladder import HIT, SHOTS
 from biselect_studies.figures import dots
 from biselect_studies.results import Entry, Findings, entry, share

@@ -27,7 +27,7 @@ MARKS = dict(zip(VERDICTS, ("≈", "≠", "?", "–"), strict=True))
 QUICK = "The quick form has fewer seeds or smaller sizes than the paper; leave out --quick."
 SHOWN, SAID = "cause shown by an experiment", "cause said, not shown"
 NO_RESULT = {
-    "alg:joint_qaoa": "An algorithm, not a result: it is what biselect.qaoa simulates and every circuit study uses.",
+    "alg:joint_qaoa": "An algorithm, not a result: biselect_quantum simulates it and every circuit study uses it.",
     "alg:swap-sa": "An algorithm, not a result: it is the solver swap-sa, measured in solver-matched-compute.",
     "alg:layout_aware_decoding": "An algorithm, not a result: it is how shots are decoded, measured in routing-check.",
 }

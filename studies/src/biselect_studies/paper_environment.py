@@ -106,7 +106,7 @@ def _child() -> subprocess.Popen[str]:
 
 def _introduce(child: subprocess.Popen[str]) -> None:
     """Hand over the recorded devices: those of today's qiskit-ibm-runtime."""
-    from biselect.hardware.targets import HERON_R3, load_target, snapshot
+    from biselect_quantum.devices.targets import HERON_R3, load_target, snapshot
 
     assert child.stdin is not None
     child.stdin.write(json.dumps({name: snapshot(load_target(name)) for name in HERON_R3}) + "\n")
@@ -128,7 +128,7 @@ def main() -> None:
         raise SystemExit(f"{sys.executable} has Qiskit {qiskit.__version__}, not {VERSION}: run make paper-env")
     _teach_bounds()
     _mend_layouts()
-    from biselect.hardware.targets import from_snapshot
+    from biselect_quantum.devices.targets import from_snapshot
     from biselect_studies.experiments import compile_case
 
     devices = json.loads(sys.stdin.readline())

@@ -4,7 +4,7 @@ from math import comb
 from typing import Any
 
 from biselect.core import Sector
-from biselect.qaoa.penalty import CANDIDATES
+from biselect_quantum.circuits.penalty import CANDIDATES
 from biselect_studies.figures import dots
 from biselect_studies.paper_environment import column_of, lacking, qiskits, whose_qiskit
 from biselect_studies.results import Entry, Findings, entry

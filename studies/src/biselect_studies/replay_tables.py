@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.hardware.analysis import Range
+from biselect_quantum.devices.analysis import Range
 from biselect_studies import heron_tables as heron
 from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured

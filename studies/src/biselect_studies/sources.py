@@ -9,9 +9,13 @@ from itertools import accumulate
 from pathlib import Path
 
 import biselect
+import biselect_quantum
 import biselect_studies
 
-ROOTS = {Path(package.__path__[0]).name: Path(package.__path__[0]) for package in (biselect, biselect_studies)}
+ROOTS = {
+    Path(package.__path__[0]).name: Path(package.__path__[0])
+    for package in (biselect, biselect_quantum, biselect_studies)
+}
 APART = {  # they name, run, keep and judge results and make none
     f"biselect_studies.{name}" for name in ("sources", "task", "runner", "forecast", "ledger", "rule", "readings")
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from biselect.hardware.analysis import Range, closed_gap
+from biselect_quantum.devices.analysis import Range, closed_gap
 from biselect_studies import heron_tables as heron
 from biselect_studies.figures import dots
 from biselect_studies.measured import Circuit, Measured
@@ -18,7 +18,7 @@ from biselect_studies.study import DeviceColumns, Study, described
 from biselect_studies.task import Task, tasks_for
 
 if TYPE_CHECKING:
-    from biselect.hardware.execute.outcomes import Outcome
+    from biselect_quantum.devices.execution.outcomes import Outcome
 
 WIDTHS = {32: 3, 36: 3, 52: 2, 56: 2, 64: 2}  # with their depths
 CONDITIONS = {"fixed": "Fixed-angle", "warm": "Warm-start", "random": "Random-feasible"}

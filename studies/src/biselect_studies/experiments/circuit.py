@@ -3,8 +3,8 @@
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.hardware.circuits import ideal_probabilities, to_qiskit
-from biselect.qaoa import Ansatz, AnsatzSpec
+from biselect_quantum.circuits import Ansatz, AnsatzSpec
+from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, to_qiskit
 from biselect_studies.experiments import by_seed
 from biselect_studies.task import Cell
 

@@ -15,11 +15,12 @@ from qiskit.quantum_info import Statevector
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.synthetic import gaussian_qubo
-from biselect.hardware import Patch, choose_patch, compile_circuit, load_target
-from biselect.hardware.circuits import ideal_shots, to_qiskit
-from biselect.hardware.compile import fit_for
-from biselect.hardware.decode import decode_bits, parse_physical_order
-from biselect.hardware.paths import (
+from biselect_quantum.circuits import AnsatzSpec, Program
+from biselect_quantum.circuits.penalty import PenaltyX, candidate_search
+from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
+from biselect_quantum.devices.compile import fit_for
+from biselect_quantum.devices.decode import decode_bits, parse_physical_order
+from biselect_quantum.devices.paths import (
     COMPLETE_CZ,
     COMPLETE_FRACTIONAL,
     OPT3_CZ,
@@ -30,11 +31,10 @@ from biselect.hardware.paths import (
     QiskitPath,
     YFramePath,
 )
-from biselect.hardware.surrogates import hardware_mask, masked
-from biselect.hardware.targets import IQM_54
-from biselect.qaoa import AnsatzSpec, Program
-from biselect.qaoa.penalty import PenaltyX, candidate_search
-from biselect.simulate.program import XY
+from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
+from biselect_quantum.devices.surrogates import hardware_mask, masked
+from biselect_quantum.devices.targets import IQM_54
+from biselect_quantum.simulate.program import XY
 from biselect_studies.experiments import by_seed
 from biselect_studies.paper_environment import TODAY, VERSION, perform
 from biselect_studies.task import Cell, Values

@@ -9,9 +9,9 @@ import numpy as np
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
-from biselect.hardware import Patch, choose_patch, choose_surrogate, hardware_mask, masked, place, retained_mass
-from biselect.hardware.surrogates import agreement, low_energy_overlap, mean_field
 from biselect.solvers import solve
+from biselect_quantum.devices import Patch, choose_patch, choose_surrogate, hardware_mask, masked, place, retained_mass
+from biselect_quantum.devices.surrogates import agreement, low_energy_overlap, mean_field
 from biselect_studies.experiments.compile_case import device
 from biselect_studies.task import Cell, Values
 

@@ -10,15 +10,15 @@ from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.data.synthetic import planted_problem
-from biselect.hardware import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
-from biselect.hardware.bundle import Bundle
-from biselect.hardware.compiled_circuit import Compiled
-from biselect.hardware.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
-from biselect.hardware.placement import Placement
-from biselect.qaoa import Program
-from biselect.qaoa.best_known import Threshold
-from biselect.qaoa.cost_groups import CostGroup, components
-from biselect.qaoa.starts import Choice
+from biselect_quantum.circuits import Program
+from biselect_quantum.circuits.best_known import Threshold
+from biselect_quantum.circuits.cost_groups import CostGroup, components
+from biselect_quantum.circuits.starts import Choice
+from biselect_quantum.devices import Patch, choose_patch, compile_circuit, hardware_mask, masked, place
+from biselect_quantum.devices.bundle import Bundle
+from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
+from biselect_quantum.devices.placement import Placement
 from biselect_studies.experiments.compile_case import device
 
 DEVICE = "boston"

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.hardware.bundle import Bundle
-from biselect.hardware.decode import decode_bits
-from biselect.hardware.noise import cut_noise, register_mass
-from biselect.hardware.noise.trajectories import noisy_table
-from biselect.qaoa import AnsatzSpec, Program
-from biselect.qaoa.angle_selection import FIXED_ANGLE
-from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.best_known import Threshold
-from biselect.qaoa.training import train
+from biselect_quantum.circuits import AnsatzSpec, Program
+from biselect_quantum.circuits.angle_selection import FIXED_ANGLE
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.best_known import Threshold
+from biselect_quantum.circuits.training import train
+from biselect_quantum.devices.bundle import Bundle
+from biselect_quantum.devices.decode import decode_bits
+from biselect_quantum.devices.noise import cut_noise, register_mass
+from biselect_quantum.devices.noise.trajectories import noisy_table
 from biselect_studies.experiments.heron_case import PATHS, Case, Prepared, case
 from biselect_studies.experiments.threshold_panel import EVIDENCE_SHOTS
 from biselect_studies.task import Cell, Values

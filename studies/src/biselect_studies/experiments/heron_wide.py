@@ -7,15 +7,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.core.uniform import uniform_energy
-from biselect.hardware import hardware_mask, retained_mass
-from biselect.hardware.analysis import analyse, analyse_repaired
-from biselect.hardware.noise import register_shots
-from biselect.hardware.surrogates import sparse_optimum
-from biselect.qaoa import Program
-from biselect.qaoa.angle_selection import AngleSelection, WideShots, fixed_angles, select_by_paper, warm_starts
-from biselect.qaoa.spec import AnsatzSpec
-from biselect.qaoa.starts import Choice, start_choice
+from biselect_quantum.circuits import Program
+from biselect_quantum.circuits.angle_selection import (
+    AngleSelection,
+    WideShots,
+    fixed_angles,
+    select_by_paper,
+    warm_starts,
+)
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.circuits.starts import Choice, start_choice
+from biselect_quantum.devices import hardware_mask, retained_mass
+from biselect_quantum.devices.analysis import analyse, analyse_repaired
+from biselect_quantum.devices.noise import register_shots
+from biselect_quantum.devices.surrogates import sparse_optimum
+from biselect_quantum.uniform import uniform_energy
 from biselect_studies.experiments.heron_case import Case, Prepared, case
 from biselect_studies.task import Cell, Values
 

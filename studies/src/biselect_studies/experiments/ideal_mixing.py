@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.core import SelectionProblem
-from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.mixers import ring
-from biselect.simulate.layers import ENERGY, Layers, Observable
-from biselect.simulate.program import Classes
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.mixers import ring
+from biselect_quantum.simulate.layers import ENERGY, Layers, Observable
+from biselect_quantum.simulate.program import Classes
 
 SLICES = 2
 """Symmetric steps of one mixing while angles are searched: at β ≤ 1 energies are then right to about a thousandth. The

@@ -12,8 +12,8 @@ from biselect.core import SelectionProblem
 from biselect.core.metrics import f1_at_k
 from biselect.data import synthetic
 from biselect.data.demo import demo_pool
-from biselect.hardware import hardware_mask, place, retained_mass
 from biselect.solvers import solve
+from biselect_quantum.devices import hardware_mask, place, retained_mass
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1

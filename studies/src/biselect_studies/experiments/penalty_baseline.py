@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 
 from biselect.data.synthetic import gaussian_qubo
-from biselect.qaoa.ansatz import Ansatz
-from biselect.qaoa.penalty import PenaltyX, candidate_search
 from biselect.solvers import solve
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.penalty import PenaltyX, candidate_search
 from biselect_studies.experiments import by_seed
 from biselect_studies.task import Cell
 

@@ -1,0 +1,17 @@
+from ._version import __version__ as __version__
+from .circuits import Ansatz as Ansatz
+from .circuits import AnsatzSpec as AnsatzSpec
+from .circuits import Observable as Observable
+from .circuits import Program as Program
+from .circuits import Schedule as Schedule
+from .circuits import Threshold as Threshold
+from .circuits import Training as Training
+from .circuits import train as train
+from .devices import compile_problem as compile_problem
+from .devices import load_target as load_target
+from .devices import place_circuit as place_circuit
+from .devices.execution import SectorSampler as SectorSampler
+from .devices.execution import execute as execute
+from .devices.execution import load_circuit as load_circuit
+from .devices.execution import plan as plan
+from .devices.execution import take_shots as take_shots

@@ -1,0 +1,369 @@
+"""Ansatz: a circuit on a simulator, ready to be evaluated, differentiated and sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect_quantum.circuits.cost_groups import CostGroup
+from biselect_quantum.circuits.mixers import GROVER
+from biselect_quantum.circuits.schedule import Schedule
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.circuits.starts import Start
+from biselect_quantum.samples import Samples
+from biselect_quantum.simulate.backends import choose_backend, make_simulator
+from biselect_quantum.simulate.gpu_batch import GpuBatch, takes_batches
+from biselect_quantum.simulate.layers import ENERGY, Layers, Observable, PairGradient, energy_table
+from biselect_quantum.simulate.measure import embed, measure, quantile
+from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.stopping import NEVER, Stop, look, parts
+
+if TYPE_CHECKING:
+    from biselect_quantum.circuits.figures_of_merit import DepthFigures, TimeToSolution
+    from biselect_quantum.circuits.training import Training
+    from biselect_quantum.simulate.batches import Batches
+
+
+class Ansatz:
+    """CG-XY-QAOA inside the (k, m) sector, on a simulator.
+
+    Problem, depth, schedule, mixer, start, groups and seed are those of `AnsatzSpec`.
+
+    Args:
+        backend: `plain`, `compiled`, `gpu`, `continuous` for the ideal continuous-time mixer, or `auto`: `plain` or
+            `compiled`, by the size of the sector alone.
+        dtype: complex128 or complex64.
+        threads: threads of one evaluation.
+        progress: called with the done share of a long evaluation, 0 to 1 (compiled backend).
+        stop: a byte that another thread may turn to 1 to end all work in progress (`simulate.stopping`).
+
+    Attributes:
+        spec: the circuit itself, which the compiler and the wide sampler take too.
+
+    >>> problem = SelectionProblem(coupling=np.arange(12.0).reshape(4, 3), k=2, m=1)
+    >>> ansatz = Ansatz(problem, depth=1, schedule="tied")
+    >>> round(ansatz.expectation([0.0, 0.0]), 6)  # no rotation: the uniform mean
+    -11.0
+    """
+
+    def __init__(
+        self,
+        problem: SelectionProblem,
+        depth: int,
+        schedule: str | Schedule = "fully-grouped",
+        mixer: Any = "ring",
+        start: Start = "dicke",
+        *,
+        groups: Sequence[CostGroup] | None = None,
+        seed: int | np.random.Generator | None = 0,
+        backend: str = "auto",
+        dtype: Any = np.complex128,
+        threads: int = 1,
+        progress: Callable[[float], None] | None = None,
+        stop: Stop = NEVER,
+    ) -> None:
+        self.spec = spec = AnsatzSpec(problem, depth, schedule, mixer, start, groups=groups, seed=seed)
+        self.dtype = np.dtype(dtype)
+        mixing = spec.mixing
+        self.backend = choose_backend(problem, mixing) if backend == "auto" else backend
+        self._sample_terms = np.array([group.sample for group in self.groups])
+        self._feature_terms = np.array([group.feature for group in self.groups])
+        self._pair_terms = np.array([group.pair.ravel() for group in self.groups])
+        # a sample phase acts as its row of pair phases over m, a feature phase as its column over k (PairGradient)
+        all_terms = self._sample_terms[:, :, None] / problem.m + self._feature_terms[:, None, :] / problem.k
+        self._by_pair = np.ascontiguousarray((all_terms.reshape(self._pair_terms.shape) + self._pair_terms).T)
+        self.samples, self.features = spec.registers
+        self._start = spec.start_state
+        how: dict[str, Any] = {"backend": self.backend, "dtype": dtype, "threads": threads, "progress": progress}
+        self._stop = how["stop"] = stop
+        how["mixing"] = mixing
+        self._make_simulator = partial(make_simulator, problem, self.samples, self.features, **how)
+        self._simulator: Any = self._make_simulator()
+        self._tables: dict[str, Any] = {}  # made when first asked for; copies of the ansatz share them
+
+    @classmethod
+    def from_spec(cls, spec: AnsatzSpec, **simulator: Any) -> Ansatz:
+        """The circuit of a spec; `backend`, `dtype`, `threads` and `progress` as above."""
+        start = "dicke" if spec.start is None else spec.start
+        mixer = GROVER if spec.grover else spec.mixer
+        return cls(spec.problem, spec.depth, spec.schedule, mixer, start, groups=spec.groups, **simulator)
+
+    @property
+    def problem(self) -> SelectionProblem:
+        """Whose energy is measured."""
+        return self.spec.problem
+
+    @property
+    def schedule(self) -> Schedule:
+        """From free angles to the angles of every layer."""
+        return self.spec.schedule
+
+    @property
+    def groups(self) -> tuple[CostGroup, ...]:
+        """The cost groups, one γ each."""
+        return self.spec.groups
+
+    @property
+    def stop(self) -> Stop:
+        """The byte that ends all work in progress where it turns to 1."""
+        return self._stop
+
+    @property
+    def size(self) -> int:
+        """How many angles are free."""
+        return self.schedule.size
+
+    def at_depth(self, depth: int, schedule: str | None = None) -> Ansatz:
+        """The same ansatz at another depth, or with another of the named schedules; both share one simulator."""
+        other = copy(self)
+        other.spec = self.spec.changed(depth=depth, schedule=schedule)
+        return other
+
+    def with_schedule(self, schedule: Schedule) -> Ansatz:
+        """The same ansatz with another schedule; both share one simulator."""
+        other = copy(self)
+        other.spec = self.spec.changed(schedule=schedule)
+        return other
+
+    def with_own_simulator(self, dtype: Any = None) -> Ansatz:
+        """The same ansatz with a simulator of its own, for another thread or in another precision."""
+        other = copy(self)
+        if dtype is not None:
+            other.dtype = np.dtype(dtype)
+            other._make_simulator = partial(self._make_simulator, dtype=dtype)
+        other._simulator = other._make_simulator()
+        return other
+
+    def ended_by(self, stop: Stop) -> Ansatz:
+        """The same ansatz, whose work ends where this byte turns to 1; both share one simulator's memory."""
+        other = copy(self)
+        other._stop = stop
+        other._make_simulator = partial(self._make_simulator, stop=stop)
+        other._simulator = copy(self._simulator)
+        other._simulator.stop = stop
+        return other
+
+    def train(self, **how: Any) -> Training:
+        """Choose angles; see `biselect_quantum.circuits.train`."""
+        from biselect_quantum.circuits.training import train
+
+        return train(self, **how)
+
+    @property
+    def energies(self) -> NDArray[np.float64]:
+        """The energy of every choice of the sector, C(N, k) × C(D, m)."""
+        if "energies" not in self._tables:
+            self._tables["energies"] = energy_table(self.problem, self._stop)
+        return self._tables["energies"]
+
+    def layers(self, angles: ArrayLike) -> Layers:
+        """Phases and mixing angles of every layer."""
+        return self._layers(self.schedule.expand(angles))
+
+    def _layers(self, table: NDArray[np.float64]) -> Layers:
+        gammas = table[..., :-1]
+        return Layers(
+            sample=gammas @ self._sample_terms,
+            feature=gammas @ self._feature_terms,
+            pair=(gammas @ self._pair_terms).reshape(*gammas.shape[:-1], *self.problem.coupling.shape),
+            mixing=np.ascontiguousarray(table[..., -1]),
+        )
+
+    def expectation(self, angles: ArrayLike, observable: Observable = ENERGY) -> float:
+        """Expectation value of the energy, or of another observable."""
+        if observable.kind == "cvar":
+            return self.value_and_gradient(angles, observable)[0]
+        self._check(observable)
+        look(self._stop)
+        return self._simulator.expectation(self.layers(angles), self._start, observable)
+
+    def value_and_gradient(
+        self, angles: ArrayLike, observable: Observable = ENERGY
+    ) -> tuple[float, NDArray[np.float64]]:
+        """Expectation value and its gradient by the free angles, by the adjoint method."""
+        if observable.kind == "cvar":  # = q + E[min(E - q, 0)] / share at the share-quantile q, held in the derivative
+            lowest = quantile(self.energies, self.probabilities(angles), observable.share, self._stop)
+            excess, gradient = self.value_and_gradient(angles, Observable(kind="excess", threshold=lowest))
+            return lowest + excess / observable.share, gradient / observable.share
+        self._check(observable)
+        look(self._stop)
+        value, found = self._simulator.value_and_gradient(self.layers(angles), self._start, observable)
+        return value, self._by_angle(found)
+
+    def _by_angle(self, found: PairGradient) -> NDArray[np.float64]:
+        """The gradient by the free angles, of one circuit or a batch."""
+        by_group = found.pair.reshape(*found.mixing.shape, -1) @ self._by_pair
+        return self.schedule.pull_back(np.concatenate([by_group, found.mixing[..., None]], axis=-1))
+
+    def many(self, angles: ArrayLike, observable: Observable = ENERGY) -> NDArray[np.float64]:
+        """Expectation values of a batch of angle vectors, (batch, size)."""
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
+            return self._gpu_batch().values(self.schedule.expand_batch(vectors), observable)
+        if batches is not None:
+            return batches.values(self._layers(self.schedule.expand_batch(vectors)), self._start, observable)
+        return np.array([self.expectation(vector, observable) for vector in vectors])
+
+    def many_with_gradients(
+        self, angles: ArrayLike, observable: Observable = ENERGY
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Expectation values and gradients, (batch,) and (batch, size)."""
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(len(vectors), observable)
+        if self.runs_batches and len(vectors):
+            values, gradients = self._gpu_batch().values_and_gradients(self.schedule.expand_batch(vectors), observable)
+            return values, self.schedule.pull_back(gradients)
+        if batches is not None:
+            layers = self._layers(self.schedule.expand_batch(vectors))
+            values, by_phase = batches.values_and_gradients(layers, self._start, observable)
+            return values, self._by_angle(by_phase)
+        found = [self.value_and_gradient(vector, observable) for vector in vectors]
+        gradients = np.array([gradient for _, gradient in found]).reshape(-1, self.size)
+        return np.array([value for value, _ in found]), gradients
+
+    def hit_amplitudes_with_gradients(
+        self, angles: ArrayLike, observable: Observable
+    ) -> tuple[NDArray[np.complex128], NDArray[np.complex128]]:
+        """Amplitudes ⟨hit|ψ⟩ of a batch, (batch, hits), and their gradients, (batch, hits, size): for Gauss-Newton.
+
+        For the compiled backend, an observable of kind `hit` with few hits, and depth 2 or more. The hits are in the
+        order of the sector, and their squared sizes add up to the hit rate. From a basis state the global phase is
+        that of the circuit without the phase of its first layer.
+        """
+        vectors = self._batch(angles)
+        batches = self._cpu_batches(None, observable)
+        if not len(vectors) or batches is None or not batches.reads_amplitudes(observable, self.schedule.depth):
+            raise InputError(
+                "amplitudes of hits need angles, backend='compiled', a small sector, one hit at least and at most 8 "
+                "hits, and at least 2 layers"
+            )
+        layers = self._layers(self.schedule.expand_batch(vectors))
+        amplitudes, by_phase = batches.amplitudes_and_gradients(layers, self._start, observable)
+        by_angle = self._by_angle(by_phase).reshape(2, *amplitudes.shape, self.size)
+        return amplitudes, by_angle[0] + 1j * by_angle[1]
+
+    def _cpu_batches(self, count: int | None, observable: Observable) -> Batches | None:
+        """What runs so many circuits (or any number) at once on the CPU, or None where they are run one by one."""
+        self._check(observable)
+        look(self._stop)
+        find = getattr(self._simulator, "batches", None)  # the compiled backend has it
+        return None if find is None else find(count, from_basis=isinstance(self.spec.start, tuple))
+
+    def _check(self, observable: Observable) -> None:
+        shape = (self.problem.sector.sample_subsets, self.problem.sector.feature_subsets)
+        if observable.values is not None and observable.values.shape != shape:
+            raise InputError(f"an observable must have the shape {shape}, got {observable.values.shape}")
+
+    def _batch(self, angles: ArrayLike) -> NDArray[np.float64]:
+        vectors = np.asarray(angles, dtype=np.float64)
+        if vectors.ndim != 2 or vectors.shape[1] != self.size:
+            raise InputError(f"a batch must have the shape (batch, {self.size}), got {vectors.shape}")
+        return vectors
+
+    @property
+    def runs_batches(self) -> bool:
+        """Whether the GPU runs a whole batch at once: its sector is small."""
+        return self.backend == "gpu" and takes_batches(self.problem.sector)
+
+    def _gpu_batch(self) -> Any:
+        if "batches" not in self._tables:
+            how = (self.problem, self.samples, self.features, self._by_pair, self._start)
+            self._tables["batches"] = GpuBatch(*how)
+        return self._tables["batches"]
+
+    def state(self, angles: ArrayLike) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m), subsets in colexicographic order; under rules those that they allow."""
+        look(self._stop)
+        return self._simulator.state(self.layers(angles), self._start)
+
+    def dense_state(self, angles: ArrayLike) -> NDArray[np.complex128]:
+        """The final state as 2^(N+D) amplitudes in Qiskit's order, for small cases."""
+        qubits = self.problem.n_samples + self.problem.n_features
+        if qubits > 26:
+            raise InputError(f"a dense vector of {qubits} qubits is too large; use state()")
+        return embed(self.state(angles), self.samples, self.features)
+
+    def probabilities(self, angles: ArrayLike) -> NDArray[np.float64]:
+        """Probability of every choice of the sector."""
+        state = self.state(angles)
+        check_memory(self.problem.sector, np.float64, states=1)
+        found = np.empty(state.shape)
+        for part in parts(len(state), state.shape[1], self._stop):
+            found[part] = np.abs(state[part].astype(np.complex128)) ** 2
+        return found
+
+    def sample(self, angles: ArrayLike, shots: int, seed: int | np.random.Generator | None = 0) -> Samples:
+        """Measure: `shots` choices drawn from the final state."""
+        rows, columns, counts = measure(self.state(angles), shots, seed, self._stop)
+        samples, features = self.samples.subsets[rows], self.features.subsets[columns]
+        energies = self.problem.energies(samples, features)
+        order = np.lexsort((columns, rows, energies))
+        return Samples(samples=samples[order], features=features[order], energies=energies[order], counts=counts[order])
+
+    # Figures of merit beyond the mean
+
+    def hit_rate(self, angles: ArrayLike, threshold: float) -> float:
+        """p_BK: probability of an energy at or below the threshold."""
+        rate = self.expectation(angles, Observable(kind="hit", threshold=threshold))
+        return min(1.0, max(0.0, rate))  # sums of squares may end a rounding beyond
+
+    def optimum_mass(self, angles: ArrayLike) -> float:
+        """Probability of the exact optimum."""
+        return self.hit_rate(angles, float(self.energies.min()))
+
+    def approximation(self, angles: ArrayLike) -> float:
+        """α = (C̄_Ω - E[C]) / (C̄_Ω - C*): 0 for uniform sampling, 1 for the optimum."""
+        mean, best = float(self.energies.mean()), float(self.energies.min())
+        if mean == best:
+            return 1.0
+        return (mean - self.expectation(angles)) / (mean - best)
+
+    def by_depth(self, trained: Training) -> list[DepthFigures]:
+        """Exact energy, α and p_opt of every depth of a training, the start state first.
+
+        A training with `strategy="ladder"` has all depths from 1 on, any other one its own.
+        """
+        from biselect_quantum.circuits.figures_of_merit import by_depth
+
+        return by_depth(self, trained)
+
+    def time_to_solution(
+        self,
+        trained: Training,
+        *,
+        confidence: float = 0.99,
+        runs: int = 100,
+        shot_seconds: float | None = None,
+        seed: int = 0,
+    ) -> list[TimeToSolution]:
+        """How long until the optimum was seen: this circuit, every choice, random choice, `annealing` and `exact`.
+
+        Seconds are measured here and now on one thread. For a simulated circuit they include its state, which takes
+        longer than looking at every choice once.
+
+        Args:
+            trained: the angles, and how long training took.
+            confidence: with which the optimum is to be seen.
+            runs: walks of `annealing` whose successes are counted.
+            shot_seconds: of one shot on a device; adds a line.
+            seed: of shots, draws and walks.
+        """
+        from biselect_quantum.circuits.figures_of_merit import time_to_solution
+
+        return time_to_solution(self, trained, confidence=confidence, runs=runs, shot_seconds=shot_seconds, seed=seed)
+
+    def cvar(self, angles: ArrayLike, share: float = 0.05) -> float:
+        """Mean energy of the lowest `share` of the distribution."""
+        return self.cvar_and_gradient(angles, share)[0]
+
+    def cvar_and_gradient(self, angles: ArrayLike, share: float = 0.05) -> tuple[float, NDArray[np.float64]]:
+        """CVaR and its gradient by the free angles."""
+        return self.value_and_gradient(angles, Observable(kind="cvar", share=share))

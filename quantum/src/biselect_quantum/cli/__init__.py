@@ -1,0 +1,1 @@
+"""Commands of circuits, which `biselect` finds by entry point."""

@@ -1,0 +1,159 @@
+"""`biselect compile`: a problem and its angles to a circuit that a device takes, and what it costs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biselect.cli.console import Steps, figures, show_json, show_line
+from biselect.cli.tables import show_table
+from biselect_quantum.cli import options
+from biselect_quantum.cli.options import may_be
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.bundle import Bundle
+    from biselect_quantum.devices.compiled_circuit import Resources
+
+ALWAYS = ("depth", "2q depth", "2q gates")  # columns that are shown whatever they hold
+NOTHING_TO_TELL = {"0", "unknown"}
+
+
+def compile_(
+    problem: options.Problem,
+    angles: Annotated[
+        str | None,
+        may_be(
+            help="What `biselect train` wrote (.json), a JSON list, or numbers separated by commas; left out, they are "
+            "trained for this very circuit where the problem is small."
+        ),
+    ] = None,
+    target: Annotated[str, options.a_device(help=options.TARGETS)] = "boston",
+    path: Annotated[str, options.a_path(help=options.PATHS)] = "y-frame",
+    depth: Annotated[int | None, may_be(min=1, help="p; known for angles from a file, else 3.")] = None,
+    schedule: Annotated[
+        str | None,
+        options.a_schedule(help="Of the angles: known for those of a file; else fully-grouped, bilinear for a list."),
+    ] = None,
+    registers: Annotated[str, options.one_of(*options.REGISTER_NAMES, help=options.REGISTERS)] = "auto",
+    start: Annotated[
+        str,
+        options.a_start(
+            help="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json."
+        ),
+    ] = "auto",
+    surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
+    keep: Annotated[
+        str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")
+    ] = "edges",
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    id_column: options.RowNames = None,
+    exclude: options.Exclude = None,
+    seed: options.Seed = 0,
+    folder: Annotated[
+        Path | None,
+        options.a_folder(
+            "--out",
+            help="Folder for circuit.qpy, circuit.qasm, manifest.json, target.json, problem.npz, patch.svg and, where "
+            "they were trained for this circuit, angles.json.",
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the manifest instead of a table.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Compile PROBLEM for a device, on hardware edges alone, and compare with plain Qiskit.
+
+    Angles that suit the whole problem on a ring rarely suit the couplings and mixer of a chip: train them here, or with
+    `biselect train --target`.
+
+    The manifest holds what is needed to read the measured bits: layouts, mask, and the hashes of all files.
+    """
+    from biselect.core.files import check_folder
+    from biselect.data.problem_files import read_problem
+    from biselect_quantum.devices.bundle import compile_problem
+    from biselect_quantum.devices.circuit_folder import NAMES, write_circuit
+
+    steps = Steps(quiet)
+    if folder is not None:
+        check_folder(folder, NAMES)  # before the work, not after it
+    loaded = read_problem(problem, k, m, id_column, exclude or [])
+    made = compile_problem(
+        loaded,
+        target,
+        options.read_angles(angles),
+        depth=depth,
+        schedule=schedule,
+        path=path,
+        registers=registers,
+        start=options.read_start(start, loaded),
+        surrogate=surrogate,
+        keep=options.read_keep(keep),
+        seed=seed,
+        progress=steps.say,
+    )
+    written = [] if folder is None else write_circuit(folder, made)
+    if as_json:
+        show_json(made.manifest())
+    else:
+        _show(made)
+    for note in made.notes:
+        steps.say(
+            f"warning: {note}. Such angles may do no better than chance; leave --angles out to train them for this "
+            "very circuit",
+            style="bold yellow",
+        )
+    for file in written:
+        steps.say(f"wrote {file}")
+
+
+def _show(made: Bundle) -> None:
+    from biselect_quantum.devices.compile import added_layer
+
+    ours, manifest, placement = made.compiled.resources, made.manifest(), made.placement
+    n, d = made.patch.n_samples, made.patch.n_features
+    title = f"{n} + {d} qubits of {made.compiled.target}, p = {manifest['depth']}, {made.schedule}"
+    kept, edges = f"{100 * made.retained_share:.2f} %", made.on_edges
+    rows = [] if edges is None else [("hardware edges alone", edges[0], "", f"{100 * edges[1]:.2f} %")]
+    rows += [(name, other, "", kept) for name, other in made.references.items()]
+    rows += [
+        (made.compiled.path.name, ours, "", kept),
+        ("a layer more", added_layer(made.compiled, made.target), "+", ""),
+    ]
+    everything = {name: [_cells(resources)[name] for _, resources, *_ in rows] for name in _cells(ours)}
+    told = [name for name, cells in everything.items() if name in ALWAYS or {*cells} - NOTHING_TO_TELL]
+    table = figures(title, "path", *told, *(["mass kept"] if edges is not None else []))
+    for number, (name, _, sign, share) in enumerate(rows):
+        cells = [sign + everything[column][number] for column in told]
+        bold = "bold" if name == made.compiled.path.name else None
+        table.add_row(name, *cells, *([share] if edges is not None else []), style=bold)
+    show_table(table)
+    for name, other in made.references.items():
+        show_line(
+            f"Against {name}: depth {_cut(ours.depth, other.depth)}, two-qubit gates "
+            f"{_cut(ours.two_qubit_gates, other.two_qubit_gates)}, time {_cut(ours.duration, other.duration)}"
+        )
+    line = f"{made.mask.sum()} of {n * d} couplings stay: {kept} of the mass"
+    if not made.mask.all():
+        proof = "proven the most" if placement.proven_optimal else f"within {100 * placement.gap:.0f} % of the most"
+        line += f", {proof} that any placement keeps there"
+    show_line(line)
+
+
+def _cells(resources: Resources) -> dict[str, str]:
+    counts = {
+        "depth": resources.depth,
+        "pulse depth": resources.pulse_depth,
+        "2q depth": resources.two_qubit_depth,
+        "2q gates": resources.two_qubit_gates,
+        "SWAPs": resources.swaps,
+    }
+    times = {"µs": resources.duration, "gates, µs": resources.gate_duration}
+    return {name: "unknown" if count is None else str(count) for name, count in counts.items()} | {
+        name: "unknown" if seconds is None else f"{1e6 * seconds:.2f}" for name, seconds in times.items()
+    }
+
+
+def _cut(ours: float | None, theirs: float | None) -> str:
+    return "unknown" if ours is None or not theirs else f"{100 * (ours / theirs - 1):+.1f} %"

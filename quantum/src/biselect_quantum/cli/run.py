@@ -1,0 +1,214 @@
+"""`biselect run`: take a compiled circuit to shots, anywhere, the same way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli.console import Steps, printable, show_line
+from biselect.cli.tables import show_table
+from biselect.errors import InputError
+from biselect_quantum.cli import options
+from biselect_quantum.cli.options import may_be
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.analysis import Range
+    from biselect_quantum.devices.execution.outcomes import Outcome
+
+SHOTS, REPEATS = 4096, 1
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
+
+
+def run(
+    manifest: Annotated[
+        Path, typer.Argument(help="What `biselect compile` wrote, or the manifest of a run that is to go on.")
+    ],
+    on: Annotated[
+        str | None,
+        may_be(
+            metavar="PLACE",
+            autocompletion=options.completion.among(*PLACES),
+            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS.",
+        ),
+    ] = None,
+    shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
+    repeats: Annotated[int | None, may_be(min=1, help="How many.  [default: 1]")] = None,
+    seed: Annotated[int | None, may_be(min=0, help="Fixes simulated shots.  [default: 0]")] = None,
+    threshold: Annotated[
+        str | None,
+        may_be(
+            metavar="ENERGY|FILE",
+            help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
+        ),
+    ] = None,
+    mitigate: Annotated[
+        str | None,
+        may_be(
+            metavar="NAMES",
+            help="What to do about errors: readout, twirl, decouple, repair, joined by commas; readout:SHOTS, "
+            "twirl:CIRCUITS and decouple:xy4 say more.  [default: nothing]",
+        ),
+    ] = None,
+    wait: options.Wait = None,
+    resubmit: options.Resubmit = False,
+    output: Annotated[
+        Path | None, options.a_folder("--out", help="Folder of the run; else one beside the manifest.")
+    ] = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be run and how long; run nothing.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure a compiled circuit, and say what the shots are worth.
+
+    Everything that decides the run is fixed in the manifest of its folder before the first shot. Each repeat is kept
+    as it ends; the same command, or the run's own manifest, takes an interrupted run up where it was. Credentials come
+    from the service's own account store or environment and are never written.
+    """
+    from biselect.core.json_files import read_json
+    from biselect_quantum.devices.execution.circuit_files import circuit_of
+    from biselect_quantum.devices.execution.manifest import freeze, is_fixed, is_run, load_run, plan
+    from biselect_quantum.devices.execution.measurements import circuit_for, measurements
+    from biselect_quantum.devices.execution.outcomes import conclude, forecast
+    from biselect_quantum.devices.execution.remote import DoubtfulJobError
+    from biselect_quantum.devices.execution.runner import execute
+    from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
+    from biselect_quantum.devices.mitigation.choice import Mitigation
+
+    steps = Steps(quiet)
+    if manifest.is_dir():
+        manifest = manifest / "manifest.json"
+    content = read_json(manifest)
+    fixed_run = sampler = None
+    if is_run(content):
+        given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
+        more = {"--mitigate": mitigate, "--out": output}
+        if fixed := [name for name, value in {**given, **more}.items() if value is not None]:
+            raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
+        fixed_run = load_run(manifest.parent)
+        circuit, asked = fixed_run.circuit, fixed_run.content
+    else:
+        if on is None:
+            raise InputError(f"say where to run it with --on: {FORMS}")
+        kind_of(on)
+        circuit = circuit_of(content, manifest.parent)
+        goal = options.read_threshold(threshold, circuit.problem)
+        numbers = {"shots": shots or SHOTS, "repeats": repeats or REPEATS, "seed": seed or 0}
+        asked = plan(circuit, on, **numbers, threshold=goal, mitigation=mitigate)
+    if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
+        steps.say(f"warning: {said}", style="bold yellow")
+    if dry_run:
+        return _show_plan(forecast(circuit, asked), as_json)
+    if fixed_run is None:
+        folder = output or manifest.parent / f"run-{''.join(c if c.isalnum() else '-' for c in asked['on'])}"
+        if not is_fixed(folder):  # refuse what cannot be measured there before anything is written
+            sampler = sampler_for(asked["on"])
+            for each in {each.repeat is None: each for each in measurements(asked)}.values():  # one of each kind
+                sampler.check(circuit_for(each, circuit, Mitigation.from_dict(asked["mitigation"])))
+        with steps.step("Fixing the manifest, with its classical references"):
+            fixed_run = freeze(circuit, manifest.parent, folder, asked)
+    steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
+    with steps.step("Measuring"):
+        try:
+            readouts = execute(fixed_run, sampler, wait=wait, resubmit=resubmit, say=steps.say)
+        except DoubtfulJobError as error:
+            raise DoubtfulJobError(str(error).replace("resubmit=True", "--resubmit")) from None
+    found = conclude(fixed_run, readouts)
+    if as_json:
+        sys.stdout.write(json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+    else:
+        _show(found)
+    steps.say(f"kept in {fixed_run.folder}")
+
+
+def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
+    from biselect_quantum.devices.execution.outcomes import REP_DELAY
+    from biselect_quantum.devices.mitigation.choice import Mitigation
+
+    if as_json:
+        sys.stdout.write(json.dumps(facts, indent=1) + "\n")
+        return
+    seconds = facts["estimated_device_seconds"]
+    time = "unknown: the target lacks a duration" if seconds is None else f"{seconds:.1f} s"
+    for line in (
+        f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
+        f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
+        f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
+        f"Mitigation: {Mitigation.from_dict(facts['mitigation']) or 'none'}; {facts['circuits']} circuits, "
+        f"{facts['shots_taken']} shots in all",
+        f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
+    ):
+        show_line(line)
+
+
+def _show(found: Outcome) -> None:
+    from rich.table import Table
+
+    strict, repaired, run = found.strict, found.repaired, found.run
+    several = strict.repeats > 1  # one repeat has no range
+    pooled = _between(strict.feasible_interval, "95 % interval, pooled" if several else "95 % interval")
+    hits = f"{strict.hits} hits, {_between(strict.hit_rate, '95 % interval')}"
+    proven = ", proven optimal" if run.threshold.recipe.get("proven_optimal") else ""
+    evidence = f"E_BK {strict.threshold:.6g} from {run.threshold.pool}{proven}"
+    by_repeat = "lowest and highest repeat"
+    rows = [
+        ("shots", str(strict.shots), f"in {strict.repeats} repeats" if several else "in one repeat"),
+        ("exact-budget mass", _percent(strict.feasible_rate.value), pooled),
+        *([("", "", _between(strict.feasible_rate, by_repeat))] if several else []),
+        ("over chance", f"{strict.over_chance:,.4g} ×", f"chance {strict.chance:.3g}"),
+        ("BK hit rate", _percent(strict.hit_rate.value), hits),
+        *([("", "", _between(strict.hit_rate_by_repeat, by_repeat))] if several else []),
+        ("best energy", _number(strict.best_energy), evidence),
+        ("CVaR₅", _number(strict.tail_energy), "lowest 5 % of feasible shots"),
+        ("mean energy", _number(strict.mean_energy), f"z_rand {_number(strict.z_rand)}"),
+        ("dense gap", _number(strict.dense_gap, "+"), "best above the classical reference"),
+    ]
+    title = printable(f"{run.on}: {found.kind}")
+    table = Table(title=title, title_justify="left", title_style="bold", show_header=False)
+    table.add_column()
+    table.add_column(justify="right")
+    table.add_column(style="dim")
+    for row in rows:
+        table.add_row(*map(printable, row))
+    show_table(table)
+    if run.mitigation:
+        show_line(f"Mitigation {run.mitigation}: {found.shots_taken} shots taken in all")
+    if found.uncorrected:
+        show_line(f"Readout was not corrected: {found.uncorrected}")
+    if corrected := found.corrected:
+        hit = corrected.hit_rate
+        rate = "of too many choices" if hit is None else f"{_percent(hit.value)} {_between(hit, '95 %')}"
+        show_line(
+            f"Readout corrected, an estimate: exact-budget mass {_percent(corrected.feasible_rate.value)} "
+            f"{_between(corrected.feasible_rate, '95 %')}, BK hit rate {rate}; a bit is "
+            f"misread in {_percent(corrected.misread)} of {corrected.calibration_shots} calibration shots"
+        )
+    if mended := found.mended:
+        show_line(
+            f"Repair, apart: {_percent(mended.accepted_rate)} accepted; hits for each shot taken "
+            f"{_percent(mended.hit_rate.value)} {_between(mended.hit_rate, '95 %')}, without repair "
+            f"{_percent(mended.strict_hit_rate.value)}; the same repair of random strings "
+            f"{_percent(mended.uniform_hit_rate.value)}, of ones with the same counts "
+            f"{_percent(mended.shuffled_hit_rate.value)}"
+        )
+    show_line(
+        f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "
+        f"{_number(repaired.band_1_gap, '+')} after repair, {_number(repaired.strict_gap, '+')} without"
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"
+
+
+def _between(found: Range, of: str) -> str:
+    return f"[{_percent(found.low)}, {_percent(found.high)}] {of}"
+
+
+def _number(value: float | None, sign: str = "") -> str:
+    return "none" if value is None else f"{value:{sign}.4g}"

@@ -1,0 +1,291 @@
+"""`biselect train`: choose the angles of a QAOA circuit for a problem, and show what they do."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from biselect.cli.console import Steps, figures, show_line, visible_json
+from biselect.cli.tables import show_table
+from biselect.errors import InputError
+from biselect_quantum.cli import options
+from biselect_quantum.cli.options import may_be
+
+if TYPE_CHECKING:
+    from biselect.core import SelectionProblem
+    from biselect.core.sector import TooLargeError
+    from biselect_quantum.circuits import Ansatz, AnsatzSpec, Training
+
+LARGE = 1_000_000  # choices beyond which the picture and the optimum take longer than --seconds may leave
+GUESS = 2000  # evaluations that a training without a budget may take; decides whether compiling pays
+
+
+def train(
+    problem: options.Problem,
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    id_column: options.RowNames = None,
+    exclude: options.Exclude = None,
+    depth: Annotated[int | None, may_be(min=1, help="p, the layers of the circuit; 3, or 2 on a device.")] = None,
+    schedule: Annotated[
+        str | None,
+        options.a_schedule(
+            help="tied, layerwise, bilinear, fixed-transport or fully-grouped; the last, or bilinear on a device."
+        ),
+    ] = None,
+    mixer: Annotated[
+        str | None,
+        options.one_of("ring", "path", "complete", "grover", show_default=False, help="On a device, its edges."),
+    ] = None,
+    start: Annotated[
+        str | None,
+        options.a_start(
+            show_default=False,
+            help="dicke, canonical, random or a selection.json; dicke, or on a device reach (see compile).",
+        ),
+    ] = None,
+    target: Annotated[
+        str | None,
+        options.a_device(
+            show_default=False, help=f"Train for the circuit that `biselect compile` makes for {options.TARGETS}"
+        ),
+    ] = None,
+    path: Annotated[str | None, options.a_path(show_default=False, help=f"With --target: {options.PATHS}")] = None,
+    registers: Annotated[
+        str | None,
+        options.one_of(*options.REGISTER_NAMES, show_default=False, help=f"With --target: {options.REGISTERS}"),
+    ] = None,
+    surrogate: Annotated[
+        str | None,
+        options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
+    ] = None,
+    keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}.")] = None,
+    objective: Annotated[
+        str | None,
+        may_be(
+            metavar="NAME",
+            autocompletion=options.completion.among(*options.OBJECTIVES),
+            help="optimum, energy, cvar, hit-rate, or a blend such as energy=1,hit-rate=0.5; the first where it can "
+            "be known.",
+        ),
+    ] = None,
+    strategy: Annotated[
+        str,
+        typer.Option(
+            metavar="NAME",
+            autocompletion=options.completion.among(*options.STRATEGIES),
+            help="multistart, ladder, continuation, polish, or the paper's depth-frontier or threshold.",
+        ),
+    ] = "multistart",
+    threshold: Annotated[
+        str | None,
+        may_be(metavar="ENERGY|FILE", help="For hit-rate: an energy, or a manifest that holds one for this problem."),
+    ] = None,
+    share: Annotated[float, typer.Option(help="For cvar: the share of lowest energies.")] = 0.05,
+    start_from: Annotated[
+        str | None,
+        may_be(
+            metavar="ANGLES",
+            help="Angles to begin with: a file of `biselect train`, also of another problem or depth, or numbers.",
+        ),
+    ] = None,
+    evaluations: Annotated[int | None, may_be(min=1, help="Evaluations of the objective at most.")] = None,
+    seconds: Annotated[
+        float | None,
+        may_be(metavar="SECONDS", help="Seconds after which the best so far is taken, with all that goes before."),
+    ] = None,
+    seed: options.Seed = 0,
+    workers: Annotated[int, typer.Option(min=1, help="Descents that run at the same time.")] = 1,
+    dtype: Annotated[
+        str,
+        options.one_of("complex128", "complex64", help="Precision of the simulator; complex64 takes half the memory."),
+    ] = "complex128",
+    output: Annotated[
+        Path | None, may_be("--out", metavar="FILE", help="File for the angles; a picture (.svg) goes beside it.")
+    ] = None,
+    fresh: Annotated[
+        bool, typer.Option("--fresh", help="Do not take up an interrupted training of the same --out.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print angles.json instead of a table.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Train the angles of a constraint-preserving QAOA circuit for PROBLEM on a simulator of its sector.
+
+    With --target they are for the circuit that `biselect compile` with the same options makes, and takes them.
+
+    With --out an interrupted training is taken up again by the same command and ends at the same angles.
+    """
+    import numpy as np
+
+    from biselect.core.deadlines import NEVER, OutOfTimeError, finished_by
+    from biselect.core.files import write_folder
+    from biselect.core.sector import TooLargeError
+    from biselect.data.problem_files import read_problem
+    from biselect_quantum.circuits import Ansatz
+    from biselect_quantum.circuits.training.records import OtherTrainingError
+    from biselect_quantum.circuits.training.train import TooShortError, backend_for
+    from biselect_quantum.plot.training_picture import training_picture
+    from biselect_quantum.simulate.state_memory import check_memory
+
+    began, steps = time.perf_counter(), Steps(quiet)
+    _check_place(output, problem, threshold)
+    with steps.step(f"Reading {problem.name}"):
+        loaded = read_problem(problem, k, m, id_column, exclude or [])
+        goal = options.read_threshold(threshold, loaded)
+    begin = None if start is None else options.read_start(start, loaded)
+    circuit = {"depth": depth, "schedule": schedule, "start": begin}
+    on_device: dict[str, Any] = {"path": path, "registers": registers, "surrogate": surrogate}
+    on_device["keep"] = None if keep is None else options.read_keep(keep)
+    try:  # before anything is placed; a training holds the state and its adjoint
+        check_memory(loaded.sector, dtype, states=2)
+    except TooLargeError as error:
+        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
+    spec = _spec(loaded, target, {**circuit, "mixer": mixer, "seed": seed}, on_device, steps)
+    kept = None if output is None else output.with_name(f".{output.name}.training")
+    if fresh and kept is not None:
+        kept.unlink(missing_ok=True)
+    how: dict[str, Any] = {"backend": backend_for(loaded, spec.depth, evaluations or GUESS), "dtype": dtype}
+    end = np.inf if seconds is None else began + seconds
+    name = f"Training {spec.schedule.name}, p = {spec.depth}"
+    try:
+        with steps.step("Building the circuit"):
+            ansatz = finished_by(end, lambda stop: Ansatz.from_spec(spec, **how, stop=stop)).ended_by(NEVER)
+        with steps.step(name, shown_as="objective (higher is better)") as progress:
+            trained = ansatz.train(
+                strategy=strategy,
+                objective=None if objective is None else _parts(objective),
+                threshold=None if goal is None else goal.value,
+                share=share,
+                evaluations=evaluations,
+                seconds=None if seconds is None else max(1e-3, end - time.perf_counter()),
+                seed=seed,
+                workers=workers,
+                checkpoint=kept,
+                progress=progress,
+                start_from=options.read_angles(start_from),
+            )
+    except TooLargeError as error:
+        raise InputError(f"{error.figures}; {_ways_out(error, target)}") from None
+    except (OutOfTimeError, TooShortError):
+        single = "" if dtype == "complex64" else ", give --dtype complex64"
+        raise InputError(
+            f"--seconds {seconds:g} are too few to build this circuit and evaluate it once; give more, train on fewer "
+            f"rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
+        ) from None
+    except OtherTrainingError as error:
+        raise InputError(
+            f"{output}: another training for it was interrupted (it differs in {', '.join(error.differs)}); "
+            "give --fresh to begin anew, or name another --out"
+        ) from None
+    in_full = seconds is None or loaded.sector.size <= LARGE
+    if output is not None and kept is not None:
+        files: dict[str, str | bytes] = {output.name: trained.to_json()}
+        if in_full:
+            files = {output.with_suffix(".svg").name: training_picture(ansatz, trained), **files}
+        write_folder(output.parent, files, shared=True)
+        kept.unlink(missing_ok=True)
+        for file in reversed(files):
+            steps.say(f"wrote {output.with_name(file)}")
+    if as_json:
+        sys.stdout.write(visible_json(trained.to_json()))
+    else:
+        _show(ansatz, trained, in_full)
+    if not in_full:
+        steps.say("note: the optimum and the picture need all choices; leave out --seconds to have them")
+    for note in trained.notes:
+        steps.say(f"note: {note}", style="yellow")
+
+
+def _spec(
+    problem: SelectionProblem, target: str | None, circuit: dict[str, Any], on_device: dict[str, Any], steps: Steps
+) -> AnsatzSpec:
+    """The circuit of the whole problem, or the one on a device; what is not given is left to the library."""
+    from biselect_quantum.circuits import AnsatzSpec
+
+    given = {name: value for name, value in {**circuit, **on_device}.items() if value is not None}
+    if target is None:
+        if useless := [f"--{name}" for name in on_device if name in given]:
+            raise InputError(f"{', '.join(useless)}: say for which device, with --target")
+        return AnsatzSpec(problem, **{"depth": 3, "mixer": "ring", **given})
+    from biselect_quantum.devices import place_circuit
+
+    if "mixer" in given:
+        raise InputError("--mixer: with --target the mixer runs on the edges of the device; leave it out")
+    return place_circuit(problem, target, progress=steps.say, **given).spec
+
+
+def _check_place(output: Path | None, problem: Path, threshold: str | None) -> None:
+    """Refuse a place that could not be written to, or that holds what is read, before the work."""
+    if output is None:
+        return
+    if output.suffix == ".svg":
+        raise InputError(f"{output}: the angles are JSON; name the file .json, the picture goes beside it")
+    if output.is_dir():
+        raise InputError(f"{output}: is a folder; give a file for the angles, such as {output / 'angles.json'}")
+    if not output.absolute().parent.is_dir():
+        raise InputError(f"{output}: there is no folder {output.parent}; make it first")
+    read = {"problem": problem, **({} if threshold is None else {"manifest of thresholds": Path(threshold)})}
+    for what, source in read.items():
+        for written in (output, output.with_suffix(".svg")):
+            if written.resolve() == source.resolve():
+                raise InputError(f"{written}: is the {what}, which must stay; name another --out for the angles")
+
+
+def _parts(text: str) -> str | dict[str, float]:
+    """`cvar`, or `energy=1,hit-rate=0.5`."""
+    if "=" not in text:
+        return text
+    try:
+        pairs = (part.split("=") for part in text.split(","))
+        return {name.strip(): float(weight) for name, weight in pairs}
+    except ValueError:
+        raise InputError(f"--objective {text}: write a blend as energy=1,hit-rate=0.5") from None
+
+
+def _ways_out(error: TooLargeError, target: str | None) -> str:
+    """What this command has against a sector that does not fit."""
+    first = "give --dtype complex64, which fits, " if "complex64" in error.ways else ""
+    if target is not None:
+        first += (
+            "choose angles by shots in Python (biselect_quantum.circuits.angle_selection) and give them to "
+            "`biselect compile` with --angles, "
+        )
+    return (
+        f"{first}train on fewer rows or columns, draw shots of a sparse circuit with `biselect solve --solver qaoa`, "
+        "or let `biselect solve` choose without a circuit"
+    )
+
+
+def _show(ansatz: Ansatz, trained: Training, in_full: bool) -> None:
+    """The figures before and after; those that need the energies of all choices only in full."""
+    import numpy as np
+
+    from biselect_quantum.uniform import uniform_energy
+
+    title = f"{trained.schedule}, p = {trained.depth}, {trained.strategy}"
+    table = figures(title, "", "uniform feasible", "trained")
+    rows: list[tuple[str, Any, Any]] = [("expected energy", uniform_energy(ansatz.problem)[0], trained.energy)]
+    goal, last = trained.objective["threshold"], f"{trained.evaluations} evaluations"
+    if in_full:
+        energies = ansatz.energies
+        best = float(energies.min())
+        rows += [
+            ("α (1 is the optimum)", 0.0, ansatz.approximation(trained.angles)),
+            ("probability of the optimum", float(np.mean(energies <= best)), ansatz.optimum_mass(trained.angles)),
+        ]
+        last += f"; optimum energy {best:.6g}"
+    if goal is not None:
+        uniform = float(np.mean(ansatz.energies <= goal)) if in_full else np.nan
+        rows.append((f"probability of energy ≤ {goal:g}", uniform, trained.hit_rate))
+    for name, before, after in rows:
+        table.add_row(name, *("–" if np.isnan(number) else f"{number:.4g}" for number in (before, after)))
+    show_table(table)
+    named = zip(trained.angle_names, trained.angles, strict=True)
+    show_line("Angles: " + ", ".join(f"{name} = {angle:.4f}" for name, angle in named if name not in trained.inert))
+    if trained.inert:
+        show_line("Inert, whatever their value: " + ", ".join(trained.inert))
+    show_line(last)

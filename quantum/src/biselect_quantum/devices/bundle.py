@@ -1,0 +1,509 @@
+"""From a problem and its angles to everything that a run needs: patch, placement, mask, circuit, and how to read it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from importlib.metadata import PackageNotFoundError, version
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biselect._version import __version__
+from biselect.core import SelectionProblem
+from biselect.core.checks import number
+from biselect.core.sector import count_in_words
+from biselect.errors import InputError
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.cost_groups import components
+from biselect_quantum.circuits.mixers import edges_inside
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.circuits.training import Training
+from biselect_quantum.circuits.training.train import backend_for
+from biselect_quantum.devices.block_positions import UncutTreeError
+from biselect_quantum.devices.colouring import recoloured
+from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.lines import choose_line, keep_couplings
+from biselect_quantum.devices.ordering import choose_start
+from biselect_quantum.devices.patches import Patch, choose_patch
+from biselect_quantum.devices.paths import OPT3_CZ, PATHS, STRONGEST_QISKIT, CompilationPath, NetworkPath, YFramePath
+from biselect_quantum.devices.placement import Placement, place
+from biselect_quantum.devices.reach import far_reaching
+from biselect_quantum.devices.surrogates import (
+    Mask,
+    choose_surrogate,
+    distortion_bound,
+    hardware_mask,
+    masked,
+    retained_mass,
+)
+from biselect_quantum.devices.targets import has_rzz, load_target, snapshot
+
+if TYPE_CHECKING:
+    from qiskit.transpiler import Target
+
+FORMAT = "biselect-circuit-2"
+TRAINABLE = 1_000_000  # choices
+EVALUATIONS = 300, 2000  # of a training: at least, and at most
+WORK = 2e8  # evaluations times choices, about: a large sector gets fewer evaluations
+STARTS = 8  # random starts that are drawn; the one with the cheapest circuit is taken
+PATCHES = 8  # tried where rules want groups of connected qubits
+SURROGATES = ("mask", "mean-field")
+DEPTH = 3  # p: with fewer layers many a mixer does not get to the optimum
+SCHEDULE = "fully-grouped"  # of angles that are trained for one circuit
+REACH = "reach"  # start where the most choices can be reached from
+AUTO = "auto"  # what hits the optimum most often under the device's recorded errors: of shares, or of starts
+EDGES = "edges"  # keep what hardware edges carry without routing
+SIDES = ("samples", "features")
+PACKAGES = ("numpy", "qiskit", "qiskit-ibm-runtime")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Bundle:
+    """A compiled circuit with all that led to it.
+
+    Attributes:
+        problem: the dense problem. Its order is that of everything here.
+        target: the device, with the gates that the path may use.
+        placement: where the items sit.
+        mask: which couplings are carried.
+        surrogate: what the phases are made of.
+        temperature: of the mean field in the surrogate's fields; None for the plain mask.
+        schedule: name of the angle schedule.
+        angles: the free angles by name.
+        compiled: the circuit.
+        references: the same ansatz by plain Qiskit, by name.
+        on_edges: beside a network, what the circuit costs that keeps hardware edges alone, and what it retains.
+        training: how the angles were found, if for this very circuit.
+        notes: what a reader should know, such as that the angles were trained for another circuit.
+    """
+
+    problem: SelectionProblem
+    target: Target
+    placement: Placement
+    mask: Mask
+    surrogate: SelectionProblem
+    temperature: float | None
+    schedule: str
+    angles: dict[str, float]
+    compiled: Compiled
+    references: dict[str, Resources]
+    on_edges: tuple[Resources, float] | None = None
+    training: Training | None = None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def patch(self) -> Patch:
+        """The qubits; position i is the problem's item i."""
+        return self.placement.patch
+
+    @property
+    def retained_share(self) -> float:
+        """ρ_SF: share of Σ|W| that is carried."""
+        return retained_mass(self.problem, self.mask)[1]
+
+    def manifest(self) -> dict[str, Any]:
+        """Plain data: what was compiled, from what, and how its bits are to be read."""
+        mass, share = retained_mass(self.problem, self.mask)
+        compiled, placement = self.compiled, self.placement
+        bits = compiled.program.bits
+        return {
+            "format": FORMAT,
+            "problem_hash": self.problem.digest,
+            "surrogate_hash": self.surrogate.digest,
+            "target": {"name": compiled.target, "hash": snapshot(self.target)["hash"]},
+            "path": {"name": compiled.path.name, **asdict(compiled.path)},
+            "seed": compiled.seed,
+            "schedule": self.schedule,
+            "depth": len(compiled.program.layers),
+            "angles": self.angles,
+            "start": None if bits is None else list(bits),
+            "mixer": {
+                name: [list(edge) for group in classes for edge in group]
+                for name, classes in zip(SIDES, compiled.program.mixer, strict=True)
+            },
+            "layout": {
+                "initial": list(compiled.initial_layout),
+                "final": list(compiled.final_layout),
+                "clbits": list(compiled.clbits),
+            },
+            "placement": {"mass": placement.mass, "bound": placement.bound},
+            "patch": self.patch.to_dict(),
+            "mask": np.argwhere(self.mask).tolist(),
+            "mean_field_temperature": None if self.temperature is None else str(self.temperature),
+            "retained_mass": mass,
+            "retained_share": share,
+            # of the plain mask; a mean field moves the fields too, and keeps no such bound
+            "distortion_bound": distortion_bound(self.problem, self.mask) if self.temperature is None else None,
+            "resources": asdict(compiled.resources),
+            "references": {name: asdict(resources) for name, resources in self.references.items()},
+            "on_edges": None
+            if self.on_edges is None
+            else {"resources": asdict(self.on_edges[0]), "retained_share": self.on_edges[1]},
+            "versions": installed(PACKAGES),
+        }
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlacedCircuit:
+    """A circuit on the qubits of a device, before its angles are known.
+
+    Placing decides which qubit an item sits on and never renumbers the items: `spec` and all that is made of it take
+    and return the positions of `problem`.
+
+    Attributes:
+        problem: the dense problem. Its order is that of everything here.
+        target: the device, with the gates that the path may use.
+        path: how it will be compiled.
+        placement: where the items sit.
+        mask: which couplings are carried.
+        surrogate: what the phases are made of.
+        temperature: of the mean field in the surrogate's fields; None for the plain mask.
+        spec: the circuit as it will run: couplings, mixer edges in their order, start; its energy is the dense one.
+        seed: of patch, start and transpiler.
+        on_edges: beside a network, the circuit that keeps what lies on hardware edges.
+    """
+
+    problem: SelectionProblem
+    target: Target
+    path: CompilationPath
+    placement: Placement
+    mask: Mask
+    surrogate: SelectionProblem
+    temperature: float | None
+    spec: AnsatzSpec
+    seed: int
+    on_edges: PlacedCircuit | None = None
+
+    @property
+    def patch(self) -> Patch:
+        """The qubits; position i is the problem's item i."""
+        return self.placement.patch
+
+    def train(self) -> Training:
+        """Angles for this very circuit, by its hits of the dense optimum; for another way, train on `spec`."""
+        size = check_trainable(self.problem)
+        evaluations = int(np.clip(min(size, WORK / size), *EVALUATIONS))
+        backend = backend_for(self.problem, self.spec.depth, evaluations)
+        ansatz = Ansatz.from_spec(self.spec, backend=backend)
+        return ansatz.train(objective="optimum", evaluations=evaluations, seed=self.seed)
+
+    def differences(self, trained: Training) -> list[str]:
+        """In what this circuit differs from the one that some angles were trained for; for people."""
+        return self.spec.differences(trained.circuit)
+
+    def compile(
+        self,
+        angles: ArrayLike | Mapping[str, float] | Training,
+        *,
+        compare: bool = True,
+        progress: Callable[[str], None] = lambda step: None,
+    ) -> Bundle:
+        """The circuit in the device's own gates.
+
+        Args:
+            angles: the free angles of the schedule, in their order or by name, or what training found.
+            compare: whether plain Qiskit compiles the same ansatz too.
+            progress: told the name of each step as it begins.
+        """
+        from biselect_quantum.devices.compile import compile_circuit
+
+        trained = angles if isinstance(angles, Training) else None
+        program = self.spec.program()
+        values = program.in_order(angles.angles if isinstance(angles, Training) else angles)
+
+        def compiled(name: str, path: CompilationPath) -> Compiled:
+            progress(f"Compiling by {name}")
+            return compile_circuit(program, self.target, self.patch.layout, path, angles=values, seed=self.seed)
+
+        others = _references(self.path, self.target) if compare else {}
+        references = {name: compiled(name, path).resources for name, path in others.items()}
+        beside = None
+        if compare and self.on_edges is not None:
+            made = self.on_edges.compile(values, compare=False)
+            beside = made.compiled.resources, made.retained_share
+        differ = [] if trained is None else self.differences(trained)
+        return Bundle(
+            problem=self.problem,
+            target=self.target,
+            placement=self.placement,
+            mask=self.mask,
+            surrogate=self.surrogate,
+            temperature=self.temperature,
+            schedule=self.spec.schedule.name,
+            angles=dict(zip(program.angle_names, values.tolist(), strict=True)),
+            compiled=compiled(self.path.name, self.path),
+            references=references,
+            on_edges=beside,
+            training=None if differ else trained,
+            notes=(f"these angles were trained for another circuit: {'; '.join(differ)}",) if differ else (),
+        )
+
+
+def check_trainable(problem: SelectionProblem) -> int:
+    """The choices of a problem; refuses more than angles are trained on."""
+    size = problem.sector.size
+    if size > TRAINABLE:
+        raise InputError(
+            f"its {count_in_words(size)} choices are too many to train angles on here ({TRAINABLE:,} at most); give "
+            "angles= of a smaller problem of the same kind, or some chosen by shots "
+            "(biselect_quantum.circuits.angle_selection)"
+        )
+    return size
+
+
+def place_circuit(
+    problem: SelectionProblem,
+    target: Any,
+    *,
+    depth: int = DEPTH,
+    schedule: str = SCHEDULE,
+    path: str = "y-frame",
+    registers: str = "auto",
+    start: Any = AUTO,
+    surrogate: str = "mask",
+    keep: float | str = EDGES,
+    order: str = "chosen",
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda step: None,
+) -> PlacedCircuit:
+    """Choose a patch, place the variables and mask the couplings; see `compile_problem` for the arguments.
+
+    With the Y-frame the mixer's order is the one that errs least (`choose_start`); `order="plain"` keeps its colouring.
+    """
+    from biselect_quantum.devices.compile import basis_start, fit_for
+
+    if path not in PATHS:
+        raise InputError(f"path must be one of {', '.join(PATHS)}, got {path!r}")
+    if surrogate not in SURROGATES:
+        raise InputError(f"surrogate must be one of {', '.join(SURROGATES)}, got {surrogate!r}")
+    if order not in ("chosen", "plain"):
+        raise InputError(f"order must be chosen or plain, got {order!r}")
+    wanted = _share(keep)
+    way = PATHS[path]
+    device = fit_for(way, load_target(target))
+    # refuses bad options before the work
+    dense = AnsatzSpec(problem, depth, schedule, "path", _known(start), seed=seed)
+    if isinstance(way, YFramePath):
+        basis_start(dense.program())
+
+    def circuit(placement: Placement, mask: Mask, way: CompilationPath, **more: Any) -> PlacedCircuit:
+        chosen = choose_surrogate(problem, mask, seed=seed) if surrogate == "mean-field" else None
+        sparse = masked(problem, mask) if chosen is None else chosen.problem
+        spec, settled = _spec(dense, placement.patch, sparse, start, way, device, order, seed, progress)
+        return PlacedCircuit(
+            problem=problem,
+            target=device,
+            path=settled,
+            placement=placement,
+            mask=mask,
+            surrogate=sparse,
+            temperature=None if chosen is None else chosen.temperature,
+            spec=spec,
+            seed=seed,
+            **more,
+        )
+
+    placement = _placed_on_a_patch(problem, device, registers, seed, progress)
+    mask = hardware_mask(placement.patch, problem)
+    on_edges = circuit(placement, mask, way)
+    if wanted is None or retained_mass(problem, mask)[1] >= wanted:
+        return on_edges
+    progress("Choosing a line")
+    line = choose_line(device, problem.n_samples, problem.n_features, seed=seed)
+    progress("Choosing couplings")
+    placement, mask = keep_couplings(problem, line, wanted, seed=seed)
+    if isinstance(way, YFramePath):
+        along = tuple(placement.patch.layout.index(qubit) for qubit in line.layout)
+        way = NetworkPath(coloured=way.coloured, quiet=way.quiet, line=along)
+    return circuit(placement, mask, way, on_edges=on_edges)
+
+
+def _known(start: Any) -> Any:
+    """A start as an ansatz without a mixer of its own knows it."""
+    return "random" if isinstance(start, str) and start in (REACH, AUTO) else start
+
+
+def _share(keep: float | str) -> float | None:
+    """The share of the coupling mass that is to stay; None for what lies on edges."""
+    if keep == EDGES:
+        return None
+    if isinstance(keep, str) or not 0 <= number("keep", keep) <= 1:
+        raise InputError(f"keep must be {EDGES!r} or a share of the coupling mass, 0 to 1; got {keep!r}")
+    return float(keep)
+
+
+def _spec(
+    dense: AnsatzSpec,
+    patch: Patch,
+    sparse: SelectionProblem,
+    start: Any,
+    way: CompilationPath,
+    device: Target,
+    order: str,
+    seed: int,
+    progress: Callable[[str], None],
+) -> tuple[AnsatzSpec, CompilationPath]:
+    """The circuit of a sparse problem on the patch, from the same start as the dense one unless that is drawn.
+
+    Its order is settled here, so the path that comes with it keeps the order.
+    """
+    problem = dense.problem
+    drawn = isinstance(start, str) and start in ("random", REACH, AUTO)
+    mixer: Any = (patch.sample_edges, patch.feature_edges)
+    if problem.sample_rules or problem.feature_rules:
+        mixer = tuple(edges_inside(edges, side) for edges, side in zip(mixer, problem.sector.blocks, strict=True))
+    begin = "random" if drawn else start
+    spec = AnsatzSpec(problem, dense.depth, dense.schedule, mixer, begin, groups=components(sparse), seed=seed)
+    if way.coloured:
+        spec = spec.changed(mixer=recoloured(spec.program()).mixer)
+    if drawn and start != "random":
+        spec = spec.changed(start=far_reaching(spec, seed))
+    if order == "plain" or not (way.coloured and isinstance(way, YFramePath)):
+        return spec, way
+    progress("Choosing an order")
+    more = STARTS if drawn and start == "random" else 1
+    others = [spec.changed(start="random", seed=np.random.default_rng([seed, n])) for n in range(1, more)]
+    best = choose_start([each.program() for each in (spec, *others)], device, patch.layout, seed=seed)
+    return spec.changed(mixer=best.mixer, start=best.choice), replace(way, coloured=False)
+
+
+def _placed_on_a_patch(
+    problem: SelectionProblem, device: Target, registers: str, seed: int, progress: Callable[[str], None]
+) -> Placement:
+    """Where the items sit; another patch where the groups that rules want fit no parts of its trees."""
+    blocks = problem.sector.blocks if problem.sample_rules or problem.feature_rules else None
+    for attempt in range(PATCHES):
+        progress("Choosing a patch" if not attempt else "Choosing another patch, with room for the groups")
+        draws = np.random.default_rng([seed, attempt]) if attempt else seed
+        sizes = problem.n_samples, problem.n_features
+        patch = choose_patch(device, *sizes, registers=registers, seed=draws, blocks=blocks)
+        progress("Placing variables")
+        try:
+            return place(problem, patch, seed=seed)
+        except UncutTreeError:
+            if attempt == PATCHES - 1:
+                raise
+    raise AssertionError
+
+
+def compile_problem(
+    problem: SelectionProblem,
+    target: Any,
+    angles: ArrayLike | Mapping[str, float] | Training | None = None,
+    *,
+    depth: int | None = None,
+    schedule: str | None = None,
+    path: str = "y-frame",
+    registers: str = "auto",
+    start: Any = AUTO,
+    surrogate: str = "mask",
+    keep: float | str = EDGES,
+    compare: bool = True,
+    seed: int = 0,
+    progress: Callable[[str], None] = lambda step: None,
+) -> Bundle:
+    """Place a problem on a device, train angles where none are given, and compile: `place_circuit` to the end.
+
+    Args:
+        problem: the dense problem.
+        target: as `load_target` takes it.
+        angles: the free angles of the schedule, or what training found; None to train them for this very circuit,
+            where its sector is small.
+        depth: p, how many layers; that of the training, else 3.
+        schedule: name of the angle schedule; that of the training, else `fully-grouped`, or `bilinear` for a list.
+        path: name of the compilation path, one of `PATHS`.
+        registers: as `choose_patch` takes them.
+        start: `reach` (of some random choices the one from which the mixer reaches the most others), `random` (for the
+            Y-frame, of 8 the one with the cheapest circuit: `choose_start`), `canonical`, `dicke`, a Selection, or a
+            choice (samples, features) by their positions in the problem. `auto` is `reach`; where angles are trained
+            and registers are left open too, of two orders of the mixer the one that is expected to hit the optimum
+            most often (`likeliest`).
+        surrogate: `mask` for the plain hardware mask, `mean-field` for `choose_surrogate`.
+        keep: `edges` for the couplings on hardware edges, or the share of the coupling mass Σ|W| that is to stay at
+            least, 0 to 1; beyond the edges a SWAP network carries it, on a line. `auto` for the share that hits the
+            optimum most often under the device's recorded errors (`trade`), for problems that are small enough.
+        compare: whether plain Qiskit compiles the same ansatz too, and a network is held against its edges alone.
+        seed: fixes patch, start and transpiler.
+        progress: told the name of each step as it begins.
+    """
+    if isinstance(angles, Training):
+        for name, given, known in (("schedule", schedule, angles.schedule), ("depth", depth, angles.depth)):
+            if given is not None and given != known:
+                raise InputError(f"{name} is {given}, but the angles were trained with {known}; leave {name} out")
+        schedule, depth = angles.schedule, angles.depth
+    elif angles is not None and depth is None:
+        raise InputError("give depth: a list of angles does not say how many layers it is for")
+    wanted: dict[str, Any] = {
+        "depth": DEPTH if depth is None else depth,
+        "schedule": schedule or (SCHEDULE if angles is None else "bilinear"),
+        "start": start,
+        "seed": seed,
+    }
+    if angles is not None:  # refuses what does not fit before the work
+        dense = AnsatzSpec(problem, mixer="path", **{**wanted, "start": _known(start)})
+        dense.program(angles.angles if isinstance(angles, Training) else angles)
+    else:
+        check_trainable(problem)
+    wanted |= {"path": path, "registers": registers, "surrogate": surrogate, "progress": progress}
+    if keep == AUTO:
+        if angles is not None:
+            raise InputError(f"keep={AUTO!r} trains each of the circuits that it compares; leave the angles out")
+        from biselect_quantum.devices.trade import best_of, trade
+
+        best = best_of(trade(problem, target, **wanted))
+        keep, angles = best.keep, best.bundle.training
+    placed = None
+    left_open = isinstance(start, str) and start == AUTO and registers == "auto" and keep == EDGES
+    if angles is None and left_open and not (problem.sample_rules or problem.feature_rules):
+        from biselect_quantum.devices.likeliest import likeliest
+
+        placed, angles = likeliest(problem, load_target(target), **wanted)
+    if placed is None:
+        placed = place_circuit(problem, target, keep=keep, **wanted)
+    if angles is None:
+        progress("Training angles")
+        angles = placed.train()
+    return placed.compile(angles, compare=compare, progress=progress)
+
+
+def layout_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> list[int]:
+    """What `decode_counts` needs, from the manifest of a problem's circuit: the classical bit of every variable."""
+    try:
+        known, clbits = manifest["problem_hash"], list(manifest["layout"]["clbits"])
+    except (KeyError, TypeError) as error:
+        raise InputError(f"the manifest holds no layout ({error}); bits cannot be decoded without one") from error
+    if known != problem.digest:
+        raise InputError("the circuit was compiled for another problem; its bits stand for other names")
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"the manifest is not of {FORMAT}: its bits may stand for other names; compile again")
+    return clbits
+
+
+def mask_of(manifest: Mapping[str, Any], problem: SelectionProblem) -> Mask:
+    """Which couplings of a problem its stored circuit carries."""
+    kept = np.zeros(problem.coupling.shape, dtype=bool)
+    for sample, feature in manifest["mask"]:
+        kept[index(sample), index(feature)] = True
+    return kept
+
+
+def _references(path: CompilationPath, target: Target) -> dict[str, CompilationPath]:
+    """Plain Qiskit on the same ansatz: level 3 as it comes, and the strongest we know of."""
+    plain = "Qiskit Opt-3 CZ" if "cz" in target.operation_names else "Qiskit Opt-3"
+    found: dict[str, CompilationPath] = {plain: replace(OPT3_CZ, coloured=path.coloured)}
+    if has_rzz(target):
+        found["strongest plain Qiskit"] = replace(STRONGEST_QISKIT, coloured=path.coloured)
+    return {name: way for name, way in found.items() if way != path}
+
+
+def installed(packages: Iterable[str]) -> dict[str, str]:
+    """Versions of biselect and of the packages that take part."""
+    found = {"biselect": __version__}
+    for package in packages:
+        with suppress(PackageNotFoundError):  # an optional part that is done without
+            found[package] = version(package)
+    return found

@@ -1,0 +1,249 @@
+"""From a program to a circuit that a device takes as it is."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import pairwise
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from biselect.core.checks import positions
+from biselect.errors import BiselectError, InputError, MissingDependencyError
+from biselect_quantum.devices.colouring import recoloured
+from biselect_quantum.devices.compiled_circuit import Compiled, Resources, added_by, count_resources
+from biselect_quantum.devices.native import fold_rzz, lengths, quietest, to_native
+from biselect_quantum.devices.paths import COMPLETE_CZ, Y_FRAME, CompilationPath, NetworkPath, QiskitPath, YFramePath
+from biselect_quantum.devices.qiskit_circuits import to_qiskit
+from biselect_quantum.devices.swap_network import route
+from biselect_quantum.devices.targets import FRACTIONAL, has_rzz, load_target, takes_rzz
+from biselect_quantum.devices.yframe import drop_unseen, in_range, propagate, split_sides, weave
+from biselect_quantum.simulate.program import RZZ, XY, Program
+
+try:
+    from qiskit import QuantumCircuit, generate_preset_pass_manager
+    from qiskit.transpiler import PassManager, Target
+    from qiskit.transpiler.passes import Optimize1qGatesDecomposition
+except ImportError as error:
+    raise MissingDependencyError("compiling needs Qiskit: pip install 'biselect[quantum]'") from error
+
+
+Layout = tuple[int, ...]  # the physical qubit of each logical one
+Made = tuple[QuantumCircuit, Layout, Layout, int]
+"""A native circuit, where its qubits begin and end, and how many SWAPs routing put in."""
+
+
+def compile_circuit(
+    program: Program,
+    target: Target | str,
+    layout: Sequence[int] | None = None,
+    path: CompilationPath = Y_FRAME,
+    *,
+    angles: ArrayLike | Mapping[str, float] | None = None,
+    seed: int = 0,
+) -> Compiled:
+    """Compile a program for a device.
+
+    Args:
+        program: bound, or with free angles given in `angles`.
+        target: the device, as `load_target` takes it; a path for the CZ target does without its RX and RZZ.
+        layout: the physical qubit of each logical one (`Patch.layout`). Qiskit's paths choose one if there is none and
+            route what does not fit; the Y-frame needs one on which every edge is a coupling of the device.
+        path: how.
+        angles: for the free angles, in their order or by name.
+        seed: of Qiskit's transpiler; the Y-frame draws nothing.
+    """
+    device = fit_for(path, target)
+    places = _checked_layout(layout, program, device)
+    wanted = recoloured(program) if path.coloured else program
+    bound = wanted if angles is None else wanted.bind(angles)
+    bound.check_bound()
+    late = None
+    if isinstance(path, YFramePath):
+        circuit, initial, final, swaps = _by_y_frame(bound, device, places, path)
+    elif isinstance(path, NetworkPath):
+        circuit, initial, final, swaps = _by_network(bound, device, places, path)
+    else:
+        if path.late:
+            if not wanted.angle_names or angles is None:
+                raise InputError("binding late needs a program with free angles; build it without and give them here")
+            late = wanted, tuple(wanted.in_order(angles).tolist())
+        circuit, initial, final, swaps = _by_qiskit(late[0] if late else bound, device, places, path, angles, seed)
+    _refuse_foreign(circuit, device)
+    return Compiled(
+        circuit=circuit,
+        program=bound,
+        path=path,
+        target=device.description or "",
+        seed=seed,
+        initial_layout=initial,
+        final_layout=final,
+        clbits=tuple(range(program.qubits)),
+        resources=count_resources(circuit, device, swaps),
+        late=late,
+    )
+
+
+def added_layer(compiled: Compiled, target: Target) -> Resources:
+    """What one more layer costs, the last one once again, by the same path in the same order, bound as late."""
+    program, angles = compiled.late or (compiled.program, None)
+    longer = replace(program, layers=(*program.layers, program.layers[-1]))
+    path, seed = replace(compiled.path, coloured=False), compiled.seed
+    made = compile_circuit(longer, target, compiled.initial_layout, path, angles=angles, seed=seed)
+    return added_by(made.resources, compiled.resources)
+
+
+def _by_y_frame(program: Program, target: Target, layout: Layout | None, path: YFramePath) -> Made:
+    if layout is None:
+        raise InputError("the Y-frame does not route: give the layout of a patch, or take a Qiskit path")
+    _refuse_far_pairs(program, target, layout)
+    ops = in_range(program.ops)
+    bits = basis_start(program)
+    if path.propagate:
+        ops = drop_unseen(in_range(propagate(ops, bits)))
+    sides = split_sides(program.edges(XY), program.qubits)
+    gates = weave(ops, bits, sides, rzz=has_rzz(target), unitary=not path.propagate, length=lengths(target, layout))
+    if path.quiet:
+        gates = quietest(gates, layout, target)
+    return to_native(gates, layout, target), layout, layout, 0
+
+
+def _by_network(program: Program, target: Target, layout: Layout | None, path: NetworkPath) -> Made:
+    start, rzz, n = basis_start(program), has_rzz(target), program.n_samples
+    if layout is None:
+        raise InputError("a network needs a layout along a line of the device (`choose_line`)")
+    line = path.line or tuple(range(program.qubits))
+    if sorted(line[:n]) != list(range(n)) or sorted(line) != list(range(program.qubits)):
+        raise InputError(f"the line of a network must name all {n} samples and then all features, once each")
+    layout, bits = tuple(layout[qubit] for qubit in line), tuple(start[qubit] for qubit in line)
+    _refuse_torn_line(target, layout, rzz)
+    site = sorted(range(program.qubits), key=line.__getitem__)  # of each logical qubit
+    ops = [replace(op, qubits=tuple(site[qubit] for qubit in op.qubits)) for op in program.ops]
+    routed = route(in_range(ops), bits, n, shared=rzz)
+    ops = drop_unseen(in_range(propagate(in_range(routed.ops), bits)))
+    sides = [site % 2 for site in range(program.qubits)]
+    gates = weave(ops, bits, sides, rzz=rzz, unitary=False, length=lengths(target, layout))
+    if path.quiet:
+        gates = quietest(gates, layout, target)
+    initial, ends = tuple(layout[at] for at in site), tuple(routed.sites[at] for at in site)
+    return to_native(gates, layout, target, ends), initial, tuple(layout[end] for end in ends), routed.exchanges
+
+
+def compile_open(
+    program: Program,
+    target: Target | str,
+    layout: Sequence[int] | None = None,
+    path: QiskitPath = COMPLETE_CZ,
+    *,
+    seed: int = 0,
+) -> QuantumCircuit:
+    """A program for a device with its angles left free, as parameters; arguments as in `compile_circuit`.
+
+    Classical bit q holds logical qubit q. The path must bind late, and be one for CZ where the device's RZZ takes some
+    angles only: which way a rotation is folded depends on its angle.
+    """
+    if not isinstance(path, QiskitPath) or not path.late:
+        raise InputError(f"path {path.name} takes bound angles; free ones need a path that binds late, as complete-cz")
+    device = fit_for(path, target)
+    if path.fractional and device.gate_has_angle_bounds("rzz"):
+        raise InputError(f"RZZ of {device.description!r} takes some angles only; take complete-cz for free angles")
+    wanted = recoloured(program) if path.coloured else program
+    return _transpiled(wanted, device, _checked_layout(layout, program, device), path, seed)[0]
+
+
+def _by_qiskit(
+    program: Program, target: Target, layout: Layout | None, path: QiskitPath, angles: Any, seed: int
+) -> Made:
+    circuit, initial, final, swaps = _transpiled(program, target, layout, path, seed)
+    if program.angle_names:
+        left = {parameter.name for parameter in circuit.parameters}  # an angle that drives nothing is gone
+        named = zip(program.angle_names, program.in_order(angles).tolist(), strict=True)
+        circuit = circuit.assign_parameters({name: value for name, value in named if name in left})
+    if path.fractional:
+        circuit = fold_rzz(circuit)
+    if path.clean or not set(circuit.count_ops()) <= {*target.operation_names, "barrier"}:  # folding writes X and RZ
+        circuit = PassManager([Optimize1qGatesDecomposition(target)]).run(circuit)
+    return circuit, initial, final, swaps
+
+
+def _transpiled(program: Program, target: Target, layout: Layout | None, path: QiskitPath, seed: int) -> Made:
+    """Qiskit's level 3; angles stay as they are, free or bound."""
+    if target.has_angle_bounds():
+        # Qiskit asks a registry how to keep within bounds; IBM's entry for RZZ comes with this import
+        import qiskit_ibm_runtime.utils.backend_converter  # noqa: F401
+    manager = generate_preset_pass_manager(
+        optimization_level=3, target=target, initial_layout=layout, seed_transpiler=seed
+    )
+    swaps: list[int] = []
+    circuit = manager.run(
+        to_qiskit(program, fused=path.fused),
+        callback=lambda **facts: swaps.append(facts["dag"].count_ops().get("swap", 0)),
+    )
+    initial = tuple(circuit.layout.initial_index_layout(filter_ancillas=True))
+    final = tuple(circuit.layout.final_index_layout(filter_ancillas=True))
+    return circuit, initial, final, max(swaps, default=0)
+
+
+def basis_start(program: Program) -> tuple[int, ...]:
+    """The basis state that the Y-frame starts from; it prepares no other."""
+    if program.bits is None:
+        raise InputError("the Y-frame starts from a basis state; take a Qiskit path for the Dicke start")
+    return program.bits
+
+
+def fit_for(path: CompilationPath, target: Target | str) -> Target:
+    """The device with the gates that the path may use."""
+    if not isinstance(path, QiskitPath):
+        device = target if isinstance(target, Target) else load_target(target)
+        if "cz" not in device.operation_names:
+            raise InputError(f"path {path.name} is made of CZ, which {device.description!r} lacks; take complete-cz")
+        return device
+    device = target if isinstance(target, Target) else load_target(target, fractional=path.fractional)
+    if path.fractional and not has_rzz(device):
+        raise InputError(
+            f"path {path.name} needs RX and RZZ of any angle, which {device.description!r} lacks; take a CZ path"
+        )
+    spare = not path.fractional and not set(FRACTIONAL).isdisjoint(device.operation_names)
+    return load_target(device, fractional=False) if spare else device
+
+
+def _checked_layout(layout: Sequence[int] | None, program: Program, target: Target) -> Layout | None:
+    if program.qubits > target.num_qubits:
+        raise InputError(f"the circuit has {program.qubits} qubits, {target.description!r} only {target.num_qubits}")
+    if layout is None:
+        return None
+    places = tuple(positions("layout", layout, target.num_qubits).tolist())
+    if len(places) != program.qubits:
+        raise InputError(f"a layout must have a place for each of the {program.qubits} qubits, got {len(places)}")
+    return places
+
+
+def _refuse_torn_line(target: Target, layout: Sequence[int], rzz: bool) -> None:
+    for here, there in pairwise(layout):
+        for gate in ("cz", "rzz") if rzz else ("cz",):
+            if (here, there) not in target[gate] and (there, here) not in target[gate]:
+                raise InputError(
+                    f"the layout is no line: qubits {here} and {there} have no {gate} on {target.description!r}; "
+                    "`choose_line` finds one"
+                )
+
+
+def _refuse_far_pairs(program: Program, target: Target, layout: Sequence[int]) -> None:
+    gates = {XY: "cz", RZZ: "rzz" if has_rzz(target) else "cz"}
+    for kind, gate in gates.items():
+        for i, j in program.edges(kind):
+            pair = (layout[i], layout[j])
+            if pair not in target[gate] and pair[::-1] not in target[gate]:
+                raise InputError(
+                    f"logical qubits {i} and {j} lie on {pair[0]} and {pair[1]}, which have no {gate} on "
+                    f"{target.description!r}; mask the couplings to hardware edges or take a Qiskit path, which routes"
+                )
+
+
+def _refuse_foreign(circuit: QuantumCircuit, target: Target) -> None:
+    """A circuit that the device would reject must not leave this module."""
+    for step in circuit.data:
+        operation = step.operation
+        qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+        angle_ok = operation.name != "rzz" or takes_rzz(target, float(operation.params[0]))
+        if operation.name != "barrier" and not (target.instruction_supported(operation.name, qubits) and angle_ok):
+            raise BiselectError(f"{operation.name}{operation.params} on qubits {qubits} is not native; please report")

@@ -1,0 +1,185 @@
+"""The files of a compiled circuit: what goes into them, and the circuit from them, checked against their manifest."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from biselect.core import SelectionProblem
+from biselect.core.checks import whole
+from biselect.core.json_files import check_seal, json_of, read_json, refused_as, seal
+from biselect.errors import InputError, MissingDependencyError
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.devices.bundle import FORMAT, Bundle, layout_of, mask_of
+from biselect_quantum.devices.compiled_circuit import Compiled, Resources
+from biselect_quantum.devices.execution.circuit_checks import check_meaning, check_unchanged
+from biselect_quantum.devices.paths import QiskitPath, path_of
+from biselect_quantum.devices.surrogates import Mask, masked, mean_field
+from biselect_quantum.devices.targets import from_snapshot, snapshot
+from biselect_quantum.simulate.program import Program
+
+if TYPE_CHECKING:
+    from qiskit import QuantumCircuit
+    from qiskit.transpiler import Target
+
+MOST_LAYERS = 1000
+NEEDED = ("circuit.qpy", "problem.npz", "target.json")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredCircuit:
+    """A compiled circuit and the problem it is for.
+
+    Attributes:
+        manifest: what `biselect compile` wrote about it.
+        problem: the dense problem. Its order is that of everything here.
+        surrogate: what the phases are made of.
+        compiled: the circuit.
+        snapshot: the file of the device that it was compiled for.
+    """
+
+    manifest: dict[str, Any]
+    problem: SelectionProblem
+    surrogate: SelectionProblem
+    compiled: Compiled
+    snapshot: bytes = field(repr=False)
+
+    @cached_property
+    def target(self) -> Target:
+        """The device that it was compiled for."""
+        with refused_as("the target of the circuit cannot be read, compile again"):
+            return from_snapshot(json_of(self.snapshot.decode()))
+
+
+def circuit_contents(
+    made: Bundle, more: Mapping[str, bytes] | None = None, facts: Mapping[str, Any] | None = None
+) -> dict[str, bytes]:
+    """The files of a circuit by name; the manifest, which holds the hashes of the others, comes last.
+
+    It vouches for `more` files too, seals `facts`, such as what the circuit is for, and says what was checked.
+    """
+    from biselect_quantum.devices.qiskit_circuits import qasm3_text, qpy_bytes
+
+    facts = {**(facts or {}), "checked": check_circuit(made)}
+    circuit = made.compiled.circuit.copy(name="biselect")  # Qiskit numbers circuits as they are made
+    problem = io.BytesIO()
+    made.problem.save(problem)
+    contents = {
+        "circuit.qpy": qpy_bytes(circuit),
+        "circuit.qasm": qasm3_text(circuit).encode(),
+        "target.json": json_bytes(snapshot(made.target)),
+        "problem.npz": problem.getvalue(),
+        **({} if made.training is None else {"angles.json": made.training.to_json().encode()}),
+        **(more or {}),
+    }
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in contents.items()}
+    return {**contents, "manifest.json": json_bytes(seal({**made.manifest(), **facts, "files": hashes}))}
+
+
+def check_circuit(circuit: Bundle | StoredCircuit) -> str:
+    """Refuse a circuit that does not do what was recorded of it; gives what was checked, in words."""
+    manifest = circuit.manifest() if isinstance(circuit, Bundle) else circuit.manifest
+    program = _program(circuit.surrogate, manifest)
+    compiled = replace(circuit.compiled, program=program.bind(program.in_order(manifest["angles"])))
+    return check_meaning(compiled, circuit.target, manifest)
+
+
+def load_circuit(folder: str | Path) -> StoredCircuit:
+    """The circuit in a folder that `biselect compile` wrote; every file must be as it was then, and mean it."""
+    return circuit_of(read_json(Path(folder) / "manifest.json"), Path(folder))
+
+
+def circuit_of(manifest: Mapping[str, Any], folder: Path) -> StoredCircuit:
+    """The circuit of a manifest whose files lie in a folder; see `load_circuit`."""
+    if not isinstance(manifest, Mapping) or manifest.get("format") != FORMAT:
+        raise InputError(f"{folder}: holds no compiled circuit ({FORMAT}); `biselect compile` writes one")
+    check_seal(manifest, folder / "manifest.json")
+    contents = {name: _unchanged(folder / name, manifest) for name in NEEDED}
+    problem = SelectionProblem.load(folder / "problem.npz")
+    if problem.digest != manifest.get("problem_hash"):
+        raise InputError(f"{folder / 'problem.npz'}: is not the problem that was compiled")
+    with refused_as(f"{folder}: the manifest of the circuit cannot be used, compile again"):
+        surrogate = _surrogate(problem, mask_of(manifest, problem), manifest)
+        path, program = path_of(manifest["path"]), _program(surrogate, manifest)
+        values = program.in_order(manifest["angles"])
+        compiled = Compiled(
+            circuit=_circuit(contents["circuit.qpy"], folder),
+            program=program.bind(values),
+            path=path,
+            target=manifest["target"]["name"],
+            seed=manifest["seed"],
+            initial_layout=tuple(manifest["layout"]["initial"]),
+            final_layout=tuple(manifest["layout"]["final"]),
+            clbits=tuple(layout_of(manifest, problem)),
+            resources=Resources(**manifest["resources"]),
+            late=(program, tuple(values.tolist())) if isinstance(path, QiskitPath) and path.late else None,
+        )
+        check_unchanged(compiled, _target(contents["target.json"], manifest), manifest)
+    return StoredCircuit(
+        manifest=dict(manifest),
+        problem=problem,
+        surrogate=surrogate,
+        compiled=compiled,
+        snapshot=contents["target.json"],
+    )
+
+
+def _unchanged(path: Path, manifest: Mapping[str, Any]) -> bytes:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{path}: {error.strerror or error}; it belongs to the manifest beside it") from error
+    known = manifest.get("files")
+    if not isinstance(known, Mapping) or hashlib.sha256(content).hexdigest() != known.get(path.name):
+        raise InputError(f"{path}: was changed after it was compiled: its hash does not match the manifest")
+    return content
+
+
+def _surrogate(problem: SelectionProblem, mask: Mask, manifest: Mapping[str, Any]) -> SelectionProblem:
+    warmth = manifest["mean_field_temperature"]
+    found = masked(problem, mask) if warmth is None else mean_field(problem, mask, float(warmth))
+    if found.digest != manifest["surrogate_hash"]:
+        raise InputError("the surrogate does not come out as it was compiled; the manifest was changed")
+    return found
+
+
+def _program(surrogate: SelectionProblem, manifest: Mapping[str, Any]) -> Program:
+    """The recorded circuit with its angles free: mixer edges in the order in which they were compiled."""
+    bits, n, depth = manifest["start"], surrogate.n_samples, whole("depth", manifest["depth"])
+    if depth > MOST_LAYERS:
+        raise InputError(f"no circuit that was compiled has {depth:,} layers; the manifest was changed")
+    start: Any = "dicke" if bits is None else (np.flatnonzero(bits[:n]).tolist(), np.flatnonzero(bits[n:]).tolist())
+    mixer = tuple([[(i, j)] for i, j in manifest["mixer"][register]] for register in ("samples", "features"))
+    return AnsatzSpec(surrogate, depth, manifest["schedule"], mixer, start).program()
+
+
+def _target(content: bytes, manifest: Mapping[str, Any]) -> Target:
+    stored = json_of(content)
+    if {"name": stored["name"], "hash": stored["hash"]} != manifest["target"]:
+        raise InputError("target.json is not the device that the circuit was compiled for")
+    return from_snapshot(stored)
+
+
+def _circuit(content: bytes, folder: Path) -> QuantumCircuit:
+    try:
+        from qiskit import qpy
+    except ImportError as error:
+        raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
+    try:
+        (circuit,) = qpy.load(io.BytesIO(content))
+        return circuit
+    except Exception as error:  # Qiskit raises whatever a broken file runs into
+        raise InputError(f"{folder / 'circuit.qpy'}: Qiskit cannot read it: {error}") from error
+
+
+def json_bytes(content: Any) -> bytes:
+    """Plain data as our manifests are written."""
+    return (json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n").encode()

@@ -1,0 +1,215 @@
+"""Manifests of runs: everything that decides a run, fixed before its first shot and never changed after.
+
+A run's folder holds `manifest.json`, the problem and the circuit it names, and then its results. The manifest keeps
+what `biselect compile` recorded (problem, target, patch, layouts, mask, angles) and adds where it is run,
+shots, repeats and seeds, the threshold and references with the evidence they came from, and the versions at work.
+"""
+
+import json
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from biselect.core.checks import number, whole
+from biselect.core.files import tidy, write_folder
+from biselect.core.json_files import check_seal, read_json, refused_as, seal
+from biselect.errors import InputError
+from biselect.solvers import solve
+from biselect_quantum.circuits.best_known import Threshold
+from biselect_quantum.devices.bundle import installed
+from biselect_quantum.devices.execution.circuit_files import NEEDED, StoredCircuit, circuit_of, json_bytes
+from biselect_quantum.devices.execution.measurements import Measurement, measurements
+from biselect_quantum.devices.execution.samplers import GIVEN, KINDS, Sampler, fixed_name, kind_of, sampler_for
+from biselect_quantum.devices.mitigation.choice import Mitigation
+
+FORMAT = "biselect-run-3"
+NAME = "manifest.json"
+REFERENCE_SECONDS = 60.0  # for each classical reference
+EVIDENCE = ("energy", "bound", "solver", "proven_optimal")  # of each classical reference
+PROGRAMS = ("sector", "wide")  # places that measure a program, not its gates
+PARTS = ("numpy", "scipy", "qiskit", "qiskit-aer", "qiskit-ibm-runtime", "iqm-client")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class StoredRun:
+    """A fixed run.
+
+    Attributes:
+        content: the manifest, hash included.
+        circuit: what is measured.
+        folder: where its files and results are.
+    """
+
+    content: dict[str, Any]
+    circuit: StoredCircuit
+    folder: Path
+
+    @property
+    def on(self) -> str:
+        """Where it is run."""
+        return str(self.content["on"])
+
+    @property
+    def kind(self) -> str:
+        """What its shots are: an exact simulation, a noise model, hardware, or those of the caller's own sampler."""
+        return str(self.content["kind"])
+
+    @property
+    def shots(self) -> int:
+        """Shots of one repeat."""
+        return int(self.content["shots"])
+
+    @property
+    def seeds(self) -> list[int]:
+        """One seed a repeat."""
+        return list(self.content["seeds"])
+
+    @property
+    def hash(self) -> str:
+        """Of the manifest."""
+        return str(self.content["hash"])
+
+    @property
+    def mitigation(self) -> Mitigation:
+        """What is done about errors."""
+        return Mitigation.from_dict(self.content["mitigation"])
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """All that is measured, in order: each is a record of the store, and a job on a service."""
+        return measurements(self.content)
+
+    @property
+    def threshold(self) -> Threshold:
+        """E_BK, with its evidence."""
+        return Threshold(**self.content["threshold"])
+
+    def reference(self, objective: str) -> float:
+        """The energy of the strict-feasible classical reference, on the `dense` or the `sparse` objective."""
+        return float(self.content["references"][objective]["energy"])
+
+
+def plan(
+    circuit: StoredCircuit,
+    on: Any,
+    *,
+    shots: int,
+    repeats: int,
+    seed: int,
+    threshold: Threshold | None = None,
+    mitigation: Mitigation | str | None = None,
+) -> dict[str, Any]:
+    """What is asked for: the part of a manifest that must agree when a run is taken up again.
+
+    Args:
+        circuit: what is measured.
+        on: where, as `sampler_for` takes it: a place by name, or a sampler or backend of the caller's own.
+        shots: of each repeat.
+        repeats: how many.
+        seed: fixes the seeds of all repeats.
+        threshold: E_BK; the dense classical reference by default.
+        mitigation: what is done about errors, such as "readout,twirl:8,decouple,repair"; nothing by default.
+    """
+    name, kind = (fixed_name(on), kind_of(on)) if isinstance(on, str) else _named(sampler_for(on))
+    shots, repeats, seed = whole("shots", shots), whole("repeats", repeats), whole("seed", seed, least=0)
+    if threshold is not None:
+        threshold.of(circuit.problem)
+    wanted = Mitigation.of(mitigation, shots)
+    if name in PROGRAMS and replace(wanted, repair=False):
+        raise InputError(f"{name} measures the program, not gates and readout that err; mitigate by repair alone there")
+    asked = {
+        "format": FORMAT,
+        "circuit": circuit.manifest,
+        "on": name,
+        "kind": kind,
+        "shots": shots,
+        "repeats": repeats,
+        "seed": seed,
+        "seeds": [repeat_seed(seed, repeat) for repeat in range(repeats)],
+        "mitigation": wanted.to_dict(),
+        "given_threshold": None if threshold is None else asdict(threshold),
+    }
+    measurements(asked)  # refuses shots that cannot be divided
+    return dict(json.loads(json.dumps(asked, allow_nan=False)))  # as a manifest gives it back
+
+
+def _named(sampler: Sampler) -> tuple[str, str]:
+    return sampler.name, sampler.kind
+
+
+def repeat_seed(seed: int, repeat: int) -> int:
+    """The seed of one repeat; does not depend on how many there are."""
+    return int(np.random.default_rng([seed, repeat]).integers(1 << 31))
+
+
+def freeze(circuit: StoredCircuit, source: str | Path, folder: str | Path, asked: dict[str, Any]) -> StoredRun:
+    """Fix a run in a folder, or find the same one fixed there already.
+
+    Args:
+        circuit: what is measured.
+        source: the folder of its files.
+        folder: of the run.
+        asked: from `plan`.
+    """
+    source, folder = Path(source), Path(folder)
+    if is_fixed(folder):
+        tidy(folder)
+        fixed = load_run(folder)
+        if other := [name for name in asked if fixed.content.get(name) != asked[name]]:
+            raise InputError(f"{folder}: holds another run (it differs in {', '.join(other)}); give another folder")
+        return fixed
+    problems = {"dense": circuit.problem, "sparse": circuit.surrogate}
+    found = {name: solve(problem, "auto", seed=0, time_limit=REFERENCE_SECONDS) for name, problem in problems.items()}
+    threshold = asked["given_threshold"] or asdict(Threshold.from_selection(found["dense"]))
+    references = {name: {fact: getattr(best, fact) for fact in EVIDENCE} for name, best in found.items()}
+    content = seal({**asked, "threshold": threshold, "references": references, "versions": installed(PARTS)})
+    needed = {name: (source / name).read_bytes() for name in NEEDED}
+    for name in NEEDED:
+        if (folder / name).exists() and (folder / name).read_bytes() != needed[name]:
+            raise InputError(f"{folder / name}: is there already and is not of this run; give another folder")
+    try:
+        write_folder(folder, {**needed, NAME: json_bytes(content)}, once=True)
+    except FileExistsError:  # another process was first: its run counts
+        return freeze(circuit, source, folder, asked)
+    return StoredRun(content=content, circuit=circuit, folder=folder)
+
+
+def is_fixed(folder: str | Path) -> bool:
+    """Whether a folder holds a manifest already."""
+    return (Path(folder) / NAME).exists()
+
+
+def load_run(folder: str | Path) -> StoredRun:
+    """A fixed run; refuses a manifest that does not fit its own hash."""
+    folder = Path(folder)
+    path = folder / NAME
+    content = read_json(path)
+    if not is_run(content):
+        raise InputError(f"{path}: not the manifest of a run ({FORMAT})")
+    if content["format"] != FORMAT:
+        raise InputError(
+            f"{path}: its format is {content['format']}, of another release; this one reads {FORMAT}, so fix the run "
+            "anew in another folder"
+        )
+    check_seal(content, path)
+    with refused_as(f"{path}: not the manifest of a run"):
+        run = StoredRun(content=content, circuit=circuit_of(content["circuit"], folder), folder=folder)
+        seeds = [whole("a seed", seed, least=0) for seed in run.seeds]
+        if len(seeds) != whole("repeats", content["repeats"]) or not whole("shots", content["shots"]):
+            raise ValueError("it has another number of seeds than of repeats")
+        whole("the seed", content["seed"], least=0)
+        _ = run.measurements
+        run.threshold.of(run.circuit.problem)
+        for objective in ("dense", "sparse"):
+            number("the energy of a reference", run.reference(objective))
+        if run.kind != kind_of(run.on) and not (run.on.partition(":")[0] in GIVEN and run.kind in KINDS):
+            raise ValueError(f"shots of {run.on} are not what it says")
+    return run
+
+
+def is_run(content: Any) -> bool:
+    """Whether this is the manifest of a run, of any release, and not that of a circuit."""
+    return isinstance(content, dict) and str(content.get("format")).startswith("biselect-run-")

@@ -1,0 +1,129 @@
+"""What a run would take, before anything is fixed or handed in; and what a finished one says."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from biselect.core.files import write_file
+from biselect_quantum.devices.analysis import Repaired, Strict, analyse, analyse_repaired, goal_of
+from biselect_quantum.devices.compiled_circuit import Resources
+from biselect_quantum.devices.execution.circuit_files import StoredCircuit
+from biselect_quantum.devices.execution.manifest import StoredRun
+from biselect_quantum.devices.execution.measurements import by_repeat, calibration_of, measurements
+from biselect_quantum.devices.execution.samplers import Readout, place_of, sampler_for
+from biselect_quantum.devices.mitigation.readout import Corrected, UnreadableBitError, correct
+from biselect_quantum.devices.mitigation.repair import Mended, mend, pooled
+
+ANALYSIS = "analysis.json"
+REP_DELAY = 250e-6  # seconds between two shots, the default of IBM's devices
+
+
+def forecast(circuit: StoredCircuit, asked: Mapping[str, Any]) -> dict[str, Any]:
+    """The figures of a `plan`, or of a fixed run's content; refuses what a simulator could not measure.
+
+    No service is asked.
+    """
+    place, compiled, taken = place_of(asked["on"]), circuit.compiled, measurements(asked)
+    if not place.service:
+        sampler_for(asked["on"]).check(compiled)
+    return {
+        "on": asked["on"],
+        "kind": asked["kind"],
+        "problem_hash": circuit.problem.digest,
+        "target": circuit.manifest["target"],
+        "qubits": compiled.program.qubits,
+        "physical_qubits": list(compiled.final_layout),
+        "path": compiled.path.name,
+        "depth": compiled.resources.depth,
+        "two_qubit_gates": compiled.resources.two_qubit_gates,
+        **{name: asked[name] for name in ("shots", "repeats", "seeds")},
+        "circuit_seconds": compiled.resources.duration,
+        "mitigation": asked["mitigation"],
+        "circuits": len(taken),
+        "shots_taken": sum(measurement.shots for measurement in taken),
+        "estimated_device_seconds": device_seconds(compiled.resources, sum(each.shots for each in taken)),
+    }
+
+
+def device_seconds(resources: Resources, shots: int) -> float | None:
+    """Estimated time on a device: circuit and pause for each shot, without queue and start-up."""
+    return None if resources.duration is None else shots * (resources.duration + REP_DELAY)
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Outcome:
+    """What a run found.
+
+    Attributes:
+        run: the run.
+        kind: what its shots are: an exact simulation, a noise model, hardware, or not known.
+        strict: figures of the shots as measured.
+        repaired: figures after band-1 repair.
+        shots_taken: all of them, calibration included.
+        corrected: estimates after readout correction, if it was asked for.
+        uncorrected: why there are none although it was.
+        mended: figures after repair by the energy of the problem, if it was asked for.
+    """
+
+    run: StoredRun
+    kind: str
+    strict: Strict
+    repaired: Repaired
+    shots_taken: int
+    corrected: Corrected | None
+    uncorrected: str | None
+    mended: Mended | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The JSON form; the same for the same shots."""
+        return {
+            "on": self.run.on,
+            "kind": self.kind,
+            "manifest_hash": self.run.hash,
+            "threshold_pool": self.run.threshold.pool,
+            "mitigation": self.run.mitigation.to_dict(),
+            "shots_taken": self.shots_taken,
+            "strict": asdict(self.strict),
+            "readout_corrected": None if self.corrected is None else asdict(self.corrected),
+            "not_corrected": self.uncorrected,
+            "band_1_repair": asdict(self.repaired),
+            "repair": None if self.mended is None else asdict(self.mended),
+        }
+
+
+def outcome(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
+    """Decode and analyse what `execute` gave."""
+    problem, sparse = run.circuit.problem, run.circuit.surrogate
+    layout = run.circuit.compiled.clbits
+    repeats = by_repeat(run.measurements, readouts)
+    dense_shots = [readout.decoded(problem, layout) for readout in repeats]
+    sparse_shots = [readout.decoded(sparse, layout) for readout in repeats]
+    threshold = run.threshold.of(problem)
+    taken, seed = sum(readout.shots for readout in readouts), int(run.content["seed"])
+    corrected = mended = uncorrected = None
+    if calibration := calibration_of(run.circuit, run.measurements, readouts):
+        facts: dict[str, Any] = {"layout": layout, "seed": seed}
+        try:
+            corrected = correct(pooled(dense_shots), calibration, problem, goal=goal_of(problem, threshold), **facts)
+        except UnreadableBitError as error:  # shots that were paid for keep all their other figures
+            uncorrected = str(error)
+    if run.mitigation.repair:
+        mended = mend(problem, dense_shots, goal=goal_of(problem, threshold), taken=taken, seed=seed)
+    return Outcome(
+        run=run,
+        kind=run.kind,
+        strict=analyse(problem, dense_shots, threshold=threshold, reference=run.reference("dense")),
+        repaired=analyse_repaired(sparse, sparse_shots, reference=run.reference("sparse")),
+        shots_taken=taken,
+        corrected=corrected,
+        uncorrected=uncorrected,
+        mended=mended,
+    )
+
+
+def conclude(run: StoredRun, readouts: Sequence[Readout]) -> Outcome:
+    """`outcome`, written to the run's folder too."""
+    found = outcome(run, readouts)
+    write_file(run.folder / ANALYSIS, json.dumps(found.to_dict(), indent=1, allow_nan=False) + "\n")
+    return found

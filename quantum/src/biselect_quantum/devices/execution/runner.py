@@ -1,0 +1,168 @@
+"""Executing a run: measurement after measurement, each kept before the next begins."""
+
+import json
+from collections.abc import Callable
+from secrets import token_hex
+from typing import Any
+
+from biselect.core.checks import whole
+from biselect.core.files import write_file
+from biselect.errors import InputError
+from biselect_quantum.devices.bundle import Bundle, installed
+from biselect_quantum.devices.decode import Shots
+from biselect_quantum.devices.execution import remote
+from biselect_quantum.devices.execution.circuit_files import StoredCircuit, check_circuit
+from biselect_quantum.devices.execution.manifest import PARTS, StoredRun
+from biselect_quantum.devices.execution.measurements import circuit_for
+from biselect_quantum.devices.execution.samplers import Readout, Sampler, sampler_for
+from biselect_quantum.devices.execution.store import RunStore
+
+Say = Callable[[str], None]
+
+
+def execute(
+    run: StoredRun,
+    sampler: Any = None,
+    *,
+    wait: float | None = None,
+    resubmit: bool = False,
+    say: Say = lambda text: None,
+) -> list[Readout]:
+    """Do what is left of a run; gives what all its measurements read, as `outcome` takes it.
+
+    Without mitigation each repeat is one measurement.
+
+    Args:
+        run: fixed by `freeze`.
+        sampler: takes the shots, as `sampler_for` takes it: a place, or any BaseSamplerV2 or BackendV2. It must be the
+            one that the manifest names. By default that one, connected to only if shots are missing: a finished run is
+            read from its files.
+        wait: seconds to wait for each job of a service; without end by default. A job that is not done then goes on,
+            and the next call takes it up.
+        resubmit: whether to hand a job in again if it may have arrived, or if the service does not give its shots.
+        say: told what happens.
+    """
+    asked = None if sampler is None else sampler_for(sampler)
+    if asked is not None and asked.name != run.on:
+        raise InputError(f"the run is fixed for {run.on}, not for {asked.name}")
+    if asked is not None and asked.kind != run.kind:
+        raise InputError(f"the run is fixed for a {asked.name} that gives {run.kind}; this one gives {asked.kind}")
+    with RunStore.open(run) as store:
+        readouts = store.readouts()
+        if readouts:
+            say(f"{len(readouts)} of {len(run.measurements)} {_what(run)} are there already")
+        left = range(len(readouts), len(run.measurements))
+        if not left:
+            return readouts
+        if installed(PARTS) != run.content["versions"]:
+            say("the versions installed are not those that the run was fixed with; simulated shots may differ")
+        taking: Sampler = asked or sampler_for(run.on)
+        for kind in {run.measurements[number].repeat is None: number for number in left}.values():
+            taking.check(circuit_for(run.measurements[kind], run.circuit, run.mitigation))
+        if isinstance(taking, remote.Service):
+            _submit(run, taking, store, left, resubmit, say)
+        for number in left:
+            wanted = run.measurements[number]
+            if isinstance(taking, remote.Service):
+                readout = _collect(run, taking, store, number, wait)
+            else:
+                readout = taking.sample(circuit_for(wanted, run.circuit, run.mitigation), wanted.shots, wanted.seed)
+            store.add(number, readout)
+            readouts.append(readout)
+            short = "" if readout.shots == wanted.shots else f" of {wanted.shots} asked for"
+            say(f"{wanted.name}: {readout.shots} shots{short}")
+        if taking.remark:
+            say(taking.remark)
+        return readouts
+
+
+def take_shots(circuit: Bundle | StoredCircuit, on: Any, *, shots: int = 4096, seed: int = 0) -> Shots:
+    """Shots under the names of the problem, and no file: `plan`, `freeze` and `execute` keep them.
+
+    A circuit on 16 qubits at most is simulated first and refused if it does not do what its program says.
+
+    Args:
+        circuit: of `compile_problem`, or from a folder.
+        on: where, as `sampler_for` takes it: a place by name, or any BaseSamplerV2 or BackendV2.
+        shots: how many.
+        seed: fixes them, where the sampler takes a seed.
+    """
+    sampler = sampler_for(on)
+    sampler.check(circuit.compiled)
+    check_circuit(circuit)
+    readout = sampler.sample(circuit.compiled, whole("shots", shots), whole("seed", seed, least=0))
+    return readout.decoded(circuit.problem, circuit.compiled.clbits)
+
+
+def progress(run: StoredRun) -> tuple[int, int]:
+    """How many measurements of a run are done, and how many more are with a service; no service is asked."""
+    with RunStore.open(run) as store:
+        done, jobs = len(store.readouts()), store.jobs()
+    left = range(done, len(run.measurements))
+    return done, sum(jobs.get(number, {}).get("event") == "submitted" for number in left)
+
+
+def _what(run: StoredRun) -> str:
+    return "measurements" if run.mitigation else "repeats"
+
+
+def _submit(run: StoredRun, service: remote.Service, store: RunStore, left: range, resubmit: bool, say: Say) -> None:
+    """Hand in a job for every measurement that has none, after looking for one that may be in the queue already."""
+    jobs = store.jobs()
+    calibration = None
+    for number in left:
+        asked, last = run.measurements[number], jobs.get(number, {"event": None})
+        if last["event"] == "submitted" or (last["event"] == "uncollected" and not resubmit):
+            continue
+        found = service.find(last["tag"]) if last["event"] in ("submitting", "refused") else None
+        if found is not None:
+            store.note(number, "submitted", job=found)
+            say(f"{asked.name}: found again as job {found}")
+            continue
+        if last["event"] == "submitting" and not service.finds and not resubmit:
+            raise remote.DoubtfulJobError(
+                f"{asked.name}: the connection was lost while it was handed in, and {service.name} cannot say "
+                "whether it arrived; resubmit=True hands it in once more, at the price of a job if it did"
+            )
+        if calibration is None:
+            calibration = _keep_calibration(run, service)
+            if calibration != run.circuit.manifest["target"]["hash"]:
+                say("the device's calibration is not the one the circuit was compiled for; it is kept with the run")
+        tag = f"biselect-{run.hash[:12]}-{number}-{token_hex(4)}"  # an equal run in another folder has other tags
+        store.note(number, "submitting", tag=tag)
+        try:
+            job = service.submit(circuit_for(asked, run.circuit, run.mitigation), asked.shots, tag)
+        except remote.ConnectionLostError:
+            raise  # it may have arrived: the next attempt looks for it
+        except remote.ServiceError as error:
+            store.note(number, "refused", tag=tag, why=str(error))
+            raise
+        store.note(number, "submitted", job=job, calibration=calibration)
+        say(f"{asked.name}: job {job}")
+
+
+def _collect(run: StoredRun, service: remote.Service, store: RunStore, number: int, wait: float | None) -> Readout:
+    job, name = store.jobs()[number]["job"], run.measurements[number].name
+    try:
+        readout = service.collect(job, wait)
+        store.check(number, readout)
+    except remote.JobFailedError as error:
+        store.note(number, "failed", job=job, why=str(error))
+        raise remote.JobFailedError(f"{name}: {error}. All other jobs are kept; run again to submit it anew") from None
+    except (remote.StillWaitingError, remote.ConnectionLostError):
+        raise
+    except (remote.ServiceError, InputError) as error:  # it may be there for another account: the user must give it up
+        store.note(number, "uncollected", job=job, why=str(error))
+        raise remote.DoubtfulJobError(
+            f"{name}: job {job} gives no shots: {error}. All other jobs are kept; run again to ask once "
+            "more, or with resubmit=True to hand it in anew, at the price of a job"
+        ) from None
+    return readout
+
+
+def _keep_calibration(run: StoredRun, service: remote.Service) -> str:
+    """Write the device's calibration of the moment beside the results; gives its hash."""
+    content = service.snapshot()
+    path = run.folder / f"calibration-{content['hash'][:12]}.json"
+    write_file(path, json.dumps(content, indent=1, allow_nan=False) + "\n")
+    return str(content["hash"])

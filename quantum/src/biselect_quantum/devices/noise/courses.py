@@ -1,0 +1,158 @@
+"""What goes wrong in a shot, drawn before any state is run: a course of Pauli errors.
+
+Each gate's channel is twirled to Paulis, so what goes wrong does not depend on the state. Twirling keeps the fidelity
+of every gate. It forgets that relaxation prefers 0, which hardly matters to budgets. The circuit and its errors are
+plain data here: no Qiskit is needed to draw courses, or to run them as state vectors.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import product
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.errors import InputError
+
+if TYPE_CHECKING:
+    from biselect_quantum.devices.noise.model import NoisyCircuit
+
+Errors = tuple[tuple[int, int], ...]
+"""(step, Pauli) pairs of one course, in the order of the steps; the Pauli by its place in `pauli_labels`."""
+
+ROUNDING = 1e-9
+WAIT = "id"  # the name of a step in which a qubit only waits
+
+
+class Step(NamedTuple):
+    """A gate, and what may go wrong right after it."""
+
+    name: str
+    qubits: tuple[int, ...]
+    angles: tuple[float, ...] = ()
+    chances: tuple[float, ...] = ()  # of each Pauli, in the order of `pauli_labels`; none where nothing goes wrong
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class PlainCircuit:
+    """A circuit with its errors, as plain data.
+
+    Attributes:
+        steps: gates by the names that Qiskit has for them, in their order.
+        reads: the qubit that each bit reads.
+        confusion: of each bit, (bits, is, read): the probability to read what from what is.
+    """
+
+    steps: tuple[Step, ...]
+    reads: tuple[int, ...]
+    confusion: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for number, step in enumerate(self.steps):
+            if step.chances and (min(step.chances) < 0 or abs(sum(step.chances) - 1) > ROUNDING):
+                raise InputError(f"the chances of what goes wrong after step {number}, {step.name}, do not add up to 1")
+
+    @classmethod
+    def of(cls, noisy: NoisyCircuit) -> PlainCircuit:
+        """A compiled circuit under a noise model, waiting included; bits are its classical ones."""
+        twirls: dict[int, tuple[float, ...]] = {}
+        steps = []
+        for step in noisy.circuit.data:
+            operation, qubits = step.operation, tuple(noisy.circuit.find_bit(qubit).index for qubit in step.qubits)
+            waits = is_wait(operation)
+            channel = operation if waits else noisy.errors.get((operation.name, qubits))
+            if channel is not None and id(channel) not in twirls:  # places with the same figures share a channel
+                twirls[id(channel)] = tuple(twirled(channel).tolist())
+            angles = () if waits else tuple(float(angle) for angle in operation.params)
+            steps.append(Step(WAIT if waits else operation.name, qubits, angles, twirls.get(id(channel), ())))
+        bits = range(noisy.circuit.num_clbits)
+        if unread := [bit for bit in bits if bit not in noisy.reads]:
+            raise InputError(f"the circuit measures nothing into its classical bits {unread}; compile it as a whole")
+        return cls(steps=tuple(steps), reads=tuple(noisy.reads[bit] for bit in bits), confusion=noisy.confusion)
+
+    def in_order(self, bits: Sequence[int]) -> PlainCircuit:
+        """The same circuit with its bits in another order."""
+        order = list(bits)
+        return replace(self, reads=tuple(self.reads[bit] for bit in order), confusion=self.confusion[order])
+
+    @cached_property
+    def sites(self) -> tuple[int, ...]:
+        """The steps after which something may go wrong."""
+        return tuple(number for number, step in enumerate(self.steps) if step.chances)
+
+    @property
+    def width(self) -> int:
+        """How many qubits there are."""
+        return len({qubit for step in self.steps for qubit in step.qubits} | set(self.reads))
+
+    @property
+    def flawless(self) -> float:
+        """The probability that nothing goes wrong."""
+        return float(np.prod([self.steps[site].chances[0] for site in self.sites]))
+
+
+def is_wait(operation: Any) -> bool:
+    """Whether a step of a noisy circuit is the relaxation of a waiting qubit, and no gate."""
+    return operation.name in ("quantum_channel", "kraus", "superop")
+
+
+def draw_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
+    """How many of so many shots take each course."""
+    return Counter(sorted(_drawn(circuit, np.full(count, -1), rng)))
+
+
+def draw_wrong_courses(circuit: PlainCircuit, count: int, rng: np.random.Generator) -> Mapping[Errors, int]:
+    """The same, of shots in which something does go wrong."""
+    right = np.array([circuit.steps[site].chances[0] for site in circuit.sites])
+    passed = np.cumprod(right)  # the probability that nothing has gone wrong up to a site
+    first = np.searchsorted(1 - passed, rng.random(count) * (1 - passed[-1]), side="right")
+    return Counter(sorted(_drawn(circuit, np.minimum(first, len(right) - 1), rng)))
+
+
+def _drawn(circuit: PlainCircuit, first: NDArray[np.int64], rng: np.random.Generator) -> Iterable[Errors]:
+    """A course for each entry: nothing goes wrong before that site, something does there; -1 for anything at all."""
+    found: list[list[tuple[int, int]]] = [[] for _ in first]
+    for site, number in enumerate(circuit.sites):
+        none, *rest = circuit.steps[number].chances
+        wrong = np.flatnonzero((first == site) | ((rng.random(len(first)) >= none) & (first < site)))
+        if wrong.size:
+            drawn = 1 + rng.choice(len(rest), wrong.size, p=rest / np.sum(rest))
+            for shot, pauli in zip(wrong.tolist(), drawn.tolist(), strict=True):
+                found[shot].append((number, pauli))
+    return map(tuple, found)
+
+
+def pauli_labels(qubits: int) -> list[str]:
+    """Paulis in Qiskit's order: the last letter acts on the first qubit."""
+    return ["".join(letters) for letters in product("IXYZ", repeat=qubits)]
+
+
+def twirled(channel: Any) -> NDArray[np.float64]:
+    """The probability of each Pauli, in the order of `pauli_labels`.
+
+    A twirled channel multiplies Pauli Q by λ_Q, the diagonal of its transfer matrix; λ_Q = Σ_P p_P (±1), with a minus
+    where P and Q anticommute, and so back: p_P = Σ_Q λ_Q (±1) / 4^n.
+    """
+    from qiskit.quantum_info import PTM, SuperOp
+
+    transfer = np.real(np.diagonal(PTM(SuperOp(channel)).data))
+    one = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+    signs = np.ones((1, 1))
+    while len(signs) < len(transfer):
+        signs = np.kron(signs, one)
+    found = np.maximum(signs @ transfer / len(transfer), 0.0)
+    return found / found.sum()
+
+
+def read_out(probabilities: NDArray[np.float64], confusion: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Probabilities of what is read, bit 0 the lowest; `confusion` is (bits, is, read)."""
+    table = probabilities.reshape((2,) * len(confusion))
+    for bit, matrix in enumerate(confusion):
+        axis = table.ndim - 1 - bit
+        table = np.moveaxis(np.tensordot(matrix.T, table, axes=(1, axis)), 0, axis)
+    return table.ravel()

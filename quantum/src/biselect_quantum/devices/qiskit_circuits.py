@@ -1,0 +1,215 @@
+"""Programs as Qiskit circuits, Qiskit circuits as files, and what a perfect device would return."""
+
+import io
+from collections.abc import Mapping, Sequence
+from math import acos, isfinite, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from biselect.errors import InputError, MissingDependencyError
+from biselect_quantum import conventions
+from biselect_quantum.circuits.spec import AnsatzSpec
+from biselect_quantum.devices.compiled_circuit import Compiled
+from biselect_quantum.simulate.program import RZ, RZZ, Program
+
+try:
+    from qiskit import ClassicalRegister, QuantumCircuit, QuantumRegister, qasm3, qpy
+    from qiskit.circuit import Parameter
+    from qiskit.circuit.library import XXPlusYYGate
+except ImportError as error:
+    raise MissingDependencyError("circuits need Qiskit: pip install 'biselect[quantum]'") from error
+
+MOST_QUBITS = 24  # of a state vector
+SYMMETRIC = {"cz", "rzz", "swap", "iswap", "rxx", "ryy", "cp"}  # either qubit may come first
+_XX_PLUS_YY = float(conventions.xx_plus_yy_angle(1.0))
+
+
+def build_circuit(
+    spec: AnsatzSpec, angles: ArrayLike | Mapping[str, float] | None = None, *, measure: bool = True
+) -> QuantumCircuit:
+    """The logical circuit of an ansatz; see `to_qiskit` for its gates. Angles that are not given stay parameters.
+
+    >>> from biselect import SelectionProblem
+    >>> problem = SelectionProblem(coupling=[[1.0, 0.0], [0.0, 2.0], [0.5, 0.0]], k=1, m=1)
+    >>> circuit = build_circuit(AnsatzSpec(problem, 1, "tied", "path", "canonical"))
+    >>> sorted(circuit.count_ops().items())
+    [('measure', 5), ('rz', 5), ('rzz', 3), ('x', 2), ('xx_plus_yy', 3)]
+    """
+    return to_qiskit(spec.program(angles), measure=measure)
+
+
+def to_qiskit(program: Program, *, fused: bool = True, measure: bool = True) -> QuantumCircuit:
+    """A program in Qiskit's gates; classical bit q is logical qubit q.
+
+    Args:
+        program: bound or with free angles, which become parameters of the same names.
+        fused: each mixer edge as one XXPlusYY, else as RXX and RYY.
+        measure: whether all qubits are measured.
+    """
+    circuit = QuantumCircuit(
+        QuantumRegister(program.n_samples, "samples"), QuantumRegister(program.n_features, "features")
+    )
+    if program.bits is None:
+        for qubits, ones in program.factors:
+            prepare_dicke(circuit, qubits, ones)
+    else:
+        for qubit in np.flatnonzero(program.bits).tolist():
+            circuit.x(qubit)
+    parameters = [Parameter(name) for name in program.angle_names]
+    for op in program.ops:
+        angle: Any = sum((factor * parameters[number] for number, factor in op.slopes), start=op.angle)
+        if op.kind == RZ:
+            circuit.rz(angle, *op.qubits)
+        elif op.kind == RZZ:
+            circuit.rzz(angle, *op.qubits)
+        elif fused:
+            circuit.append(XXPlusYYGate(_XX_PLUS_YY * angle, 0.0), op.qubits)
+        else:
+            circuit.rxx(angle, *op.qubits)
+            circuit.ryy(angle, *op.qubits)
+    if measure:
+        circuit.add_register(ClassicalRegister(program.qubits, "c"))
+        circuit.measure(range(program.qubits), range(program.qubits))
+    return circuit
+
+
+def qpy_bytes(circuit: QuantumCircuit) -> bytes:
+    """A circuit as QPY, Qiskit's own exact format."""
+    buffer = io.BytesIO()
+    qpy.dump(circuit, buffer, version=qpy.QPY_COMPATIBILITY_VERSION)  # IQM's client holds Qiskit at older releases
+    return buffer.getvalue()
+
+
+def qasm3_text(circuit: QuantumCircuit) -> str:
+    """A circuit as OpenQASM 3."""
+    return qasm3.dumps(circuit)
+
+
+def prepare_dicke(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) -> None:
+    """Append the uniform superposition of all states with so many ones, from |0…0⟩.
+
+    The deterministic circuit of Bärtschi and Eidenbenz: O(nk) gates, no ancilla, no measurement. |0…01…1⟩ with k ones
+    is spread by blocks of split-and-cyclic-shift from the last qubit to the first: block l moves the one on qubit l - 1
+    down among qubits 0..l-1 with the amplitudes that make all subsets equal.
+    """
+    n = len(qubits)
+    few = min(ones, n - ones)  # more than half ones: prepare the zeros, then flip all
+    for qubit in qubits[n - few :]:
+        circuit.x(qubit)
+    for size in range(n, 1, -1):
+        _split_and_shift(circuit, qubits[:size], min(few, size - 1))
+    if few < ones:
+        for qubit in qubits:
+            circuit.x(qubit)
+
+
+def _split_and_shift(circuit: QuantumCircuit, qubits: Sequence[int], ones: int) -> None:
+    """|0 1^l⟩ → √(l/n)|0 1^l⟩ + √((n-l)/n)|1^l 0⟩ on the last l + 1 of n qubits, for every l up to `ones`."""
+    size, last = len(qubits), qubits[-1]
+    for run in range(1, ones + 1):
+        moved = qubits[size - 1 - run]
+        circuit.cx(moved, last)
+        controls = [last] if run == 1 else [last, qubits[size - run]]
+        _controlled_ry(circuit, 2 * acos(sqrt(run / size)), controls, moved)
+        circuit.cx(moved, last)
+
+
+def _controlled_ry(circuit: QuantumCircuit, angle: float, controls: Sequence[int], target: int) -> None:
+    """RY under one or two controls: parts of the angle, whose signs CX flips, add up only where all controls are 1."""
+    steps = [*controls, *controls]
+    for number, control in enumerate(steps):
+        circuit.ry((-1) ** number * angle / len(steps), target)
+        circuit.cx(control, target)
+
+
+def ideal_probabilities(circuit: QuantumCircuit) -> NDArray[np.float64]:
+    """The chance of every classical bitstring; entry number Σ_c 2^c bit_c.
+
+    Only qubits that are acted on count, so a patch of a large device can be done.
+    """
+    small = cut(circuit)
+    if small.num_qubits > MOST_QUBITS:
+        raise InputError(
+            f"the circuit acts on {small.num_qubits} qubits; a state vector is for {MOST_QUBITS} at most. Draw shots "
+            "of it instead, with execute.sampler_for('wide')"
+        )
+    measured: dict[int, int] = {}
+    state = np.zeros((2,) * small.num_qubits, dtype=np.complex128)  # axis -1 - q is qubit q
+    state[(0,) * small.num_qubits] = 1
+    for step in small.data:
+        qubits = [small.find_bit(qubit).index for qubit in step.qubits]
+        if step.operation.name == "measure":
+            measured[small.find_bit(step.clbits[0]).index] = qubits[0]
+        elif step.operation.name != "delay":
+            _apply(np.asarray(step.operation.to_matrix()), [-1 - qubit for qubit in qubits], state)
+    kept = [small.num_qubits - 1 - measured[bit] for bit in sorted(measured, reverse=True)]
+    chances = np.abs(state) ** 2
+    rest = tuple(axis for axis in range(small.num_qubits) if axis not in kept)
+    order = [sorted(kept).index(axis) for axis in kept]
+    return np.ascontiguousarray(chances.sum(axis=rest).transpose(order)).ravel()
+
+
+def _apply(matrix: NDArray[np.complex128], axes: Sequence[int], state: NDArray[np.complex128]) -> None:
+    """One gate, in place; bit b of the matrix's row number is the gate's qubit b."""
+    parts = []
+    for number in range(len(matrix)):
+        place: list[Any] = [slice(None)] * state.ndim
+        for bit, axis in enumerate(axes):
+            place[axis] = number >> bit & 1
+        parts.append(state[(*place, ...)])  # a view even where the gate acts on all qubits
+    if np.count_nonzero(matrix) == np.count_nonzero(matrix.diagonal()):
+        for part, factor in zip(parts, matrix.diagonal(), strict=True):
+            if factor != 1:
+                part *= factor
+        return
+    old = [part.copy() for part in parts]
+    for part, row in zip(parts, matrix, strict=True):
+        part[...] = sum(factor * before for factor, before in zip(row, old, strict=True) if factor)
+
+
+def cut(circuit: QuantumCircuit) -> QuantumCircuit:
+    """The same circuit on its own qubits alone, without barriers; classical bits as they were."""
+    steps = [step for step in circuit.data if step.operation.name != "barrier"]
+    used = sorted({circuit.find_bit(qubit).index for step in steps for qubit in step.qubits})
+    small = QuantumCircuit(len(used), circuit.num_clbits)
+    for step in steps:
+        qubits = [used.index(circuit.find_bit(qubit).index) for qubit in step.qubits]
+        small.append(step.operation, qubits, [circuit.find_bit(bit).index for bit in step.clbits])
+    return small
+
+
+def check_gates(circuit: QuantumCircuit, target: Any, where: str, compiled_for: str) -> None:
+    """Refuse a circuit with a gate, or an angle of one, that a device does not have on those qubits."""
+    if said := foreign_gate(circuit, target):
+        raise InputError(
+            f"{where} has no {said}, which the circuit uses: it was compiled for {compiled_for!r}; "
+            "compile it for this device"
+        )
+
+
+def foreign_gate(circuit: QuantumCircuit, target: Any) -> str | None:
+    """The first gate that a device lacks on those qubits or with that angle, in words; None if it has them all."""
+    bounded = getattr(target, "gate_has_angle_bounds", lambda name: False)  # Qiskit 2.1 knows no bounds
+    for step in circuit.data:
+        name, angles = step.operation.name, step.operation.params
+        qubits = tuple(circuit.find_bit(qubit).index for qubit in step.qubits)
+        places = (qubits, qubits[::-1]) if name in SYMMETRIC else (qubits,)
+        if name == "barrier":
+            continue
+        if max(qubits) >= target.num_qubits or not any(target.instruction_supported(name, place) for place in places):
+            return f"{name} on qubits {', '.join(map(str, qubits))}"
+        if angles and not all(isfinite(float(angle)) for angle in angles):
+            return f"{name} of an angle that is not finite"
+        if angles and bounded(name) and not target.supported_angle_bound(name, [float(angle) for angle in angles]):
+            return f"{name} of angle {', '.join(f'{float(angle):.6g}' for angle in angles)}"
+    return None
+
+
+def ideal_shots(compiled: Compiled, shots: int, seed: int | np.random.Generator | None = 0) -> NDArray[np.uint8]:
+    """Shots × classical bits, column c classical bit c."""
+    chances = ideal_probabilities(compiled.circuit)
+    drawn = np.random.default_rng(seed).choice(chances.size, shots, p=chances / chances.sum())
+    bits = len(compiled.clbits)
+    return (drawn[:, None] >> np.arange(bits) & 1).astype(np.uint8)

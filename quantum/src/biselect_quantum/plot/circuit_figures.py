@@ -1,0 +1,113 @@
+"""What a circuit gives: the energies of its shots against uniform choice, and its figures over depth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from biselect.errors import InputError
+from biselect.plot.canvas import axes_for, legend_below
+from biselect.report.style import COLOURS, MARKERS
+from biselect_quantum.circuits import Ansatz, Training
+from biselect_quantum.circuits.figures_of_merit import DepthFigures
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from biselect_quantum.devices.trade import TradePoint
+
+BINS = 60
+
+
+def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = None) -> Axes:
+    """The distribution of the energies of a shot against that of uniform feasible choice.
+
+    Args:
+        ansatz: the circuit on a simulator.
+        angles: a training, or free angles.
+        ax: where to draw; a new figure if left out.
+    """
+    given = np.asarray(angles.angles if isinstance(angles, Training) else angles, dtype=np.float64)
+    table = ansatz.energies.ravel()
+    edges: Any = np.linspace(table.min(), table.max(), BINS + 1) if np.ptp(table) else BINS
+    shares = {
+        "uniform feasible": np.full(table.size, 1 / table.size),
+        f"these angles, p = {ansatz.schedule.depth}": ansatz.probabilities(given).ravel(),
+    }
+    with axes_for(ax, width=4.8, height=3.2) as axes:
+        for (name, share), colour in zip(shares.items(), COLOURS, strict=False):
+            axes.hist(table, edges, weights=100 * share, histtype="step", linewidth=1.4, color=colour, label=name)
+        start = ansatz.expectation(np.zeros(ansatz.size))
+        axes.axvline(start, color=COLOURS[2], linewidth=0.8, linestyle="--", label="start, on average")
+        axes.axvline(table.min(), color=COLOURS[-1], linewidth=0.8, linestyle=":", label="optimum")
+        axes.set(xlabel="energy", ylabel="probability (%)", title="Energies of a shot")
+        legend_below(axes, *axes.get_legend_handles_labels(), columns=2)
+    return axes
+
+
+def couplings(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
+    """What keeping couplings costs and gains under noise, as `biselect_quantum.devices.trade` gives it.
+
+    Args:
+        points: one for each share that is kept.
+        ax: where to draw; a new figure if left out.
+    """
+    from biselect_quantum.devices.trade import TradePoint
+
+    if not points or not all(isinstance(point, TradePoint) for point in points):
+        raise InputError("a picture of a trade needs what biselect_quantum.devices.trade gives")
+    kept = [100 * point.share for point in points]
+    wide = points[0].hit is None
+    with axes_for(ax, width=4.8, height=3.4) as axes:
+        masses, errors = ([100 * getattr(point, name) for point in points] for name in ("mass", "mass_error"))
+        left = axes.errorbar(kept, masses, errors, color=COLOURS[0], marker=MARKERS[0])
+        what = "no error at all" if wide else "exact budgets"
+        axes.set(xlabel="coupling mass kept (%)", ylabel=f"{what}, share of shots (%)", title="Couplings against noise")
+        axes.set_ylim(0, 100)
+        lines: list[Any] = [left]
+        names = [what]
+        if not wide:
+            other = axes.twinx()
+            hits = [(point.hit or 0.0) / point.chance for point in points]
+            bars = [(point.hit_error or 0.0) / point.chance for point in points]
+            ideal = [(point.ideal_hit or 0.0) / point.chance for point in points]
+            lines.append(other.errorbar(kept, hits, bars, color=COLOURS[1], marker=MARKERS[1]))
+            lines += other.plot(kept, ideal, color=COLOURS[1], linewidth=1, linestyle=":")
+            lines.append(other.axhline(1.0, color=COLOURS[1], linewidth=1, linestyle="--"))
+            names += ["hits of the optimum", "the same without noise", "uniform choice"]
+            other.set_ylabel("hits, in those of uniform choice")
+            other.set_ylim(bottom=0)
+            other.grid(False)
+            other.spines["right"].set_visible(True)
+        legend_below(axes, lines, names, columns=2)
+    return axes
+
+
+def depths(found: Sequence[DepthFigures], ax: Axes | None = None) -> Axes:
+    """α and the probability of the optimum over depth, as `Ansatz.by_depth` gives them.
+
+    Args:
+        found: the figures of every depth.
+        ax: where to draw; a new figure if left out.
+    """
+    if not found or not all(isinstance(one, DepthFigures) for one in found):
+        raise InputError("a picture over depth needs what Ansatz.by_depth gives")
+    at = [one.depth for one in found]
+    with axes_for(ax, width=4.8, height=3.4) as axes:
+        (left,) = axes.plot(at, [one.approximation for one in found], color=COLOURS[0], marker=MARKERS[0])
+        axes.set(xlabel="depth (0: the start)", ylabel="α, 1 is the optimum", xticks=at, title="Figures over depth")
+        other = axes.twinx()
+        (right,) = other.plot(at, [one.optimum_mass for one in found], color=COLOURS[1], marker=MARKERS[1])
+        uniform = other.axhline(found[0].uniform_mass, color=COLOURS[1], linewidth=1, linestyle="--")
+        positive = [one.optimum_mass for one in found if one.optimum_mass > 0] + [found[0].uniform_mass]
+        other.set_yscale("log")
+        other.set_ylim(min(positive) / 2, min(1.0, 3 * max(positive)))
+        other.set_ylabel("probability of the optimum, a shot")
+        other.grid(False)
+        other.spines["right"].set_visible(True)
+        names = ["α", "probability of the optimum", "the same, uniform choice"]
+        legend_below(axes, [left, right, uniform], names, columns=2)
+    return axes

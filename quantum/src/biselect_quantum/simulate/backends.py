@@ -1,0 +1,84 @@
+"""Which simulator runs a sector."""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.errors import InputError
+from biselect_quantum.simulate.layers import Layers, Observable, PairGradient, Register
+from biselect_quantum.simulate.other_mixers import Grover, Warm, make_other
+from biselect_quantum.simulate.plain import ContinuousSimulator, PlainSimulator
+from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.stopping import NEVER, Stop
+
+BACKENDS = ("plain", "compiled", "gpu", "continuous")
+PLAIN_AMPLITUDES = 20_000  # below this NumPy runs a few circuits before anything would have been compiled
+TINY = 2_000  # below this NumPy runs a circuit before compiled code would have been loaded
+
+
+class Simulator(Protocol):
+    """One problem's sector, ready to be run many times; a run may end where the byte `stop` turns to 1."""
+
+    stop: Stop
+
+    def expectation(self, layers: Layers, start: NDArray[Any] | None, observable: Observable) -> float:
+        """Expectation value of the observable after the circuit."""
+
+    def state(self, layers: Layers, start: NDArray[Any] | None) -> NDArray[Any]:
+        """The final state, C(N, k) × C(D, m)."""
+
+    def value_and_gradient(
+        self, layers: Layers, start: NDArray[Any] | None, observable: Observable
+    ) -> tuple[float, PairGradient]:
+        """Expectation value and its derivatives."""
+
+
+def choose_backend(problem: SelectionProblem, mixing: Grover | Warm | None = None) -> str:
+    """What `auto` stands for: `plain` for sectors below `TINY`, else `compiled` where it knows the mixing.
+
+    The sector and the mixing alone decide, so that one seed gives the same angles on every machine: neither what lies
+    in Numba's cache nor a GPU counts.
+    """
+    backends = ("plain", "compiled") if mixing is None else mixing.backends
+    return backends[0 if problem.sector.size < TINY else -1]
+
+
+def make_simulator(
+    problem: SelectionProblem,
+    samples: Register,
+    features: Register,
+    *,
+    backend: str,
+    dtype: Any = np.complex128,
+    threads: int = 1,
+    progress: Callable[[float], None] | None = None,
+    stop: Stop = NEVER,
+    mixing: Grover | Warm | None = None,
+) -> Simulator:
+    """A simulator for the sector of a problem, or a clear refusal where the memory does not hold it."""
+    if backend not in BACKENDS:
+        raise InputError(f"backend must be auto or one of {', '.join(BACKENDS)}, got {backend!r}")
+    if np.dtype(dtype) not in (np.complex64, np.complex128):
+        raise InputError(f"dtype must be complex64 or complex128, got {dtype!r}")
+    if threads < 1:
+        raise InputError(f"threads must be at least 1, got {threads}")
+    if mixing is not None:
+        check_memory(problem.sector, dtype, states=3, plain=backend == "plain" and "compiled" in mixing.backends)
+        return make_other(mixing, problem, samples, features, backend=backend, dtype=dtype, stop=stop)
+    if backend == "gpu":
+        if np.dtype(dtype) != np.complex64:
+            raise InputError("the gpu backend runs in single precision: give dtype='complex64'")
+        from biselect_quantum.simulate.gpu import GpuSimulator
+
+        return GpuSimulator(problem, samples, features)
+    check_memory(problem.sector, dtype, states=1 if backend == "compiled" else 3, plain=backend == "plain")
+    if backend == "plain":
+        return PlainSimulator(problem, samples, features, dtype, stop)
+    if backend == "continuous":
+        return ContinuousSimulator(problem, samples, features, dtype, stop)
+    from biselect_quantum.simulate.compiled import CompiledSimulator  # loads numba
+
+    return CompiledSimulator(problem, samples, features, dtype, threads, progress, stop)

@@ -1,0 +1,252 @@
+"""`qaoa`: train angles, measure, keep the best choice seen; and say what chance and a classical solver would do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from biselect.core import SelectionProblem
+from biselect.core.checks import whole
+from biselect.core.deadlines import GRACE, NEVER, OutOfTimeError, Stop, finished_by
+from biselect.errors import InputError
+from biselect.solvers.exact import exact
+from biselect.solvers.registry import Answer, Run, keeps_limits
+from biselect.solvers.thread_pool import stop_flag
+from biselect_quantum.circuits.ansatz import Ansatz
+from biselect_quantum.circuits.starts import Choice, start_choice
+from biselect_quantum.circuits.training import Training, train
+from biselect_quantum.circuits.training.initial_angles import ramp
+from biselect_quantum.circuits.training.train import TooShortError, backend_for
+from biselect_quantum.simulate.layers import energy_scale, rounding_slack
+from biselect_quantum.simulate.state_memory import check_memory
+from biselect_quantum.simulate.stopping import look, parts
+from biselect_quantum.uniform import uniform_choices, uniform_energy
+from biselect_quantum.wide_solver import by_wide_sampler
+
+TRAINING = 0.8  # share of the time limit
+COARSE = 0.75  # share of the evaluations for CVaR, the rest for the hit rate
+CLASSICAL = 2.0  # seconds that the classical solver gets to show what it can do
+STATES = 3  # what training and its figures need at a time: state, adjoint, energies
+MOST_QUBITS = 5000  # beyond this a circuit takes seconds to write down, and far longer to run
+LARGE = 1_000_000  # amplitudes from which on single precision is taken: no shot tells the difference
+RAMP = 0.5  # height of the angles of an untrained circuit
+UNTRAINED = "there was no time to train a circuit: these are shots of untrained angles, a ramp"
+CERTAIN = 40  # e to the power of minus this is no chance at all
+
+Best = tuple[NDArray[np.int64], NDArray[np.int64], float]
+"""Samples, features and energy of the best of some shots."""
+
+
+@keeps_limits("exact")
+def qaoa(
+    problem: SelectionProblem,
+    run: Run,
+    *,
+    depth: int = 3,
+    schedule: str = "fully-grouped",
+    mixer: str = "ring",
+    start: str = "dicke",
+    shots: int = 4096,
+    evaluations: int = 240,
+    workers: int = 1,
+) -> Answer:
+    """CG-XY-QAOA on a simulator of the whole sector; where that does not fit into memory, a sparse circuit's shots.
+
+    Angles are trained for CVaR, then for the probability of energies as low as the best of the trained state's own
+    shots, and the state is measured again; the best choice of both measurements is the answer. `info` says how, and:
+
+    - `shots`: those of both measurements;
+    - `hit_rate`: probability, per shot, of an energy as low as the answer's;
+    - `above_optimum`: how far the answer is above the exact optimum, which a simulator of the sector knows;
+    - `random_hit_rate`, `random_finds_it`, `random_above_optimum`: the same for uniform feasible choices: per shot, the
+      probability that as many shots reach the answer's energy, and how far above the optimum their best is expected;
+    - `advice`: what a classical solver did in which time.
+
+    Where time is up on the way, the best choice measured until then is the answer, and `info` lacks the rest; with no
+    time for any circuit, the shots are those of the start. Under a time limit an untrained circuit is measured
+    first, since training may not end in time.
+
+    Beyond memory see `by_wide_sampler`: from the greedy choice (start `dicke` is none there) a few angles are tried and
+    measured. `info` then has `method`, `start_energy`, `largest_bond`, `random_energy` (the best of as many uniform
+    feasible choices) and a `hit_rate` counted in shots, and nothing of an optimum that nobody knows.
+
+    Args:
+        problem: what to solve. Rules are kept inside the mixer: forced choices, and groups of which every choice has
+            exactly so many; other limits are refused.
+        run: seed, deadline, progress.
+        depth: p, how many layers.
+        schedule: see `Schedule.named`.
+        mixer: ring, path, complete or grover.
+        start: dicke, canonical or random.
+        shots: of each of the two measurements.
+        evaluations: of the objective while training; 24 at most beyond memory.
+        workers: descents at a time while training.
+    """
+    depth, shots, evaluations, workers = (
+        whole(name, value)
+        for name, value in (("depth", depth), ("shots", shots), ("evaluations", evaluations), ("workers", workers))
+    )
+    if (qubits := problem.n_samples + problem.n_features) > MOST_QUBITS:
+        raise InputError(
+            f"solver 'qaoa' runs a circuit of one qubit for each sample and feature; {qubits} of them are more than "
+            f"the {MOST_QUBITS} that can be simulated; take solver='auto', which needs none"
+        )
+    begin = Run.now()
+    how: dict[str, Any] = {"depth": depth, "schedule": schedule, "mixer": mixer, "start": start, "shots": shots}
+    how["evaluations"] = evaluations
+    try:
+        check_memory(problem.sector, np.complex64, states=2 * STATES)
+    except InputError:
+        with stop_flag(run) as stop:
+            answer = by_wide_sampler(problem, run, partial(look, stop), **how)
+        energy = problem.energy(answer.samples, answer.features)
+        return replace(answer, info={**answer.info, **_advice(problem, run, energy, Run.now() - begin)})
+    return _by_sector(problem, run, begin, workers=workers, **how)
+
+
+def _by_sector(
+    problem: SelectionProblem,
+    run: Run,
+    begin: float,
+    *,
+    depth: int,
+    schedule: str,
+    mixer: str,
+    start: str,
+    shots: int,
+    evaluations: int,
+    workers: int,
+) -> Answer:
+    """Train and measure; where time is up on the way, what was measured until then."""
+    origin = None if start == "dicke" else start_choice(problem, start, run.rng())
+    seed, drawn, measured = (int(part) for part in np.random.SeedSequence(_number(run)).generate_state(3))
+    found: list[Best] = []
+    info: dict[str, Any] = {"depth": depth, "schedule": schedule, "evaluations": 0, "notes": []}
+
+    def note(best: Best, training: Training | None = None) -> None:
+        """Keep what the shots of a circuit found, and the training that gave its angles."""
+        found.append(best)
+        if training is not None:
+            info["angles"] = dict(zip(training.angle_names, training.angles.tolist(), strict=True))
+            info["evaluations"] += training.evaluations
+            info["notes"] = list(training.notes)
+        run.improved(info["evaluations"], problem.energy(*best[:2]))
+
+    def means(first: float, last: float) -> dict[str, Any]:
+        """Budget of a part of the training."""
+        limit = run.deadline - begin
+        left = None if limit == np.inf else max(1e-3, TRAINING * last * limit - (Run.now() - begin))
+        reached = min((best[2] for best in found), default=uniform_energy(problem)[0])
+        return {
+            "evaluations": max(1, round((last - first) * evaluations)),
+            "seconds": left,
+            "progress": lambda done, value: run.report(TRAINING * (first + done * (last - first)), reached),
+            "seed": seed,
+            "workers": workers,
+        }
+
+    def work(stop: Stop) -> None:
+        """Train and measure, and note what comes out on the way."""
+        ansatz = Ansatz(
+            problem,
+            depth,
+            schedule,
+            mixer,
+            "dicke" if origin is None else origin,
+            backend=backend_for(problem, depth, evaluations),
+            dtype=np.complex64 if problem.sector.size >= LARGE else np.complex128,
+            stop=stop,
+        )
+        if run.deadline < np.inf:  # training may not end in time, so its first angles are measured before
+            note(ansatz.sample(ramp(ansatz, RAMP, 1), shots, drawn).best)
+            info["notes"] = [UNTRAINED]
+        coarse = train(ansatz, objective="cvar", **means(0, COARSE))
+        note(ansatz.sample(coarse.angles, shots, drawn).best, coarse)
+        goal: dict[str, Any] = {
+            "strategy": "polish",
+            "objective": "hit-rate",
+            "threshold": min(best[2] for best in found),
+            "start_from": [coarse.angles],
+        }
+        fine = train(ansatz, **goal, **means(COARSE, 1))
+        note(ansatz.sample(fine.angles, shots, measured).best, fine)
+        energy = min(best[2] for best in found)
+        info["hit_rate"] = ansatz.hit_rate(fine.angles, energy)
+        slack = rounding_slack(energy_scale(problem), np.float64)
+        info.update(_by_chance(ansatz.energies, energy, len(found) * shots, slack, stop))
+
+    try:
+        finished_by(run.deadline, work, run.stop, grace=GRACE / 4)  # less than `solve` has
+    except (OutOfTimeError, TooShortError):
+        if not found:
+            found.append(_of_the_start(problem, origin, shots, drawn))
+            info["notes"] = [f"there was no time to train a circuit: these are {shots} shots of its start"]
+        elif info["notes"] != [UNTRAINED]:
+            info["notes"].append("time was up before all was measured")
+    found, info = list(found), dict(info)  # work that was left behind may still hold these
+    samples, features, energy = min(found, key=lambda best: best[2])
+    seconds = Run.now() - begin
+    run.report(1.0, energy)
+    info |= {"shots": len(found) * shots, **_advice(problem, run, energy, seconds)}
+    return Answer(samples=samples, features=features, info=info)
+
+
+def _of_the_start(problem: SelectionProblem, origin: Choice | None, shots: int, seed: int) -> Best:
+    """The best of so many shots of the start: a uniform feasible choice each, or always the same one."""
+    if origin is not None:
+        return np.array(origin[0]), np.array(origin[1]), problem.energy(*origin)
+    samples, features = uniform_choices(problem, shots, np.random.default_rng(seed))
+    energies = problem.energies(samples, features)
+    best = int(energies.argmin())
+    return samples[best], features[best], float(energies[best])
+
+
+def _number(run: Run) -> int:
+    return run.seed if isinstance(run.seed, int) else int(run.rng().integers(2**62))
+
+
+def _by_chance(
+    energies: NDArray[np.float64], energy: float, shots: int, slack: float, stop: Stop = NEVER
+) -> dict[str, float]:
+    """What uniform feasible choices would have given; energies within the slack are one."""
+    flat = energies.ravel()
+    size = flat.size
+    count = min(size, 1 + CERTAIN * size // shots)  # the best of the shots is among so many of the lowest
+    hits, levels = 0, np.empty(0)
+    for part in parts(size, 1, stop):
+        hits += int(np.count_nonzero(flat[part] <= energy + slack))
+        levels = np.concatenate([levels, flat[part]])
+        levels = np.partition(levels, count - 1)[:count] if levels.size > count else levels
+    levels = np.sort(levels)
+    rate = hits / size
+    # it is among the lowest i with probability 1 - (1 - i/|Ω|)^shots
+    missed = (1 - np.arange(count + 1) / size) ** shots
+    expected = float(levels @ (missed[:-1] - missed[1:]))
+    return {
+        "above_optimum": max(0.0, energy - float(levels[0])),
+        "random_hit_rate": rate,
+        "random_finds_it": 1 - (1 - rate) ** shots,
+        "random_above_optimum": max(0.0, expected - float(levels[0])),
+    }
+
+
+def _advice(problem: SelectionProblem, run: Run, energy: float, seconds: float) -> dict[str, str]:
+    """What a classical solver does with the same problem, measured here and now; nothing where time is up."""
+    if run.expired():
+        return {}
+    begin = Run.now()
+    answer = exact(problem, Run(seed=0, deadline=min(run.deadline, begin + CLASSICAL)))
+    took = 1e3 * (Run.now() - begin)
+    gained = energy - problem.energy(answer.samples, answer.features)
+    small = rounding_slack(energy_scale(problem), np.float64)
+    if gained < -small:
+        words = f"`exact` found nothing as good in {took:.3g} ms; give it longer before you trust this one."
+        return {"advice": words}
+    did = "proved the optimum" if answer.proven else "gave an answer with a bound"
+    better = f", better than this one by {gained:.6g}," if gained > small else ""
+    words = f"A classical solver is the better choice: `exact` {did}{better} in {took:.3g} ms"
+    return {"advice": f"{words}; this took {seconds:.3g} s."}

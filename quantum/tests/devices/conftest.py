@@ -1,0 +1,108 @@
+"""Devices of a few qubits, programs that fit them, and exact output distributions."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("qiskit")
+
+from qiskit.quantum_info import Statevector
+
+from biselect import SelectionProblem
+from biselect_quantum.circuits import AnsatzSpec
+from biselect_quantum.devices import to_qiskit
+from biselect_quantum.devices.targets import FORMAT, from_snapshot
+
+
+def device(kind, edges, qubits):
+    """A device with the gates of a Heron (`fractional`, `cz`), of IQM (`prx`), or one two-qubit gate of any other."""
+    one = [[q] for q in range(qubits)]
+    two = sorted({pair for i, j in edges for pair in ((i, j), (j, i))})
+
+    def gate(places, seconds, bounds=None):
+        count = len(places)
+        places = [list(place) for place in places]
+        return {"qubits": places, "duration": [seconds] * count, "error": [None] * count, "angle_bounds": bounds}
+
+    pair = kind if kind in ("rzz", "rxx", "cx", "ecr") else "cz"
+    gates = {pair: gate(two, 68e-9), "measure": gate(one, 2e-6)}
+    if kind == "prx":
+        gates["r"] = gate(one, 40e-9)
+    else:
+        gates |= {"rz": gate(one, 0.0), "sx": gate(one, 32e-9), "x": gate(one, 32e-9)}
+    if kind == "fractional":
+        gates |= {"rx": gate(one, 32e-9), "rzz": gate(two, 68e-9, [[0.0, np.pi / 2]])}
+    timing = {"granularity": 1, "min_length": 1, "pulse_alignment": 1, "acquire_alignment": 1}
+    none = [None] * qubits
+    content = {"name": f"small {kind}", "qubits": qubits, "dt": None, "t1": none, "t2": none, "timing": timing}
+    return from_snapshot({"format": FORMAT, **content, "gates": gates})
+
+
+def case(
+    rng, qubits, *, split=None, budgets=None, depth=None, schedule="fully-grouped", scale=2.0, extra=0, special=False
+):
+    """A program on a random tree with `extra` more edges, open, with angles, the device's edges and a layout.
+
+    Half of the angles are multiples of π/4 if `special`.
+    """
+    n = int(rng.integers(1, qubits)) if split is None else split
+    d = qubits - n
+    names = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
+    back = qubits if split is None else 3  # with a given split trees stay narrow
+    pairs = [(names[q], names[int(rng.integers(max(0, q - back), q))]) for q in range(1, qubits)]
+    pairs += [tuple(rng.choice(qubits, 2, replace=False).tolist()) for _ in range(extra)]
+    edges = sorted({(min(pair), max(pair)) for pair in pairs})
+    coupling = np.zeros((n, d))
+    for i, j in edges:
+        if i < n <= j:
+            coupling[i, j - n] = rng.normal()
+    k, m = budgets or (int(rng.integers(1, n + 1)), int(rng.integers(1, d + 1)))
+    scores = {"sample_scores": rng.normal(size=n), "feature_scores": rng.normal(size=d)}
+    problem = SelectionProblem(coupling=coupling, k=k, m=m, **scores)
+    parts = [(i, j) for i, j in edges if j < n], [(i - n, j - n) for i, j in edges if i >= n]
+    orders = tuple([(edge,) for edge in rng.permutation(part).tolist()] for part in parts)
+    p = int(rng.integers(1, 4)) if depth is None else depth
+    program = AnsatzSpec(problem, p, schedule, orders, "random", seed=rng).program()
+    layout = rng.permutation(qubits).tolist() if split is None else list(range(qubits))
+    count = len(program.angle_names)
+    angles = scale * rng.normal(size=count)
+    if special:
+        angles = np.where(rng.random(count) < 0.5, np.pi / 4 * rng.integers(-8, 9, count), angles)
+    return SimpleNamespace(
+        problem=problem,
+        program=program,
+        mixer=orders,
+        angles=angles,
+        edges=[(layout[i], layout[j]) for i, j in edges],
+        layout=layout,
+        qubits=qubits,
+    )
+
+
+def ideal(program):
+    """Probabilities of a bound program, by its logical circuit."""
+    return Statevector(to_qiskit(program, measure=False)).probabilities()
+
+
+def measured(compiled):
+    """Probabilities of a compiled circuit's classical bits, in the logical order."""
+    circuit = compiled.circuit
+    place = {
+        circuit.find_bit(step.clbits[0]).index: circuit.find_bit(step.qubits[0]).index
+        for step in circuit.data
+        if step.operation.name == "measure"
+    }
+    assert [place[bit] for bit in compiled.clbits] == list(compiled.final_layout)
+    unmeasured = circuit.remove_final_measurements(inplace=False)
+    return Statevector(unmeasured).probabilities([place[bit] for bit in compiled.clbits])
+
+
+def distance(one, other):
+    """Total variation."""
+    return 0.5 * float(np.abs(one - other).sum())
+
+
+@pytest.fixture(scope="session")
+def small():
+    return SimpleNamespace(device=device, case=case, ideal=ideal, measured=measured, distance=distance)

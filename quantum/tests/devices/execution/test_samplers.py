@@ -1,0 +1,58 @@
+"""Samplers by name, what their shots are, and readouts with their file form."""
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from biselect.errors import InputError
+from biselect_quantum.devices.execution.samplers import PLACES, Readout, kind_of, sampler_for
+from biselect_quantum.devices.execution.scrub import plain_address
+
+
+@pytest.mark.parametrize("on", ["", "sector:x", "noisy", "ibm:", "cloud:x", "iqm:ftp://x", "Sector"])
+def test_places_that_do_not_exist_are_refused(on):
+    with pytest.raises(InputError):
+        sampler_for(on)
+
+
+def test_the_command_line_offers_every_place():
+    run = import_module("biselect_quantum.cli.run")
+
+    assert {name.partition(":")[0] for name in run.PLACES} == set(PLACES)
+    assert all(bool(PLACES[name.partition(":")[0]].takes) == (":" in name) for name in run.PLACES)
+
+
+def test_noise_models_say_what_they_are():
+    assert kind_of("noisy:FakeBoston") == kind_of("local:FakeBoston") == "noise model, not hardware"
+
+
+@pytest.mark.parametrize("kind", ["ibm", "noisy", "local"])
+def test_a_device_is_named_by_a_name_alone(kind, secret, secret_address):
+    for where in (secret_address, f"boston?token={secret}", f"boston {secret}"):
+        with pytest.raises(InputError, match="by its name") as caught:
+            kind_of(f"{kind}:{where}")
+        assert secret not in str(caught.value)
+    assert kind_of(f"{kind}:ibm_boston-2.x")
+
+
+def test_an_address_with_a_credential_is_refused_without_being_repeated(secret, secret_address):
+    for address in (secret_address, f"https://iqm.example/?token={secret}"):
+        with pytest.raises(InputError) as caught:
+            sampler_for(f"iqm:{address}")
+        assert secret not in str(caught.value)
+    assert plain_address("https://iqm.example/cocos") == "https://iqm.example/cocos"
+
+
+@given(st.integers(1, 70), st.integers(1, 30), st.integers(0, 1 << 30))
+@settings(max_examples=30)
+def test_readouts_survive_their_file_form(width, shots, seed):
+    table = np.random.default_rng(seed).integers(2, size=(shots, width))
+    readout = Readout.of(table)
+    again = Readout.from_dict(json.loads(json.dumps(readout.to_dict())))
+    assert np.array_equal(again.bits, readout.bits) and np.array_equal(again.counts, readout.counts)
+    everyone = np.repeat(again.bits, again.counts, axis=0)
+    assert sorted(map(tuple, everyone.tolist())) == sorted(map(tuple, table.tolist()))

@@ -1,0 +1,83 @@
+"""Registers as trees of tensors against the state vector of the same circuit, cross gates left out, errors put in."""
+
+import numpy as np
+import pytest
+from qiskit.quantum_info import Pauli, Statevector
+
+from biselect.errors import InputError
+from biselect_quantum.devices import PATHS, compile_circuit
+from biselect_quantum.devices.noise import cut_noise, noisy_shots, register_shots, register_trees
+from biselect_quantum.devices.noise.courses import draw_courses, pauli_labels
+from biselect_quantum.devices.noise.trajectories import _shared
+
+from .test_noise import compiled, drawn
+
+SHOTS = 8000
+
+
+def probabilities(noisy, tree, course):
+    """What a register's bits are under one course of errors: a state vector, step by step."""
+    own = [noisy.reads[bit] for bit in tree.bits]
+    state = Statevector.from_int(0, 2**noisy.circuit.num_qubits)
+    for number, step in enumerate(noisy.circuit.data):
+        place = [noisy.circuit.find_bit(qubit).index for qubit in step.qubits]
+        if step.operation.name != "measure" and (set(place) <= set(own) or not set(place) & set(own)):
+            state = state.evolve(step.operation, place)
+        for wrong, pauli in course:
+            if wrong == number:
+                state = state.evolve(Pauli(pauli_labels(len(place))[pauli]), place)
+    return state.probabilities(own)
+
+
+@pytest.mark.parametrize("path", ["y-frame", "complete-fractional", "opt3-cz"])
+@pytest.mark.parametrize("widest", [32, 2])
+def test_a_tree_gives_the_bits_of_the_state_vector(small, path, widest, monkeypatch):
+    monkeypatch.setattr(register_trees, "WIDEST", widest)
+    case, target = drawn(small, seed=3, qubits=8, split=5)
+    made = compiled(case, target, path)
+    noisy = cut_noise(made, target)
+    rng = np.random.default_rng(0)
+    courses = sorted(draw_courses(noisy.plain, 300, rng), key=len)
+    for course in (courses[0], courses[-1]):
+        for tree in register_trees.register_trees(noisy, made):
+            expected = probabilities(noisy, tree, course)
+            bits = tree.draw([course], np.array([SHOTS]), rng)
+            found = np.bincount(bits @ (1 << np.arange(bits.shape[1])), minlength=expected.size) / SHOTS
+            noise = np.sqrt(expected * (1 - expected) / SHOTS)
+            assert np.abs(found - expected).max() < 5 * noise.max() + 1e-4
+
+
+def test_shots_of_registers_lose_as_much_to_errors_as_those_of_the_whole(small):
+    case, target = drawn(small, seed=4, qubits=7)
+    made = compiled(case, target)
+    ours = register_shots(made, target, case.problem, 1500, seed=1)
+    whole = noisy_shots(made, target, case.problem, 1500, courses=60, seed=1)
+    assert ours.flawless == whole.flawless
+    masses = [each.shots.exact_budget_mass(case.problem) for each in (ours, whole)]
+    assert masses[0] == pytest.approx(masses[1], abs=0.06)
+    assert "cross gates left out" in ours.label
+    again = register_shots(made, target, case.problem, 1500, seed=1).shots
+    assert np.array_equal(again.bits, ours.shots.bits) and np.array_equal(again.counts, ours.shots.counts)
+    flawless = register_shots(made, target, case.problem, 500, errors=False)
+    assert flawless.flawless == flawless.shots.exact_budget_mass(case.problem) == 1
+
+
+def test_a_register_with_a_loop_is_refused(small):
+    case, target = drawn(small, seed=5, qubits=6, split=5, extra=12)
+    with pytest.raises(InputError, match="close a loop; use noisy_shots"):
+        register_shots(
+            compile_circuit(case.program, target, case.layout, PATHS["opt3-cz"], angles=case.angles),
+            target,
+            case.problem,
+            10,
+        )
+
+
+def test_few_courses_stand_in_for_many_and_no_shot_is_lost():
+    courses = {(): 50, ((0, 1),): 30, ((0, 2),): 2, ((1, 3), (2, 1)): 18}
+    found = _shared(courses, 2, np.random.default_rng(0))
+    assert sum(found.values()) == 100 and found[()] == 50
+    assert set(found) <= set(courses) and len(found) <= 3
+    assert _shared(courses, 50, np.random.default_rng(0)) == courses
+    often = sum(_shared(courses, 1, np.random.default_rng(seed)).get(((0, 1),), 0) > 0 for seed in range(200))
+    assert 90 < often < 150  # three of five shots with errors have that course
