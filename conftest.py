@@ -206,3 +206,18 @@ def explored():
     review = bs.review(table, reference, k=3, m=2, id_column="name", neighbours=(1, 1))
     block = shared_block(review.selection, review.neighbours)
     return reference, pool, review.calibrator, review.selection, review.neighbours, block, review.summary["view"]
+
+
+@pytest.fixture
+def looks_ahead():
+    """Which features of the first rows change when only later rows do: they look ahead."""
+
+    def find(features, table, altered, rows):
+        before, after = features(table), features(altered)
+        return [
+            name
+            for name, column in before.items()
+            if not np.array_equal(column[:rows], after[name][:rows], equal_nan=np.issubdtype(column.dtype, np.floating))
+        ]
+
+    return find

@@ -17,9 +17,9 @@ import tempfile
 import time
 from pathlib import Path
 
-from biselect.data.aml.features import DAY, HOUR, WEEK, Ledger, causal_features
-from biselect.data.aml.generator import Market
-from biselect.data.aml.schema import TIME_FORMAT, load_transactions
+from biselect_studies.data.aml_features import DAY, HOUR, WEEK, Ledger, causal_features
+from biselect_studies.data.aml_generator import Market
+from biselect_studies.data.aml_schema import TIME_FORMAT, load_transactions
 
 GIB = 1 << 30
 

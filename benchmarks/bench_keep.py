@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from biselect import SelectionProblem, solve
-from biselect_quantum.devices import compile_problem, load_target, trade
+from biselect_quantum.devices import compile_problem, load_target
 from biselect_quantum.devices.noise.chances import noisy_chances
-from biselect_quantum.devices.trade import KEEPS
+from biselect_studies.quantum.trade import KEEPS, trade
 
 RESULTS = Path(__file__).parent / "results"
 SHARES = (*KEEPS[:1], 0.15, *KEEPS[1:])

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 from scipy.stats import binomtest, chi2_contingency, ks_2samp
 
-from biselect.data.creditcard import find_credit_card
 from biselect.data.readers import read_table
 from biselect.reviews import monitor_drift
+from biselect_studies.data.creditcard import find_credit_card
 
 LEVEL = 0.05
 SIZES = ((100, 100, 500), (1000, 1000, 200), (100, 20_000, 150), (10_000, 10_000, 50), (100_000, 100_000, 40))

@@ -37,14 +37,14 @@ from biselect_quantum.devices import Patch, choose_patch, load_target, place
 from biselect_quantum.devices.bundle import STARTS
 from biselect_quantum.devices.decode import CountedBits, Shots
 from biselect_quantum.devices.mitigation.readout import Calibration, correct, prepared
-from biselect_quantum.devices.noise import LABEL, register_mass
+from biselect_quantum.devices.noise import LABEL
 from biselect_quantum.devices.noise.courses import read_out
-from biselect_quantum.devices.noise.registers import register_outputs
 from biselect_quantum.devices.noise.trajectories import misread
 from biselect_quantum.devices.ordering import choose_start
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, Y_FRAME
 from biselect_studies.experiments.compile_case import angles
 from biselect_studies.experiments.heron_case import Case, problem
+from biselect_studies.quantum.registers import register_mass, register_outputs
 
 DEVICES = ("boston", "pittsburgh", "aachen")
 DEPTHS = (3, 5)

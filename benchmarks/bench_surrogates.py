@@ -15,7 +15,6 @@ from collections.abc import Callable
 import numpy as np
 
 from biselect.core import SelectionProblem
-from biselect.data.synthetic import benchmark
 from biselect.solvers import solve
 from biselect_quantum.devices import (
     choose_patch,
@@ -27,6 +26,7 @@ from biselect_quantum.devices import (
     retained_mass,
 )
 from biselect_quantum.devices.surrogates import agreement, low_energy_overlap, mean_field
+from biselect_studies.data.synthetic import benchmark
 from biselect_studies.experiments.coupling import credit_card
 
 LISTED = 1_000_000

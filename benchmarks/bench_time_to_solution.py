@@ -15,8 +15,8 @@ import sys
 import numpy as np
 
 from biselect.core.files import write_file
-from biselect.data.synthetic import planted_problem
 from biselect_quantum.circuits import Ansatz
+from biselect_studies.data.synthetic import planted_problem
 
 SIZES = ((8, 6, 3, 2), (12, 8, 3, 5), (14, 10, 3, 3))
 EVALUATIONS = 500

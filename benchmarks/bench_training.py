@@ -36,8 +36,8 @@ from typing import Any
 import numpy as np
 
 from biselect.core.files import write_file
-from biselect.data.synthetic import depth_problem, panel_problem
 from biselect_quantum.circuits import Ansatz
+from biselect_studies.data.synthetic import depth_problem, panel_problem
 from biselect_studies.experiments.threshold_panel import evidence_threshold
 
 SIZES = {(12, 8, 3, 5): 48, (14, 10, 3, 3): 24}

@@ -45,7 +45,7 @@ nitpick_ignore = [
     ("py:class", "biselect_quantum.simulate.other_mixers.Grover"),
     ("py:class", "biselect_quantum.simulate.other_mixers.Warm"),
     ("py:class", "biselect_quantum.devices.noise.courses.PlainCircuit"),  # between a noise model and its simulators
-    ("py:class", "biselect_quantum.devices.trade.TradePoint"),  # this and the next five are what functions give back
+    ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next five are what functions give back
     ("py:class", "biselect_quantum.devices.mitigation.choice.Mitigation"),
     ("py:class", "biselect.reviews.session_file.Withdrawal"),
     ("py:class", "biselect_quantum.devices.mitigation.readout.Corrected"),

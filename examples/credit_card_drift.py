@@ -16,8 +16,10 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from biselect import Calibrator, solve
-from biselect.calibrate import Drift, Question, map_names, measure, shrink_sweep
-from biselect.core.metrics import f1_at_k
+from biselect.calibrate import map_names
+from biselect_studies.extensions.drift import Drift, Question, measure
+from biselect_studies.extensions.sweeps import shrink_sweep
+from biselect_studies.metrics import f1_at_k
 
 SIZES = ((20, 3), (50, 5), (80, 8))  # N and k; m = 4 of 12 features
 FEATURES = [f"V{j}" for j in range(1, 13)]

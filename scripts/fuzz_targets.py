@@ -419,7 +419,7 @@ def use_report(path: Path, index: int) -> None:
 
 def use_start(path: Path, index: int) -> None:
     """The start of a circuit from a selection."""
-    from biselect.cli.options import read_start
+    from biselect_quantum.cli.options import read_start
     from biselect_quantum.circuits import AnsatzSpec
 
     problem = plain_problem()

@@ -8,7 +8,7 @@ import argparse
 import numpy as np
 
 import biselect as bs
-from biselect.theory import certify
+from biselect_studies.recovery import certify
 
 SIZE = (60, 15)
 K, M = 5, 3

@@ -12,7 +12,7 @@ NAMES = {
         "TailCalibrator groups_by inspect read_problem review review_problem solve solver_names"
     ),
     "biselect.core": "Components Ising Sector",
-    "biselect.core.metrics": "f1_at_k",
+    "biselect_studies.metrics": "f1_at_k",
     "biselect_quantum.uniform": "uniform_energy",
     "biselect.reviews": (
         "AskedRow Finding GivenAnswer Kind Kinds NamedRules Replay Reviewed Round RoundFound Standing "
@@ -23,11 +23,11 @@ NAMES = {
         "measure parquet_blocks shrink_sweep"
     ),
     "biselect.calibrate.maps": "Reference TailMap",
-    "biselect.calibrate.validity": "angle_bound coupling_bound ecdf_band tail_band",
+    "biselect_studies.extensions.validity": "angle_bound coupling_bound ecdf_band tail_band",
     "biselect.solvers": "Answer Solver certified neighbours register solver_options",
     "biselect.solvers.interop": "fill_quadratic_program from_solution_file from_values penalties to_bqm to_cqm",
     "biselect.solvers.linear_text": "to_lp to_mps",
-    "biselect.theory": (
+    "biselect_studies.recovery": (
         "Bernstein Burden Certificate Estimate SubGaussian certify classwise_threshold clipped "
         "biclique_problem covariance_threshold estimate feature_first_threshold joint_threshold rank_one_check "
         "sparsification_bound"
@@ -41,7 +41,7 @@ NAMES = {
     "biselect_quantum.circuits.angle_selection": (
         "AngleSelection WideShots fixed_angles select_by_paper select_by_rounds warm_starts"
     ),
-    "biselect_quantum.circuits.penalty": "PenaltyX candidate_search",
+    "biselect_studies.quantum.penalty_x": "PenaltyX candidate_search",
     "biselect_quantum.simulate.wide": "BondLimitError WideSampler",
     "biselect_quantum.devices": (
         "Bundle Compiled NetworkPath PATHS Patch PauliOperators PlacedCircuit Placement QiskitPath YFramePath "
@@ -59,13 +59,13 @@ NAMES = {
     ),
     "biselect.data.readers": "CsvForm read_table",
     "biselect.data.splits": "TimeSplit split_rows",
-    "biselect.data.candidates": "Candidates balanced ranked reservoir unbalanced",
-    "biselect.data.synthetic": (
+    "biselect_studies.data.candidates": "Candidates balanced ranked reservoir unbalanced",
+    "biselect_studies.data.synthetic": (
         "Planted benchmark depth_problem gaussian_qubo panel_problem planted_block planted_problem"
     ),
-    "biselect.data.aml.schema": "Transactions find_transactions load_transactions",
-    "biselect.data.aml.features": "causal_features",
-    "biselect.data.aml.generator": "Market",
+    "biselect_studies.data.aml_schema": "Transactions find_transactions load_transactions",
+    "biselect_studies.data.aml_features": "causal_features",
+    "biselect_studies.data.aml_generator": "Market",
     "biselect.plot": "block budgets couplings depths drift energies landscape reasons schedule",
     "biselect.report": "render_html render_monitor",
     "biselect.testing": "all_selections assert_solver_api brute_force",

@@ -8,10 +8,10 @@ from matplotlib import pyplot
 
 import biselect as bs
 from biselect.data.demo import ROLES, demo_tables
-from biselect.data.synthetic import planted_problem
 from biselect.reviews import monitor_drift
 from biselect_quantum.circuits import Ansatz
-from biselect_quantum.devices import trade
+from biselect_studies.data.synthetic import planted_problem
+from biselect_studies.quantum import trade
 
 
 def weeks() -> pd.DataFrame:

@@ -2,7 +2,6 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.solvers.registry import Run
 from biselect_quantum.circuits import Ansatz
@@ -10,6 +9,7 @@ from biselect_quantum.circuits.training.train import backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.simulate.stopping import OutOfTimeError
 from biselect_quantum.solver import _advice, _by_chance, qaoa
+from biselect_studies.data.synthetic import planted_problem
 
 
 def scaled(problem, unit):

@@ -2,12 +2,12 @@ import numpy as np
 import pytest
 
 import biselect as bs
-from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect.solvers.registry import Run
 from biselect_quantum.simulate.layers import energy_table
 from biselect_quantum.simulate.stopping import OutOfTimeError
 from biselect_quantum.wide_solver import _chance, _heaviest_products, by_wide_sampler
+from biselect_studies.data.synthetic import planted_problem
 
 
 @pytest.fixture(scope="module")

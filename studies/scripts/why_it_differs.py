@@ -15,10 +15,10 @@ from why_selections_differ import decoys, slices, temperature
 
 def bilinear() -> None:
     """Bilinear-CG with its angles of the cost tied or free, and by fewer starts (the two threshold tables)."""
-    from biselect.data.synthetic import panel_problem
     from biselect_quantum.circuits.ansatz import Ansatz
     from biselect_quantum.circuits.schedule import Schedule
     from biselect_quantum.circuits.training import train
+    from biselect_studies.data.synthetic import panel_problem
     from biselect_studies.experiments.threshold_panel import evidence_threshold, mixing_alone
 
     full = Schedule.named("bilinear", 3)
@@ -183,9 +183,9 @@ def control() -> None:
 
 def recovery() -> None:
     """Recovery and lift by size and mixer, small sizes to p = 4 (table qaoa_calibration_grouped_multiangle)."""
-    from biselect_quantum.circuits.small_angle import depth_efficiency
     from biselect_studies.experiments.depth_ladder import depth_ladder
     from biselect_studies.grouping_by_depth import MODES, SIGNALS, SIZES, WEIGHTS
+    from biselect_studies.quantum.small_angle import depth_efficiency
     from biselect_studies.task import crossed
 
     print("mixer, size, p, quartiles of recovery %, mean lift")

@@ -7,8 +7,8 @@ import numpy as np
 
 def temperature() -> None:
     """Ring-local Kawasaki by its temperature (table joint_vs_sequential_practical)."""
-    from biselect.data.synthetic import benchmark
     from biselect.solvers import solve
+    from biselect_studies.data.synthetic import benchmark
     from biselect_studies.experiments.benchmark import combined_f1
     from biselect_studies.synthetic_table import NOISE
 

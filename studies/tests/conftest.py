@@ -48,8 +48,8 @@ def stand_in_folder(tmp_path_factory):
 @contextmanager
 def standing_in(folder):
     """Studies of public tables read a small stand-in, and few generated transactions."""
-    from biselect.data import creditcard
     from biselect_studies import aml_fields
+    from biselect_studies.data import creditcard
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BISELECT_DATA", str(folder))
@@ -124,7 +124,8 @@ def short_searches(monkeypatch):
 @pytest.fixture
 def no_gate_errs(monkeypatch):
     """Noise models whose gates never err, so that all shots share one simulation; readout errs as ever."""
-    from biselect_quantum.devices.noise import register_trees, trajectories
+    from biselect_quantum.devices.noise import trajectories
+    from biselect_studies.quantum.register_trees import register_trees
 
     for module in (register_trees, trajectories):
         monkeypatch.setattr(module, "draw_courses", lambda circuit, shots, rng: {(): shots})

@@ -17,7 +17,7 @@ from biselect_studies.task import tasks_for
 
 
 def test_aml_without_polars_names_what_brings_it(monkeypatch):
-    from biselect.data.aml.schema import polars
+    from biselect_studies.data.aml_schema import polars
 
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingDependencyError, match=r"biselect\[baselines\]"):
@@ -36,7 +36,7 @@ def test_aml_studies_are_marked_as_generated_and_never_judged(stand_in, tmp_path
 
 
 def test_a_file_of_the_published_name_with_other_counts_is_not_called_published(tmp_path, monkeypatch):
-    from biselect.data.aml.generator import Market
+    from biselect_studies.data.aml_generator import Market
 
     table_ = Market(transactions=2_000, days=4).table(seed=0)
     table_.write_csv(tmp_path / "HI-Small_Trans.csv", datetime_format="%Y/%m/%d %H:%M")

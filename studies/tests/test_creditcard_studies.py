@@ -49,7 +49,7 @@ def test_the_summary_keeps_its_other_rows_without_the_table(monkeypatch):
 
 
 def test_window_weights_are_those_of_a_calibrator_that_never_saw_the_window(stand_in):
-    from biselect.data.creditcard import load_credit_card
+    from biselect_studies.data.creditcard import load_credit_card
 
     X = load_credit_card().features
     for window, reference, rows in (("test", "first", slice(0, 9000)), ("test", "recent", slice(9000, 12000))):

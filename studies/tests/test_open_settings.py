@@ -3,9 +3,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.synthetic import benchmark, depth_problem
 from biselect.solvers import solve
 from biselect_quantum.circuits import Ansatz
+from biselect_studies.data.synthetic import benchmark, depth_problem
 from biselect_studies.experiments.ideal_mixing import IdealRing
 from biselect_studies.experiments.open_settings import walk
 from biselect_studies.ledger import read_ledger

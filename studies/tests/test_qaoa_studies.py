@@ -3,11 +3,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.synthetic import panel_problem, planted_block
-from biselect_quantum.circuits import grouping_gain, responses, split_terms
+from biselect_quantum.circuits import split_terms
 from biselect_studies import penalty_x_vs_strict_feasible_qaoa as penalty
 from biselect_studies import reproduce
+from biselect_studies.data.synthetic import panel_problem, planted_block
 from biselect_studies.experiments import depth_ladder, threshold_panel
+from biselect_studies.quantum.small_angle import grouping_gain, responses
 
 SMALL = {"N": 5, "D": 4, "k": 2, "m": 2, "signal": 2.0, "mode": "mixed"}
 

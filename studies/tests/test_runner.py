@@ -123,7 +123,7 @@ def test_a_new_generator_makes_no_use_of_old_cells(monkeypatch, tmp_path):
     from biselect_studies import sources, task
 
     old = tasks_for("aml_slices", {"x": 1}, 1, block=1)[0].key
-    path = sources._path("biselect.data.aml.generator")
+    path = sources._path("biselect_studies.data.aml_generator")
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda one: read(one) + b"changed = 1\n" * (one == path))
     monkeypatch.setattr(task, "digest", sources.digest.__wrapped__)

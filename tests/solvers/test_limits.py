@@ -244,7 +244,9 @@ def assert_usable_after_ctrl_c(moment, *, solver="exact", limit=None, cache=None
     return first == "interrupted"
 
 
-@pytest.mark.parametrize("moment", ["biselect.solvers.swap_sa", "multiprocessing.reduction", "numba.core.typing"])
+@pytest.mark.parametrize(
+    "moment", ["biselect_studies.extensions.swap_sa", "multiprocessing.reduction", "numba.core.typing"]
+)
 def test_ctrl_c_in_a_first_solve_leaves_a_usable_process(moment):
     assert assert_usable_after_ctrl_c(moment)
 

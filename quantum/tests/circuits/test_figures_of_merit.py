@@ -1,10 +1,10 @@
 import numpy as np
 import pytest
 
-from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect_quantum.circuits import Ansatz
 from biselect_quantum.circuits.figures_of_merit import TimeToSolution, runs_needed
+from biselect_studies.data.synthetic import planted_problem
 
 
 def test_so_many_runs_see_the_optimum_that_often():

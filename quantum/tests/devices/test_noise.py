@@ -12,12 +12,12 @@ from qiskit_aer.noise import depolarizing_error, pauli_error, thermal_relaxation
 from biselect.errors import InputError
 from biselect_quantum.devices import PATHS, compile_circuit
 from biselect_quantum.devices.decode import Shots
-from biselect_quantum.devices.noise import LABEL, NoisyShots, cut_noise, filled_in, mitigate, noisy_shots, register_mass
+from biselect_quantum.devices.noise import LABEL, NoisyShots, cut_noise, filled_in, mitigate, noisy_shots
 from biselect_quantum.devices.noise.courses import pauli_labels, twirled
-from biselect_quantum.devices.noise.registers import distribution, read_out
 from biselect_quantum.devices.noise.trajectories import noisy_table, without_inflation
 from biselect_quantum.devices.targets import from_snapshot, snapshot
 from biselect_quantum.simulate.program import RZZ
+from biselect_studies.quantum.registers import distribution, read_out, register_mass
 
 MICRO = 1e-6
 SINGLE = 1e-5

@@ -39,12 +39,13 @@ from biselect_quantum.devices import (
 from biselect_quantum.devices.circuit_folder import write_circuit
 from biselect_quantum.devices.decode import decode_bits
 from biselect_quantum.devices.execution import execute, freeze, load_circuit, load_run, outcome, plan, take_shots
-from biselect_quantum.devices.noise import noisy_chances, noisy_shots, register_shots
+from biselect_quantum.devices.noise import noisy_chances, noisy_shots
 from biselect_quantum.devices.paths import OPT3_CZ
 from biselect_quantum.devices.qiskit_circuits import ideal_probabilities, ideal_shots
 from biselect_quantum.devices.surrogates import agreement, low_energy_overlap
 from biselect_quantum.devices.targets import load_target
 from biselect_quantum.simulate.wide import WideSampler
+from biselect_studies.quantum.register_trees import register_shots
 
 N, D, K, M = 6, 4, 2, 2
 NAMES = {"sample_names": [f"row {i}" for i in range(N)], "feature_names": [f"column {j}" for j in range(D)]}

@@ -4,7 +4,7 @@ from qiskit.circuit.library import CZGate, Measure, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from biselect import Group, Rules, SelectionProblem
-from biselect.cli.options import REGISTER_NAMES
+from biselect_quantum.cli.options import REGISTER_NAMES
 from biselect.errors import InputError
 from biselect_quantum.circuits.mixers import MIXERS
 from biselect_quantum.devices import compile_problem

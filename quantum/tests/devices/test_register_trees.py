@@ -6,9 +6,11 @@ from qiskit.quantum_info import Pauli, Statevector
 
 from biselect.errors import InputError
 from biselect_quantum.devices import PATHS, compile_circuit
-from biselect_quantum.devices.noise import cut_noise, noisy_shots, register_shots, register_trees
+from biselect_quantum.devices.noise import cut_noise, noisy_shots
 from biselect_quantum.devices.noise.courses import draw_courses, pauli_labels
 from biselect_quantum.devices.noise.trajectories import _shared
+from biselect_studies.quantum import register_trees
+from biselect_studies.quantum.register_trees import register_shots
 
 from .test_noise import compiled, drawn
 

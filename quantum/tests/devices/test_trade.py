@@ -4,8 +4,8 @@ import pytest
 import biselect as bs
 from biselect import SelectionProblem
 from biselect.errors import InputError
-from biselect_quantum.devices import compile_problem, load_target, trade
-from biselect_quantum.devices.trade import best_of, flawless
+from biselect_quantum.devices import compile_problem, load_target
+from biselect_studies.quantum.trade import best_of, flawless, trade
 
 pytest.importorskip("qiskit_aer")
 

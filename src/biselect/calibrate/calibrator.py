@@ -149,7 +149,9 @@ class Calibrator:
             raise InputError("give either split or a calibration table, not both")
         name, why = self.map, ""
         if self.map == "auto":
-            from biselect.calibrate.sweeps import choose_map  # compares calibrators, so it cannot be imported above
+            from biselect_studies.extensions.sweeps import (
+                choose_map,  # compares calibrators, so it cannot be imported above
+            )
 
             make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
             name, why, _ = choose_map(reference, calibrator=make, seed=self.seed)

@@ -14,7 +14,6 @@ from typer.main import get_command
 
 from biselect._version import __version__
 from biselect.cli import (
-    certify,
     check,
     demo,
     doctor,
@@ -48,7 +47,6 @@ for command in (
     select.select,
     review.review,
     solve.solve,
-    certify.certify,
     check.check,
     monitor.monitor,
     summarise.summarise,

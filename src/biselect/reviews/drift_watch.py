@@ -12,10 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect._version import __version__
-from biselect.calibrate import Calibrator, Drift, Question, ReferenceSummary, compare, lag_sweep, map_names
+from biselect.calibrate import Calibrator, ReferenceSummary, map_names
 from biselect.calibrate.changes import Change, column_changes, holm
 from biselect.calibrate.maps import make_map
-from biselect.calibrate.sweeps import draw_pool, windows_in_time
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
@@ -41,6 +40,8 @@ from biselect.reviews.inputs import (
 from biselect.reviews.large.summing import SummedTable, sum_up
 from biselect.reviews.summaries import Opened, columns_only, opened
 from biselect.solvers import solve
+from biselect_studies.extensions.drift import Drift, Question
+from biselect_studies.extensions.sweeps import compare, draw_pool, lag_sweep, windows_in_time
 
 POOL_ROWS = 200
 NEWER, OLDER = "the newer reference", "the older reference"

@@ -10,12 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.data.aml.features import MEANINGS, causal_features
-from biselect.data.aml.generator import Market
-from biselect.data.aml.schema import PUBLISHED, find_transactions, is_published, laundering_groups, load_transactions
 from biselect.data.splits import TimeSplit, refuse_label_copies, split_rows
 from biselect.errors import MissingDataError
 from biselect_studies.baselines import DETECTORS, Scorer, fitted
+from biselect_studies.data.aml_features import MEANINGS, causal_features
+from biselect_studies.data.aml_generator import Market
+from biselect_studies.data.aml_schema import (
+    PUBLISHED,
+    find_transactions,
+    is_published,
+    laundering_groups,
+    load_transactions,
+)
 from biselect_studies.results import Entry, Findings
 from biselect_studies.slices import SLICES
 from biselect_studies.studied_maps import LABEL_FREE

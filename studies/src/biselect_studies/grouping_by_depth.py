@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect_quantum.circuits.small_angle import depth_efficiency
 from biselect_studies.figures import COLOURS, GREY, Figure, line, look, panels
+from biselect_studies.quantum.small_angle import depth_efficiency
 from biselect_studies.results import Entry, Findings, entry, share
 from biselect_studies.runner import Records
 from biselect_studies.study import described

@@ -4,9 +4,9 @@ from math import comb
 from typing import Any
 
 from biselect.core import Sector
-from biselect_quantum.circuits.penalty import CANDIDATES
 from biselect_studies.figures import dots
 from biselect_studies.paper_environment import column_of, lacking, qiskits, whose_qiskit
+from biselect_studies.quantum.penalty_x import CANDIDATES
 from biselect_studies.results import Entry, Findings, entry
 from biselect_studies.runner import Records
 from biselect_studies.study import described

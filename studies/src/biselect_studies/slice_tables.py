@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from biselect.data.aml.features import MEANINGS
 from biselect_studies import aml_fields as aml
 from biselect_studies import creditcard_fields as creditcard
 from biselect_studies.baselines import DETECTORS, FIXED
+from biselect_studies.data.aml_features import MEANINGS
 from biselect_studies.figures import COLOURS, Figure
 from biselect_studies.results import Findings, entry
 from biselect_studies.runner import Records

@@ -9,7 +9,8 @@ from math import ceil
 from typing import Any
 
 from biselect.core import Sector
-from biselect.theory import (
+from biselect_studies.figures import GREY, Figure, look, panels
+from biselect_studies.recovery import (
     Bernstein,
     Burden,
     SubGaussian,
@@ -18,7 +19,6 @@ from biselect.theory import (
     feature_first_threshold,
     joint_threshold,
 )
-from biselect_studies.figures import GREY, Figure, look, panels
 from biselect_studies.results import Entry, Findings, share
 from biselect_studies.runner import Records
 from biselect_studies.study import Study, described

@@ -4,7 +4,6 @@ from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.best_known import Threshold, load_thresholds, save_thresholds
 from biselect_quantum.circuits.cost_groups import CostGroup, components, split_terms, surrogate
 from biselect_quantum.circuits.schedule import SCHEDULES, Schedule
-from biselect_quantum.circuits.small_angle import depth_efficiency, grouping_gain, grouping_suffices, responses
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.starts import WarmStart
 from biselect_quantum.circuits.training import STRATEGIES, Training, train
@@ -24,11 +23,7 @@ __all__ = [
     "Training",
     "WarmStart",
     "components",
-    "depth_efficiency",
-    "grouping_gain",
-    "grouping_suffices",
     "load_thresholds",
-    "responses",
     "save_thresholds",
     "split_terms",
     "surrogate",

@@ -3,10 +3,6 @@ from .bundle import PlacedCircuit as PlacedCircuit
 from .bundle import compile_problem as compile_problem
 from .bundle import layout_of as layout_of
 from .bundle import place_circuit as place_circuit
-from .circuits import build_circuit as build_circuit
-from .circuits import qasm3_text as qasm3_text
-from .circuits import qpy_bytes as qpy_bytes
-from .circuits import to_qiskit as to_qiskit
 from .compile import compile_circuit as compile_circuit
 from .compile import compile_open as compile_open
 from .compiled_circuit import Compiled as Compiled
@@ -23,9 +19,12 @@ from .paths import QiskitPath as QiskitPath
 from .paths import YFramePath as YFramePath
 from .placement import Placement as Placement
 from .placement import place as place
+from .qiskit_circuits import build_circuit as build_circuit
+from .qiskit_circuits import qasm3_text as qasm3_text
+from .qiskit_circuits import qpy_bytes as qpy_bytes
+from .qiskit_circuits import to_qiskit as to_qiskit
 from .surrogates import choose_surrogate as choose_surrogate
 from .surrogates import hardware_mask as hardware_mask
 from .surrogates import masked as masked
 from .surrogates import retained_mass as retained_mass
 from .targets import load_target as load_target
-from .trade import trade as trade

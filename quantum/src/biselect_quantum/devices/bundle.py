@@ -452,7 +452,7 @@ def compile_problem(
     if keep == AUTO:
         if angles is not None:
             raise InputError(f"keep={AUTO!r} trains each of the circuits that it compares; leave the angles out")
-        from biselect_quantum.devices.trade import best_of, trade
+        from biselect_studies.quantum.trade import best_of, trade
 
         best = best_of(trade(problem, target, **wanted))
         keep, angles = best.keep, best.bundle.training

@@ -17,7 +17,7 @@ from biselect_quantum.circuits.figures_of_merit import DepthFigures
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from biselect_quantum.devices.trade import TradePoint
+    from biselect_studies.quantum.trade import TradePoint
 
 BINS = 60
 
@@ -49,16 +49,16 @@ def energies(ansatz: Ansatz, angles: Training | ArrayLike, ax: Axes | None = Non
 
 
 def couplings(points: Sequence[TradePoint], ax: Axes | None = None) -> Axes:
-    """What keeping couplings costs and gains under noise, as `biselect_quantum.devices.trade` gives it.
+    """What keeping couplings costs and gains under noise, as `biselect_studies.quantum.trade` gives it.
 
     Args:
         points: one for each share that is kept.
         ax: where to draw; a new figure if left out.
     """
-    from biselect_quantum.devices.trade import TradePoint
+    from biselect_studies.quantum.trade import TradePoint
 
     if not points or not all(isinstance(point, TradePoint) for point in points):
-        raise InputError("a picture of a trade needs what biselect_quantum.devices.trade gives")
+        raise InputError("a picture of a trade needs what biselect_studies.quantum.trade gives")
     kept = [100 * point.share for point in points]
     wide = points[0].hit is None
     with axes_for(ax, width=4.8, height=3.4) as axes:

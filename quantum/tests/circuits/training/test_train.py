@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from biselect.core import SelectionProblem
-from biselect.data.synthetic import planted_problem
 from biselect.errors import InputError
 from biselect_quantum.circuits import STRATEGIES, Ansatz, Training, train
+from biselect_studies.data.synthetic import planted_problem
 
 OPTIONS = {"polish": {"start_from": [np.full(8, 0.3)]}}
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from biselect.calibrate.validity import perturb
 from biselect.core import SelectionProblem
-from biselect.core.metrics import f1_at_k
-from biselect.data import synthetic
-from biselect.data.synthetic import Mechanism, Planted
 from biselect.solvers import solve
+from biselect_studies.data import synthetic
+from biselect_studies.data.synthetic import Mechanism, Planted
+from biselect_studies.extensions.validity import perturb
+from biselect_studies.metrics import f1_at_k
 from biselect_studies.task import Cell, Values
 
 OPTIONS: dict[str, dict[str, Any]] = {

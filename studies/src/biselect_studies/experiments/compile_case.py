@@ -14,9 +14,7 @@ from qiskit.quantum_info import Statevector
 
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
-from biselect.data.synthetic import gaussian_qubo
 from biselect_quantum.circuits import AnsatzSpec, Program
-from biselect_quantum.circuits.penalty import PenaltyX, candidate_search
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for
 from biselect_quantum.devices.decode import decode_bits, parse_physical_order
@@ -35,8 +33,10 @@ from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
 from biselect_quantum.devices.surrogates import hardware_mask, masked
 from biselect_quantum.devices.targets import IQM_54
 from biselect_quantum.simulate.program import XY
+from biselect_studies.data.synthetic import gaussian_qubo
 from biselect_studies.experiments import by_seed
 from biselect_studies.paper_environment import TODAY, VERSION, perform
+from biselect_studies.quantum.penalty_x import PenaltyX, candidate_search
 from biselect_studies.task import Cell, Values
 
 MARGINAL, COUPLING, MIXING = 0.9, 2.4, 1.15  # γ, γ_SF and β of Supplementary Section hardware_detail

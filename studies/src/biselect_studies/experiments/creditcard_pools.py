@@ -8,15 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.drift import decompose
 from biselect.core import SelectionProblem
-from biselect.core.metrics import f1_at_k
-from biselect.data.candidates import Candidates
-from biselect.data.creditcard import load_credit_card
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
 from biselect_studies.baselines import RANKERS, choose, ranked
 from biselect_studies.creditcard_fields import PARTS, SIZES, SPLIT, D, M
+from biselect_studies.data.candidates import Candidates
+from biselect_studies.data.creditcard import load_credit_card
+from biselect_studies.extensions.drift import decompose
+from biselect_studies.metrics import f1_at_k
 from biselect_studies.task import Cell, Values
 
 

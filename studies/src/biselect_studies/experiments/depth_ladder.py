@@ -8,17 +8,17 @@ from numpy.typing import NDArray
 
 from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
-from biselect.core.metrics import expected_lowest
-from biselect.data.synthetic import depth_problem, planted_block
 from biselect.solvers import solve
 from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.cost_groups import split_terms
-from biselect_quantum.circuits.small_angle import responses
 from biselect_quantum.circuits.training import train
 from biselect_quantum.circuits.training.records import Stage
 from biselect_quantum.simulate.layers import energy_table
+from biselect_studies.data.synthetic import depth_problem, planted_block
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.ideal_mixing import IdealRing
+from biselect_studies.metrics import expected_lowest
+from biselect_studies.quantum.small_angle import responses
 from biselect_studies.task import Cell
 
 SHOTS = 4096

@@ -9,7 +9,6 @@ import numpy as np
 from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
-from biselect.data.synthetic import planted_problem
 from biselect_quantum.circuits import Program
 from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.cost_groups import CostGroup, components
@@ -19,6 +18,7 @@ from biselect_quantum.devices.bundle import Bundle
 from biselect_quantum.devices.compiled_circuit import Compiled
 from biselect_quantum.devices.paths import COMPLETE_FRACTIONAL, IN_ORDER, CompilationPath
 from biselect_quantum.devices.placement import Placement
+from biselect_studies.data.synthetic import planted_problem
 from biselect_studies.experiments.compile_case import device
 
 DEVICE = "boston"

@@ -15,10 +15,11 @@ from biselect_quantum.circuits.best_known import Threshold
 from biselect_quantum.circuits.training import train
 from biselect_quantum.devices.bundle import Bundle
 from biselect_quantum.devices.decode import decode_bits
-from biselect_quantum.devices.noise import cut_noise, register_mass
+from biselect_quantum.devices.noise import cut_noise
 from biselect_quantum.devices.noise.trajectories import noisy_table
 from biselect_studies.experiments.heron_case import PATHS, Case, Prepared, case
 from biselect_studies.experiments.threshold_panel import EVIDENCE_SHOTS
+from biselect_studies.quantum.registers import register_mass
 from biselect_studies.task import Cell, Values
 
 

@@ -6,11 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from biselect.data.synthetic import gaussian_qubo
 from biselect.solvers import solve
 from biselect_quantum.circuits.ansatz import Ansatz
-from biselect_quantum.circuits.penalty import PenaltyX, candidate_search
+from biselect_studies.data.synthetic import gaussian_qubo
 from biselect_studies.experiments import by_seed
+from biselect_studies.quantum.penalty_x import PenaltyX, candidate_search
 from biselect_studies.task import Cell
 
 STRENGTHS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)  # λ / c_Q

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.core import SelectionProblem
-from biselect.data.synthetic import planted_block
 from biselect.solvers import solve
+from biselect_studies.data.synthetic import planted_block
 from biselect_studies.task import Cell, Values
 
 

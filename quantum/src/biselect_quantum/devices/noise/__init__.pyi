@@ -4,9 +4,6 @@ from .figures import filled_in as filled_in
 from .model import LABEL as LABEL
 from .model import NoisyCircuit as NoisyCircuit
 from .model import cut_noise as cut_noise
-from .register_trees import register_shots as register_shots
-from .registers import RegisterMass as RegisterMass
-from .registers import register_mass as register_mass
 from .trajectories import NoisyShots as NoisyShots
 from .trajectories import mitigate as mitigate
 from .trajectories import noisy_shots as noisy_shots

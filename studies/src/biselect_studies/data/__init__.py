@@ -1,0 +1,1 @@
+"""Tables of the paper, and instances with known answers."""

@@ -1,0 +1,1 @@
+"""What the paper adds to biselect: maps, solvers and drift of weights, registered by entry points."""

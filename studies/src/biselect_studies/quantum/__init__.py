@@ -1,0 +1,1 @@
+"""What only the paper asks of circuits."""

@@ -1,0 +1,93 @@
+"""`biselect certify`: which recovery conditions hold for a problem, by what margin, and what that means."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from biselect.cli import options
+from biselect.cli.console import Steps, out
+from biselect.cli.tables import show_table
+
+if TYPE_CHECKING:
+    from biselect_studies.recovery import Certificate
+
+
+def certify(
+    problem: Annotated[
+        Path, typer.Argument(help="A problem (.npz or .json), a table of weights, or with --reference a pool.")
+    ],
+    k: options.KOfTable = None,
+    m: options.MOfTable = None,
+    reference: options.Reference = None,
+    id_column: options.IdColumn = None,
+    exclude: options.Exclude = None,
+    marginals: options.Bounded = "bounded",
+    signal: Annotated[
+        float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)
+    ] = None,
+    sigma: Annotated[
+        float | None, typer.Option(help="σ of the noise, if known; otherwise the background's.", show_default=False)
+    ] = None,
+    error: Annotated[float, typer.Option("--eta", help="η: no weight is wrong by more after calibration.")] = 0.0,
+    clip_bias: Annotated[float, typer.Option(help="ρ: what capping takes from a weight at most.")] = 0.0,
+    correlation: Annotated[float, typer.Option(help="Noise correlation of two samples within a feature.")] = 0.0,
+    delta: Annotated[float, typer.Option(help="δ: allowed probability that recovery fails.")] = 0.05,
+    calibration_delta: Annotated[float, typer.Option(help="Part of δ for the event that an error exceeds η.")] = 0.0,
+    time_limit: options.TimeLimit = None,
+    seed: options.Seed = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")] = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say whether the planted-block theory certifies joint or feature-first selection on PROBLEM.
+
+    Signal and noise are estimated from the best block and the background unless given. With --reference the
+    background is the reference, which was not selected from; otherwise it is the pool.
+    """
+    from biselect.data.readers.sources import Source
+    from biselect.reviews.inputs import read_weights
+    from biselect_studies.recovery import certify as certify_problem
+
+    steps = Steps(quiet)
+    with steps.step(f"Reading {Source.of(problem).name}"):
+        loaded, background = read_weights(
+            problem, reference, k=k, m=m, id_column=id_column, exclude=exclude or (), marginals=marginals
+        )
+    given = {"signal": signal, "sigma": sigma, "error": error, "clip_bias": clip_bias, "correlation": correlation}
+    given |= {"delta": delta, "calibration_delta": calibration_delta}
+    with steps.step("Finding the best block") as progress:
+        certificate = certify_problem(
+            loaded,
+            None,
+            background=background,
+            time_limit=time_limit,
+            seed=seed,
+            progress=progress,
+            **{name: value for name, value in given.items() if value is not None},
+        )
+    if as_json:
+        typer.echo(json.dumps(certificate.to_dict(), indent=2, allow_nan=False))
+    else:
+        _show(certificate)
+
+
+def _show(certificate: Certificate) -> None:
+    from rich.table import Table
+    from rich.text import Text
+
+    console = out()
+    table = Table(title=Text(f"Signal μ = {certificate.assumptions.signal:.4g}"), title_justify="left")
+    numbers = ("needs μ ≥", "margin", "bears η ≤")
+    for heading in ("selector", "noise", "statement", *numbers, "holds"):
+        table.add_column(heading, justify="right" if heading in numbers else "center" if heading == "holds" else "left")
+    for condition in certificate.conditions:
+        found = (condition.needed, condition.margin, condition.tolerated_error)
+        shown = ["-" if value is None else f"{value:.4g}" for value in found]
+        holds = "yes" if condition.holds else "no"
+        table.add_row(condition.selector, condition.noise, condition.statement, *shown, holds)
+    show_table(table)
+    for sentence in certificate.words:
+        console.print(Text(f"- {sentence}"))
