@@ -117,7 +117,8 @@ def _takes_several(hint: Hint) -> bool:
 
 def _plain(hint: Hint) -> Any:
     """The type as typer reads it; text where it may be many things."""
-    if get_origin(hint) in (tuple,) or hint is bool:
+    origin: Any = get_origin(hint)
+    if origin is tuple or hint is bool:
         return hint
     kinds = {*get_args(hint)} or {hint}
     for kind in (str, Path, float, int):
@@ -132,7 +133,8 @@ def _as_value(hint: Hint, flag: Flag, typed: Any) -> Any:
         return typed
     if not typed:
         return MISSING
-    if get_origin(hint) not in (Mapping,):
+    origin: Any = get_origin(hint)
+    if origin is not Mapping:
         return tuple(typed)
     pairs = [one.rpartition("=") for one in typed]
     if wrong := [kind for name, _, kind in pairs if not name]:
