@@ -105,7 +105,7 @@ def test_nothing_of_the_file_steers_the_terminal(run, here):
     assert "\x1b" not in run("doctor").out
 
 
-REACHING = [(name, "on", "'ray'") for name in ("select", "check", "monitor", "summarise", "run")] + [
+REACHING = [(name, "on", "'dask://h:1'") for name in ("select", "check", "monitor", "summarise", "run")] + [
     ("select", "on", "'dask://stranger.example:8786'"),
     ("select", "reference", "'//stranger.example/share/normal.csv'"),
     ("select", "reference", "'\\\\stranger.example\\share\\normal.csv'"),

@@ -110,8 +110,8 @@ On = Annotated[
     str | None,
     may_be(
         metavar="WHERE",
-        autocompletion=completion.among("threads", "dask://", "ray", "ray://"),
-        help="Who reads tables too large to be held: dask://HOST:PORT, ray or ray://HOST:PORT; else threads here.",
+        autocompletion=completion.among("threads", "dask://"),
+        help="Who reads tables too large to be held: dask://HOST:PORT; else threads here.",
     ),
 ]
 Memory = Annotated[
