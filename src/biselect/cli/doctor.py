@@ -88,11 +88,11 @@ def _data() -> dict[str, Any]:
 
 def _defaults() -> tuple[dict[str, Any], str | None]:
     """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
-    from biselect.cli import whole_app
+    from biselect.cli import app
 
     files = [str(file) for file in (FILE.absolute(), own_file()) if file.exists()]
     found: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
-    commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
+    commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)
     except InputError as error:
