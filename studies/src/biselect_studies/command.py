@@ -56,7 +56,7 @@ def reproduce(
     device: Annotated[
         str | None,
         typer.Option(
-            help="Measure the hardware columns there: ibm:NAME, iqm:ADDRESS, noisy:FakeBoston or local:FakeBoston.",
+            help="Measure the hardware columns there: ibm:NAME or noisy:FakeBoston.",
             show_default=False,
         ),
     ] = None,
