@@ -34,7 +34,7 @@ GROUPS = {
     ),
     "Rules": ("at_most", "per", "must", "never", "must_columns"),
     "What counts as unusual": (
-        *("preset", "map", "center", "cap", "marginals", "coupling_weight", "split", "drift", "expected_false_share"),
+        *("preset", "map", "center", "cap", "marginals", "coupling_weight", "drift", "expected_false_share"),
         *("false_alarms", "min_effect"),
     ),
     "Kinds and rounds of review": (
