@@ -123,21 +123,12 @@ def problem_file(tmp_path):
     return tmp_path / "p.npz"
 
 
-@pytest.fixture(scope="module", params=["dask", "ray"])
-def cluster(request):
-    """Where a real local cluster of two workers is reached, of Dask and of Ray in turn."""
-    if request.param == "dask":
-        distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
-        with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
-            yield local.scheduler_address.replace("tcp://", "dask://")
-    else:
-        ray = pytest.importorskip("ray", reason="needs the cluster extra")
-        ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-        try:
-            yield "ray"
-            assert ray.is_initialized(), "a runtime that was there before stays"
-        finally:
-            ray.shutdown()
+@pytest.fixture(scope="module")
+def cluster():
+    """Where a real local cluster of two workers is reached."""
+    distributed = pytest.importorskip("distributed", reason="needs the cluster extra")
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local:
+        yield local.scheduler_address.replace("tcp://", "dask://")
 
 
 @pytest.fixture

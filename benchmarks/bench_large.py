@@ -2,7 +2,7 @@
 
     python benchmarks/bench_large.py                                              # 10⁶ and 10⁷ rows, all shapes
     python benchmarks/bench_large.py --rows 100_000_000 --shapes planted          # about 9 GB in a temporary folder
-    python benchmarks/bench_large.py --rows 10_000_000 --on ray --folder /tmp/large --keep
+    python benchmarks/bench_large.py --rows 10_000_000 --on dask://localhost:8786 --folder /tmp/large --keep
 
 Tables are those of scripts/large_tables.py, k = 20 and m = 5. Both sides run in a process of their own, one after the
 other: pyarrow reads every column of pool and reference once, on all threads; ours is `biselect.review` whole, with
@@ -168,7 +168,7 @@ def cached(folder: Path, *, cold: bool) -> int:
 
 def compare(folder: Path, shape: str, rows: int, args) -> dict:
     """Both sides on one table."""
-    from biselect.data.large_tables import LargeTable
+    from _large_tables import LargeTable
 
     load = os.getloadavg()[0]
     size = cached(folder, cold=args.cold)
@@ -246,7 +246,7 @@ def main() -> None:
     parser.add_argument("--shapes", nargs="+", choices=SHAPES, default=list(SHAPES))
     parser.add_argument("--folder", type=Path, help="where tables are written; default: a temporary one")
     parser.add_argument("--keep", action="store_true", help="leave the tables there, and use those that are")
-    parser.add_argument("--on", help="dask://HOST:PORT, ray, …; default: threads")
+    parser.add_argument("--on", help="dask://HOST:PORT; default: threads")
     parser.add_argument("--memory", default="2 GiB")
     parser.add_argument("--time-limit", type=float, help="seconds for each solution; default: none")
     parser.add_argument("--cold", action="store_true", help="drop the files from the page cache before each run")

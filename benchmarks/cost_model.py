@@ -16,8 +16,8 @@ from pathlib import Path
 
 from biselect.calibrate.counted_columns import EDGES, TAIL
 from biselect.core.files import write_file
-from biselect.engines.shares import MOST_ROWS as SHARE_ROWS
-from biselect.engines.shares import PER_WORKER
+from biselect.engines.dask_cluster import MOST_ROWS as SHARE_ROWS
+from biselect.engines.dask_cluster import PER_WORKER
 from biselect.partitions.ids import MOST_COMPARED
 from biselect.reviews.large.gathering import KEPT_ROWS, LOOKED_UP, MOST_KEPT
 from biselect.reviews.large.survey import sample_share

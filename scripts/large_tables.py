@@ -3,13 +3,14 @@
     python scripts/large_tables.py planted /tmp/planted --rows 10_000_000
     python scripts/large_tables.py card-like /tmp/cards --rows 100_000_000 --files 64 --seed 7
 
-Shapes: planted, twice-wide, noise, card-like (`biselect.data.large_tables` says what they hold). A row is computed from
-the seed and its position alone, so the same table can be written again in other files and row groups. Numbers of this
-kind hardly compress: 10⁸ rows of 20 columns take about 9 GB. Memory stays at a row group for each of the threads.
+Shapes: planted, twice-wide, noise, card-like (`benchmarks/_large_tables.py` says what they hold). A row is computed
+from the seed and its position alone, so the same table can be written again in other files and row groups. Numbers
+of this kind hardly compress: 10⁸ rows of 20 columns take about 9 GB. Memory stays at a row group for each thread.
 """
 
 import argparse
 import os
+import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -17,7 +18,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from biselect.data.large_tables import ROLES, SHAPES, LargeTable
+sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+from _large_tables import ROLES, SHAPES, LargeTable
 
 REFERENCE_LEAST = 100_000
 

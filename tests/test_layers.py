@@ -14,6 +14,8 @@ LAYERS = [
     "_version",
     "_stopping",
     "errors",
+    "options",
+    "extensions",
     "progress",
     "core",
     "calibrate",

@@ -9,10 +9,10 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
-from biselect.cli import whole_app
+from biselect.cli import app
 from biselect.cli.help import grouped, placeholder, usage
 
-COMMANDS: dict[str, Any] = get_command(whole_app()).commands
+COMMANDS: dict[str, Any] = get_command(app).commands
 
 
 def default(parameter: Any) -> str:

@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from biselect.errors import InputError, MissingDependencyError
 
@@ -104,3 +104,17 @@ class Registry(Generic[Thing]):
                     "repository"
                 )
         raise InputError(f"there is no {self.noun} {name!r}; choose one of: {', '.join(self.names())}")
+
+
+def optional(module: str, needed_by: str, extra: str) -> Any:
+    """A module that an extra of biselect brings, loaded on first use.
+
+    Raises:
+        MissingDependencyError: it is not installed; the message says what needs it, and how to get it.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingDependencyError(
+            f"{needed_by} needs {error.name}: pip install '.[{extra}]' in a clone of the repository"
+        ) from error

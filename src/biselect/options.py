@@ -5,257 +5,375 @@ option is added, renamed or explained here and nowhere else. Functions take the 
 
 >>> Search(time_limit=10).solver
 'auto'
+
+A class of options of another package is made in the same way: a frozen dataclass on `Options`, each field annotated
+with its `Flag`.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import MISSING, dataclass, field, fields
 from pathlib import Path
-from typing import Any, TypeVar, dataclass_transform
+from typing import Annotated, Any, ClassVar, get_type_hints
 
-Class = TypeVar("Class", bound=type)
+ANY: Any = ...  # in an advice: some value, which the reader must know
 
 
-@dataclass(frozen=True, kw_only=True)
 class Flag:
     """How the command line and the workbench offer a field.
 
-    Attributes:
+    Args:
         help: one sentence for people; also the field's documentation in Python.
-        names: what one types; empty for the field's name with hyphens.
-        value: what stands for the value in help; empty to take it from the type.
-        choices: the words that it takes; empty for any.
-        source: what the shell completes it from: `columns`, `solvers` or `maps`; empty for `choices`.
+        names: what one types; none for the field's name with hyphens.
+        value: what stands for the value in help; empty to take it from the choices or the type.
+        choices: words that it takes, which the shell completes.
+        source: what the shell completes it from instead: `columns`, `solvers` or `maps`.
         least: the smallest number that it takes.
+        parse: makes the value of what was typed, where the type does not say how.
         first: whether help shows it among what matters most.
         offered: whether the command line has it at all; False for what only Python can pass.
     """
 
-    help: str
-    names: tuple[str, ...] = ()
-    value: str = ""
-    choices: tuple[str, ...] = ()
-    source: str = ""
-    least: float | None = None
-    first: bool = False
-    offered: bool = True
+    def __init__(
+        self,
+        help: str,
+        *names: str,
+        value: str = "",
+        choices: Sequence[str] = (),
+        source: str = "",
+        least: float | None = None,
+        parse: Callable[[str], Any] | None = None,
+        first: bool = False,
+        offered: bool = True,
+    ) -> None:
+        self.help, self.names, self.value, self.choices, self.source = help, names, value, choices, source
+        self.least, self.parse, self.first, self.offered = least, parse, first, offered
 
 
-def option(default: Any, help: str, *names: str, **more: Any) -> Any:
-    """A field of an options class: its default, its help, its flags, and what else `Flag` holds."""
-    metadata = {"flag": Flag(help=help, names=names, **more)}
-    return (
-        field(default_factory=dict, metadata=metadata) if default == {} else field(default=default, metadata=metadata)
-    )
+class Options:
+    """Base of the classes of options, which are frozen dataclasses.
+
+    Args:
+        parameter: what functions call an object of the class; its name in small letters unless given.
+        heading: what stands above its flags in help.
+    """
+
+    parameter: ClassVar[str]
+    heading: ClassVar[str]
+
+    def __init_subclass__(cls, *, heading: str, parameter: str = "") -> None:
+        cls.heading, cls.parameter = heading, parameter or cls.__name__.lower()
+        lines = [f"    {name}: {flag.help}" for name, (_, flag) in flags_of(cls).items()]
+        cls.__doc__ = "\n".join([cls.__doc__ or heading, "", "Attributes:", *lines])
 
 
-def flag_of(one: Any) -> Flag:
-    """How a field of an options class is offered."""
-    flag: Flag = one.metadata["flag"]
-    return flag
+def flags_of(cls: type) -> dict[str, tuple[Any, Flag]]:
+    """The fields of a class of options by name, each with its type and how it is offered."""
+    hints = get_type_hints(cls, include_extras=True)
+    return {
+        name: (hint.__origin__, flag)
+        for name, hint in hints.items()
+        for flag in getattr(hint, "__metadata__", ())
+        if isinstance(flag, Flag)
+    }
 
 
-@dataclass_transform(frozen_default=True, kw_only_default=True, field_specifiers=(option,))
-def options(cls: Class) -> Class:
-    """Make a class of options: frozen, by keyword, documented by the help of its fields."""
-    made: Any = dataclass(frozen=True, kw_only=True)(cls)
-    lines = [f"    {one.name}: {flag_of(one).help}" for one in fields(made)]
-    made.__doc__ = "\n".join([cls.__doc__ or "", "", "Attributes:", *lines])
-    return made
+def names_of(name: str, flag: Flag) -> tuple[str, ...]:
+    """What one types for a field."""
+    return flag.names or ("--" + name.replace("_", "-"),)
 
 
-@options
-class Columns:
-    """What the columns of a table are."""
+def non_defaults(options: Options) -> dict[str, Any]:
+    """The fields that are not as the class has them by itself.
 
-    id: str | None = option(
-        None,
-        "Column that names the rows; otherwise their position.",
-        "--id-column",
-        value="COLUMN",
-        source="columns",
-        first=True,
-    )
-    label: str | None = option(
-        None,
-        "Known positives (0/1, yes/no; or NAME=VALUE): shown with the answer, never used.",
-        "--label-column",
-        value="COLUMN",
-        source="columns",
-    )
-    time: str | None = option(
-        None,
-        "Column that orders the rows; never a feature.",
-        "--time-column",
-        value="COLUMN",
-        source="columns",
-        first=True,
-    )
-    features: Sequence[str] | None = option(
-        None, "Columns to use; repeat or separate by commas.", value="COLUMNS", source="columns"
-    )
-    exclude: Sequence[str] = option(
-        (), "Columns to leave out; repeat or separate by commas.", value="COLUMNS", source="columns"
-    )
-    show: Sequence[str] = option(
-        (),
-        "Columns shown beside the rows, never used to choose; repeat or use commas.",
-        value="COLUMNS",
-        source="columns",
-    )
-    score: str | None = option(
-        None,
-        "Column of the pool with your own score of each row, higher for odder.",
-        "--score-column",
-        value="COLUMN",
-        source="columns",
-    )
-    types: Mapping[str, str] = option(
-        {},
-        "What a column holds, where the guess is wrong: number, category, or date, whose parts may be named as in "
-        "created=date:hour,weekday,gap; repeat.",
-        "--column",
-        value="NAME=TYPE",
-        source="columns",
-    )
-    duplicates: str = option(
-        "error", "Which of the rows with one id to keep, or refuse them.", choices=("first", "last", "error")
-    )
+    >>> non_defaults(Search(solver="auto", seed=3))
+    {'seed': 3}
+    """
+    found = {}
+    for one in fields(options):  # type: ignore[arg-type]
+        default = one.default_factory() if one.default_factory is not MISSING else one.default
+        value = getattr(options, one.name)
+        if value is not default and not (type(value) is type(default) and value == default):
+            found[one.name] = value
+    return found
 
 
-@options
-class Csv:
-    """How the text of a table is written; what is left out is found out."""
+def in_python(*options: Options, **parameters: Any) -> str:
+    """Options and plain parameters as arguments of a call, without what is left at its default.
 
-    encoding: str | None = option(None, "Of a CSV, such as cp1252; else found out.", value="NAME")
-    delimiter: str | None = option(None, "Between values of a CSV, such as ';'; else found out.", value="CHARACTER")
-    decimal: str | None = option(None, "Before decimals in a CSV: , or . ; else found out.", value="CHARACTER")
-    thousands: str | None = option(
-        None, "Between thousands in a CSV: . , ' or a space; '' for none.", value="CHARACTER"
-    )
-    na_values: Sequence[str] = option(
-        (), "What means missing in a CSV, beside NA and its like; repeat or use commas.", value="TEXT"
-    )
-    date_format: str | None = option(
-        None, "How dates are written, such as '%d/%m/%Y %H:%M'; else found out.", value="FORMAT"
-    )
+    >>> in_python(Columns(exclude=["note"]), k=3)
+    "columns=Columns(exclude=['note']), k=3"
+    """
+    parts = []
+    for one in options:
+        values = ", ".join(f"{name}={_literal(name, value)}" for name, value in non_defaults(one).items())
+        parts.append(f"{one.parameter}={type(one).__name__}({values})")
+    parts += [f"{name}=" if value is ANY else f"{name}={value!r}" for name, value in parameters.items()]
+    return ", ".join(parts)
 
 
-@options
-class Split:
+def _literal(name: str, value: Any) -> str:
+    plain = value is None or isinstance(value, str | int | float | list | tuple | dict | Path)
+    return "..." if value is ANY else repr(str(value) if isinstance(value, Path) else value) if plain else name
+
+
+def in_flags(*options: Options, **parameters: Any) -> str:
+    """The same as words of a command line.
+
+    >>> in_flags(Columns(exclude=["note", "a,b"], types={"zip": "category"}), k=3)
+    '--exclude note --exclude a,b --column zip=category -k 3'
+    """
+    return shlex.join(words_of(*options, **parameters))
+
+
+def words_of(*options: Options, **parameters: Any) -> list[str]:
+    """The words of such a command line, one by one."""
+    words: list[str] = []
+    for one in options:
+        flags = flags_of(type(one))
+        for name, value in non_defaults(one).items():
+            words += _words(max(names_of(name, flags[name][1]), key=len), value)
+    for name, value in parameters.items():
+        words += _words(f"-{name}" if len(name) == 1 else "--" + name.replace("_", "-"), value)
+    return words
+
+
+def _words(flag: str, value: Any) -> list[str]:
+    if value is ANY or value is True:
+        return [flag]
+    if isinstance(value, Mapping):
+        return [word for name, kind in value.items() for word in (flag, f"{name}={kind}")]
+    if isinstance(value, tuple) and all(isinstance(one, int) for one in value):
+        return [flag, *map(str, value)]
+    if isinstance(value, list | tuple):
+        plain = [str(one) for one in value if "," not in str(one) and str(one) == str(one).strip() != ""]
+        alone = [str(one) for one in value if str(one) not in plain]
+        return [word for one in [",".join(plain)] * bool(plain) + alone for word in (flag, one)]
+    return [flag, str(value)]
+
+
+_spelling: Callable[..., str] = in_python
+
+
+def spell(*options: Options, **parameters: Any) -> str:
+    """Options as the reader of a message would type them: as Python, or as flags while a command is running.
+
+    >>> f"leave it out with {spell(Columns(exclude=['note']))}, or say {spell(Csv(decimal=ANY))}"
+    "leave it out with columns=Columns(exclude=['note']), or say csv=Csv(decimal=...)"
+    """
+    return _spelling(*options, **parameters)
+
+
+@contextmanager
+def spelled_in_flags() -> Iterator[None]:
+    """Let `spell` write flags, for as long as a command runs."""
+    global _spelling
+    before, _spelling = _spelling, in_flags
+    try:
+        yield
+    finally:
+        _spelling = before
+
+
+def _column(help: str, *names: str, value: str = "COLUMN", **more: Any) -> Flag:
+    return Flag(help, *names, value=value, source="columns", **more)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Columns(Options, heading="Columns"):
+    """What the columns of a table are; all without a role are features."""
+
+    id: Annotated[
+        str | None, _column("Column that names the rows; otherwise their position.", "--id-column", first=True)
+    ] = None
+    label: Annotated[
+        str | None,
+        _column("Known positives (0/1, yes/no; or NAME=VALUE): shown with the answer, never used.", "--label-column"),
+    ] = None
+    time: Annotated[
+        str | None, _column("Column that orders the rows; never a feature.", "--time-column", first=True)
+    ] = None
+    features: Annotated[
+        Sequence[str] | None, _column("Columns to use; repeat or separate by commas.", value="COLUMNS")
+    ] = None
+    exclude: Annotated[
+        Sequence[str], _column("Columns to leave out; repeat or separate by commas.", value="COLUMNS")
+    ] = ()
+    show: Annotated[
+        Sequence[str],
+        _column("Columns shown beside the rows, never used to choose; repeat or use commas.", value="COLUMNS"),
+    ] = ()
+    score: Annotated[
+        str | None,
+        _column("Column of the pool with your own score of each row, higher for odder.", "--score-column"),
+    ] = None
+    types: Annotated[
+        Mapping[str, str],
+        _column(
+            "What a column holds where the guess is wrong, or of a date which parts to use: postcode=category, "
+            "code=number, created=date:hour,weekday,gap; repeat.",
+            "--column",
+            value="NAME=TYPE",
+        ),
+    ] = field(default_factory=dict)
+    duplicates: Annotated[
+        str,
+        Flag("Which of the rows with one id to keep, or refuse them.", choices=("first", "last", "error")),
+    ] = "error"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Csv(Options, heading="Reading the tables"):
+    """How a CSV is written; what is left out is found out."""
+
+    encoding: Annotated[str | None, Flag("Of a CSV, such as cp1252; else found out.", value="NAME")] = None
+    delimiter: Annotated[
+        str | None, Flag("Between values of a CSV, such as ';'; else found out.", value="CHARACTER")
+    ] = None
+    decimal: Annotated[str | None, Flag("Before decimals in a CSV: , or . ; else found out.", value="CHARACTER")] = None
+    thousands: Annotated[
+        str | None, Flag("Between thousands in a CSV: . , ' or a space; '' for none.", value="CHARACTER")
+    ] = None
+    na_values: Annotated[
+        Sequence[str],
+        Flag("What means missing in a CSV, beside NA and its like; repeat or use commas.", value="TEXT"),
+    ] = ()
+    date_format: Annotated[
+        str | None, Flag("How dates are written, such as '%d/%m/%Y %H:%M'; else found out.", value="FORMAT")
+    ] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Split(Options, heading="Splitting in time"):
     """One table as two, in time: earlier rows are the reference, later ones the pool."""
 
-    until: Any = option(
-        None,
-        "Rows up to this time, or this share of the rows (60%), are the reference.",
-        "--reference-until",
-        value="TIME|SHARE%",
-        first=True,
-    )
-    last: int | None = option(
-        None, "Of the rows after the reference keep only so many of the latest.", "--pool-last", least=1
-    )
+    until: Annotated[
+        Any,
+        Flag(
+            "Split the pool in time: rows up to this time, or this share of the rows (60%), are the reference.",
+            "--reference-until",
+            value="TIME|SHARE%",
+            first=True,
+        ),
+    ] = None
+    last: Annotated[
+        int | None, Flag("Of the rows after the reference keep only so many of the latest.", "--pool-last")
+    ] = None
 
 
-@options
-class Weighing:
+@dataclass(frozen=True, kw_only=True)
+class Weighing(Options, heading="What counts as unusual"):
     """What counts as unusual."""
 
-    preset: str = option(
-        "default",
-        "The product's form, or the paper's as printed; decides what is left out of map, kinds and drift.",
-        choices=("default", "paper"),
-    )
-    map: Any = option(
-        None, "How extremeness becomes a weight: a map's name; in Python also a map.", value="NAME", source="maps"
-    )
-    cap: float | None = option(None, "Largest weight, w_max; the map's own unless given.")
-    missing: str = option(
-        "weigh",
-        "Missing values: weigh how rare they are, fill them, or refuse them.",
-        choices=("weigh", "median", "error"),
-    )
-    drift: str | None = option(
-        None,
-        "Columns that moved against the reference: recentre them, or keep them as they are.",
-        choices=("recentre", "keep"),
-    )
-    row_scores: Any = option(
-        None,
-        "Somebody's own score of each row, higher for odder: an array, or a fitted scikit-learn or PyOD detector.",
-        offered=False,
-    )
+    preset: Annotated[
+        str,
+        Flag(
+            "The product's form, or the paper's as printed: what map, kinds and drift are unless given.",
+            choices=("default", "paper"),
+        ),
+    ] = "default"
+    map: Annotated[
+        Any,
+        Flag("How extremeness becomes a weight: a map's name; in Python also a map.", value="NAME", source="maps"),
+    ] = None
+    cap: Annotated[float | None, Flag("Largest weight, w_max; the map's own unless given.")] = None
+    missing: Annotated[
+        str,
+        Flag(
+            "Missing values: weigh how rare they are, fill them, or refuse them.",
+            choices=("weigh", "median", "error"),
+        ),
+    ] = "weigh"
+    drift: Annotated[
+        str | None,
+        Flag(
+            "Columns that moved against the reference: recentre them, or keep them as they are.",
+            choices=("recentre", "keep"),
+        ),
+    ] = None
+    row_scores: Annotated[
+        Any,
+        Flag(
+            "Somebody's own score of each row, higher for odder: one number a row, or a fitted scikit-learn or PyOD "
+            "detector.",
+            offered=False,
+        ),
+    ] = None
 
 
-@options
-class RowRules:
+@dataclass(frozen=True, kw_only=True)
+class RowRules(Options, heading="Rules", parameter="rules"):
     """What must and what must not be chosen."""
 
-    must: Sequence[Any] = option((), "Rows that must be chosen, by id.", value="IDS")
-    never: Sequence[Any] = option((), "Rows that must not be chosen, by id.", value="IDS")
-    must_columns: Sequence[str] = option(
-        (), "Columns that must be chosen.", "--must-column", value="COLUMNS", source="columns"
-    )
-    at_most: int | None = option(None, "Rows to choose at most with the same value of --per.", least=0)
-    per: str | None = option(
-        None, "Column that --at-most is about; shown, never a feature.", value="COLUMN", source="columns"
-    )
+    must: Annotated[Sequence[Any], Flag("Rows that must be chosen, by id.", value="IDS")] = ()
+    never: Annotated[Sequence[Any], Flag("Rows that must not be chosen, by id.", value="IDS")] = ()
+    must_columns: Annotated[
+        Sequence[Any], _column("Columns that must be chosen.", "--must-column", value="COLUMNS")
+    ] = ()
+    at_most: Annotated[
+        int | None, Flag("Rows to choose at most with the same value of the column of --per.", least=0)
+    ] = None
+    per: Annotated[str | None, _column("Column that --at-most is about; shown, never a feature.")] = None
 
 
-@options
-class Kinds:
+@dataclass(frozen=True, kw_only=True)
+class Kinds(Options, heading="Kinds of unusual"):
     """Kinds of unusual, and what chance alone would show."""
 
-    kinds: int | None = option(
-        None, "How many kinds of unusual to look for; 1 for the best block alone, the paper's answer.", least=1
-    )
-    null_draws: int = option(19, "Draws from the reference that say what score chance alone gives.", least=0)
-    false_share: float = option(
-        0.1,
-        "Of the rows said to stand out, the share that may be expected to be normal.",
-        "--expected-false-share",
-    )
+    kinds: Annotated[
+        int | None,
+        Flag("How many kinds of unusual to look for; 1 for the best block alone, the paper's answer.", least=1),
+    ] = None
+    null_draws: Annotated[
+        int, Flag("Draws from the reference that say what score chance alone gives; 0 for none.", least=0)
+    ] = 19
+    false_share: Annotated[
+        float,
+        Flag("Of the rows said to stand out, the share that may be expected to be normal.", "--expected-false-share"),
+    ] = 0.1
 
 
-@options
-class Search:
+@dataclass(frozen=True, kw_only=True)
+class Search(Options, heading="Solving"):
     """Who solves it, and for how long."""
 
-    solver: str = option(
-        "auto",
-        "Who solves it: auto or exact for a proof, or another solver by name.",
-        value="NAME",
-        source="solvers",
-    )
-    time_limit: float | None = option(
-        None, "Seconds after which the best found is returned, with a bound.", value="SECONDS"
-    )
-    seed: int = option(0, "Fixes every random draw.", least=0)
-    neighbours: tuple[int, int] = option(
-        (2, 1),
-        "How far k and m may be moved in the report, solved ahead; 0 0 for not at all.",
-        value="ROWS COLUMNS",
-    )
+    solver: Annotated[
+        str,
+        Flag("Who solves it: auto or exact for a proof, or another solver by name.", value="NAME", source="solvers"),
+    ] = "auto"
+    time_limit: Annotated[
+        float | None, Flag("Seconds after which the best found is returned, with a bound.", value="SECONDS")
+    ] = None
+    seed: Annotated[int, Flag("Fixes every random draw.", least=0)] = 0
+    neighbours: Annotated[
+        tuple[int, int],
+        Flag("How far k and m may be moved in the report, solved ahead; 0 0 for not at all.", value="ROWS COLUMNS"),
+    ] = (2, 1)
 
 
-@options
-class Compute:
+@dataclass(frozen=True, kw_only=True)
+class Compute(Options, heading="Large tables"):
     """Where a table that no memory holds is read."""
 
-    on: str | None = option(
-        None,
-        "Who reads tables too large to be held: dask://HOST:PORT; else threads here.",
-        value="WHERE",
-        choices=("threads", "dask://"),
-        first=True,
-    )
-    memory: int | str | None = option(
-        None,
-        "Memory that reading them may take here, such as '512 MB'; 2 GiB if left out.",
-        value="SIZE",
-        first=True,
-    )
-    resume: str | Path | None = option(
-        None,
-        "Folder in which finished passes are kept until the answer is there, so that a stopped run goes on after them.",
-        offered=False,
-    )
+    on: Annotated[
+        str | None,
+        Flag(
+            "Who reads tables too large to be held: dask://HOST:PORT; else threads here.",
+            value="WHERE",
+            choices=("threads", "dask://"),
+            first=True,
+        ),
+    ] = None
+    memory: Annotated[
+        int | str | None,
+        Flag("Memory that reading them may take here, such as '512 MB'; 2 GiB if left out.", value="SIZE", first=True),
+    ] = None
+    resume: Annotated[
+        str | Path | None,
+        Flag(
+            "Folder in which finished passes are kept until the answer is there, so that a stopped run goes on after "
+            "them.",
+            offered=False,
+        ),
+    ] = None

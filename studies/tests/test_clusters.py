@@ -1,4 +1,4 @@
-"""The same tasks on real local clusters of Dask and Ray: the same bytes as at home."""
+"""The same tasks on a real local cluster of Dask: the same bytes as at home."""
 
 from pathlib import Path
 
@@ -26,14 +26,3 @@ def test_a_dask_cluster_of_two_workers_gives_the_same_bytes(tmp_path, at_home):
     with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         run(TASKS, tmp_path / "dask", on=cluster.scheduler_address.replace("tcp://", "dask://"))
     assert contents(tmp_path / "dask") == at_home
-
-
-def test_a_ray_runtime_gives_the_same_bytes(tmp_path, at_home):
-    ray = pytest.importorskip("ray", reason="needs the cluster extra")
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False)
-    try:
-        run(TASKS, tmp_path / "ray", on="ray")
-        assert ray.is_initialized(), "a runtime that was there before stays"
-    finally:
-        ray.shutdown()
-    assert contents(tmp_path / "ray") == at_home

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from typer.main import get_command
 
-from biselect.cli import whole_app
+from biselect.cli import app
 from biselect.cli.defaults import key_of, read_defaults
 
 WHOLE = """
@@ -45,7 +45,7 @@ def test_defaults_come_from_the_file_are_said_and_recorded(run, here):
 def test_the_example_of_the_docs_is_taken(here):
     page = (Path(__file__).parents[2] / "docs" / "reference" / "defaults.md").read_text(encoding="utf-8")
     (here / "biselect.toml").write_text(re.search(r"```toml\n(.*?)```", page, re.DOTALL)[1])
-    found = read_defaults(get_command(whole_app()).commands)
+    found = read_defaults(get_command(app).commands)
     assert found["select"]["k"] == "20" and found["select"]["neighbours"] == ["1", "0"]
     assert found["monitor"] == {"older": "normal.csv", "false_alarms": "0.01"}
 
@@ -105,7 +105,7 @@ def test_nothing_of_the_file_steers_the_terminal(run, here):
     assert "\x1b" not in run("doctor").out
 
 
-REACHING = [(name, "on", "'ray'") for name in ("select", "check", "monitor", "summarise", "run")] + [
+REACHING = [(name, "on", "'dask://h:1'") for name in ("select", "check", "monitor", "summarise", "run")] + [
     ("select", "on", "'dask://stranger.example:8786'"),
     ("select", "reference", "'//stranger.example/share/normal.csv'"),
     ("select", "reference", "'\\\\stranger.example\\share\\normal.csv'"),
@@ -132,7 +132,7 @@ def test_the_file_of_a_folder_reaches_out_of_it_nowhere(run, here, tmp_path_fact
 def test_every_option_that_takes_a_place_was_thought_about():
     """A new one is either refused from the file of a folder or known to be only read."""
     read = {"reference", "older", "pool", "answers", "replay", "angles", "table", "start-from"}
-    commands = get_command(whole_app()).commands
+    commands = get_command(app).commands
     options = [(command, one) for command in commands.values() for one in command.params]
     options = [(command, one) for command, one in options if one.param_type_name == "option"]
     places = {

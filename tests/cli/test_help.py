@@ -1,10 +1,10 @@
 import pytest
 from typer.main import get_command
 
-from biselect.cli import options, whole_app
+from biselect.cli import options, app
 from biselect.cli.help import COMMANDS, GROUPS, MORE, grouped
 
-ALL = get_command(whole_app()).commands
+ALL = get_command(app).commands
 
 
 @pytest.mark.parametrize("name", [None, *ALL])

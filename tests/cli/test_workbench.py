@@ -277,4 +277,4 @@ __main__.main()
 def test_without_the_extra_it_says_how_to_get_it(run, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "biselect.app.server", None)
     outcome = run("app", tmp_path)
-    assert outcome.code == 1 and "pip install 'biselect[app]'" in outcome.err
+    assert outcome.code == 1 and "pip install '.[app]'" in outcome.err

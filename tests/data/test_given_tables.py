@@ -6,6 +6,7 @@ import pytest
 
 from biselect.data.given_tables import as_table
 from biselect.errors import InputError
+from biselect.partitions.any_source import partitions_of
 
 
 @pytest.mark.parametrize(
@@ -19,3 +20,9 @@ from biselect.errors import InputError
 def test_what_is_no_table_is_refused(source, message):
     with pytest.raises(InputError, match=message):
         as_table(source)
+
+
+def test_a_dask_frame_is_refused_with_what_to_do():
+    dask = pytest.importorskip("dask.dataframe", reason="needs the cluster extra")
+    with pytest.raises(InputError, match="it is a Dask frame; write it to Parquet first"):
+        partitions_of(dask.from_pandas(pd.DataFrame({"x": [1.0, 2.0]}), npartitions=2))

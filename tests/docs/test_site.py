@@ -67,10 +67,10 @@ def test_every_public_name_is_described(described):
 def test_every_command_is_described_with_its_options(site):
     from typer.main import get_command
 
-    from biselect.cli import whole_app
+    from biselect.cli import app
 
     page = (site / "reference" / "command-line.html").read_text()
-    commands = get_command(whole_app()).commands
+    commands = get_command(app).commands
     assert len(commands) >= 11
     for name, command in commands.items():
         section = re.search(rf'<section id="{name}">(.*?)</section>', page, re.DOTALL)

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engines.tallies import Tally, cut
 
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.threads import AHEAD, PER_THREAD, Threads
 from biselect.errors import InputError
 from biselect.partitions.table_pass import over
-from biselect.testing.tallies import Tally, cut
 
 TABLE = pa.table({"x": np.random.default_rng(0).integers(0, 40, size=500).astype(float)})
 
@@ -116,7 +116,7 @@ def test_memory_as_people_write_it(text, size):
     assert bytes_of(text) == size
 
 
-@pytest.mark.parametrize("on", ["spark", "", "dask", "dask:host", "tcp://localhost:1"])
+@pytest.mark.parametrize("on", ["spark", "ray", "", "dask", "dask:host", "tcp://localhost:1"])
 def test_an_unknown_engine_is_refused(on):
-    with pytest.raises(InputError, match="give threads, dask://HOST:PORT"), engine_for(on):
+    with pytest.raises(InputError, match="give threads or dask://HOST:PORT"), engine_for(on):
         pass

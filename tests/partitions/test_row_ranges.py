@@ -4,10 +4,10 @@ import numpy as np
 import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engines.tallies import cut
 
 from biselect.partitions.parts import Partitions
 from biselect.partitions.row_ranges import rows_between
-from biselect.testing.tallies import cut
 
 TABLE = pa.table({"x": np.arange(100)})
 

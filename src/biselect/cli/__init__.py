@@ -6,32 +6,15 @@
 import io
 import os
 import sys
-from functools import cache
-from importlib.metadata import entry_points
 
 import typer
-from typer.main import get_command
 
 from biselect._version import __version__
-from biselect.cli import (
-    check,
-    demo,
-    doctor,
-    inspect,
-    missing,
-    monitor,
-    report,
-    review,
-    select,
-    solve,
-    summarise,
-    workbench,
-)
+from biselect.cli.commands import Group
 from biselect.cli.console import fail
-from biselect.cli.flags import flags_of, in_flags
-from biselect.cli.help import Command, Group
 from biselect.cli.usage import show_warnings_plainly
 from biselect.errors import BiselectError, InfeasibleError, InputError
+from biselect.options import spelled_in_flags
 
 app = typer.Typer(
     name="biselect",
@@ -42,20 +25,6 @@ app = typer.Typer(
     rich_markup_mode=None,  # help of our own, which fits 80 columns
     pretty_exceptions_enable=False,
 )
-for command in (
-    inspect.inspect,
-    select.select,
-    review.review,
-    solve.solve,
-    check.check,
-    monitor.monitor,
-    summarise.summarise,
-    demo.demo,
-    report.report,
-    doctor.doctor,
-):
-    app.command(cls=Command)(command)
-app.command("app", cls=Command)(workbench.workbench)
 
 
 def _show_version(wanted: bool) -> None:
@@ -71,30 +40,19 @@ def _options(
     pass
 
 
-@cache
-def whole_app() -> typer.Typer:
-    """The commands with those of other packages, which import parts of this one and must find them whole."""
-    for extra in sorted(entry_points(group="biselect.commands"), key=lambda found: found.name):
-        app.command(extra.name, cls=Command)(extra.load())
-    if not any(command.name == "reproduce" for command in app.registered_commands):
-        anything = {"allow_extra_args": True, "ignore_unknown_options": True}
-        app.command("reproduce", cls=Command, context_settings=anything)(missing.reproduce)
-    return app
-
-
 def main() -> None:
     """Run the command line; every error we raise on purpose becomes one line and an exit code."""
     _settle_stdout()
     show_warnings_plainly()
     try:
         try:
-            whole_app()(prog_name="biselect")
+            with spelled_in_flags():
+                app(prog_name="biselect")
         finally:
             _flush_stdout()
     except BiselectError as error:
         code = 2 if isinstance(error, InputError) else 3 if isinstance(error, InfeasibleError) else 1
-        running = get_command(app).commands.get(sys.argv[1]) if len(sys.argv) > 1 else None  # type: ignore[attr-defined]
-        fail(in_flags(str(error), flags_of(running)), code)
+        fail(str(error), code)
     except MemoryError as error:
         fail(f"not enough memory ({error or 'the system gives no more'}); take fewer rows or columns", code=1)
     except OSError as error:

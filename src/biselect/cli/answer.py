@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from biselect.cli.console import Steps, out, printable, visible_json
 from biselect.cli.defaults import taken
-from biselect.cli.flags import ADVISED, in_flags
 from biselect.cli.tables import show_table
 from biselect.errors import InputError
 
@@ -50,7 +49,7 @@ def answer(
     else:
         show(review.summary)
     for finding in review.warnings:
-        steps.say(in_flags(finding.text, ADVISED), style="yellow")
+        steps.say(finding.text, style="yellow")
     if "advice" in review.selection.info:
         steps.say(review.selection.info["advice"], style="yellow")
     for path in written:

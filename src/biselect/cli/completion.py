@@ -59,3 +59,6 @@ def _names(path: Path, delimiter: str | None) -> list[str]:
             first: Any = json.loads(file.readline(HEAD))
         return list(first)
     return (sniff(path, delimiter=delimiter).names or []) if name.endswith(CSV_ENDINGS) else []
+
+
+SOURCES: dict[str, Callable[..., list[str]]] = {"columns": columns, "maps": maps, "solvers": solvers}

@@ -11,8 +11,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from biselect.cli.flags import ADVISED, in_flags
-
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
@@ -87,7 +85,7 @@ class _Readings(logging.Handler):
         text = record.getMessage()
         if text not in self.said:
             self.said.add(text)
-            self.steps.say(in_flags(text, ADVISED), style="yellow" if record.levelno > logging.INFO else "dim")
+            self.steps.say(text, style="yellow" if record.levelno > logging.INFO else "dim")
 
 
 def _tell_how_files_are_read(steps: Steps) -> None:

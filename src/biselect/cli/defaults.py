@@ -14,7 +14,7 @@ import typer
 from biselect.errors import InputError
 
 FILE = Path("biselect.toml")
-ADDRESS = re.compile(r"(\w+:)?[/\\]{2}")  # `ray://host`, `//host/share`
+ADDRESS = re.compile(r"(\w+:)?[/\\]{2}")  # `dask://host`, `//host/share`
 taken: list[str] = []  # what the running command took from the files, as one would type it
 
 

@@ -18,14 +18,14 @@ from biselect.cli.defaults import FILE, as_flags, own_file, read_defaults
 from biselect.errors import InputError
 
 CORE = ("numpy", "scipy", "numba", "scikit-learn", "narwhals", "pyarrow", "typer", "rich", "jinja2", "matplotlib")
-EXTRAS = {
-    "biselect[quantum]": ("qiskit", "qiskit-aer", "qiskit-ibm-runtime"),
-    "biselect[iqm]": ("iqm-client",),
-    "biselect[excel]": ("openpyxl",),
-    "biselect[duckdb]": ("duckdb",),
-    "biselect[gpu]": ("cupy-cuda12x",),
-    "biselect[cluster]": ("dask", "ray"),
-    "biselect[app]": ("starlette", "uvicorn"),
+EXTRAS = {  # what pip is given in a clone of the repository, and the packages that this brings
+    "excel": ("'.[excel]'", ("openpyxl",)),
+    "duckdb": ("'.[duckdb]'", ("duckdb",)),
+    "cluster": ("'.[cluster]'", ("dask", "distributed")),
+    "app": ("'.[app]'", ("starlette", "uvicorn")),
+    "biselect-quantum": ("./quantum", ("biselect-quantum", "qiskit", "qiskit-aer", "qiskit-ibm-runtime")),
+    "gpu": ("'./quantum[gpu]'", ("cupy-cuda12x",)),
+    "biselect-studies": ("./quantum ./studies", ("biselect-studies", "polars", "pyod")),
 }
 COMPLETIONS = {  # where `--install-completion` writes
     "bash": "~/.bash_completions/biselect.sh",
@@ -60,8 +60,8 @@ def examine() -> dict[str, Any]:
         "machine": f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores",
         "core": core,
         "extras": {
-            extra: {"packages": {name: _version(name) for name in names}, "install": f"pip install '{extra}'"}
-            for extra, names in EXTRAS.items()
+            extra: {"packages": {name: _version(name) for name in names}, "install": f"pip install {place}"}
+            for extra, (place, names) in EXTRAS.items()
         },
         "data": _data(),
         "defaults": defaults,
@@ -88,11 +88,11 @@ def _data() -> dict[str, Any]:
 
 def _defaults() -> tuple[dict[str, Any], str | None]:
     """The file of defaults that a command started here would take, what it says, and what is wrong with it."""
-    from biselect.cli import whole_app
+    from biselect.cli import app
 
     files = [str(file) for file in (FILE.absolute(), own_file()) if file.exists()]
     found: dict[str, Any] = {"file": ", ".join(files) or None, "values": {}}
-    commands: dict[str, Any] = get_command(whole_app()).commands  # type: ignore[attr-defined]
+    commands: dict[str, Any] = get_command(app).commands  # type: ignore[attr-defined]
     try:
         values = read_defaults(commands)
     except InputError as error:
@@ -137,8 +137,8 @@ def _show(facts: dict[str, Any]) -> None:
     for extra, part in facts["extras"].items():
         missing = [name for name, version in part["packages"].items() if version is None]
         have = ", ".join(f"{name} {version}" for name, version in part["packages"].items())
-        lacks = f"not installed ({', '.join(missing)}); {escape(part['install'])}"
-        console.print(f"{escape(extra)}: {lacks if missing else have}")
+        lacks = f"not installed ({', '.join(missing)}); {escape(part['install'])} in a clone of the repository"
+        console.print(f"{extra}: {lacks if missing else have}")
     data = facts["data"]
     defaults, shells = facts["defaults"], facts["completion"]
     console.print(escape(f"Defaults: {defaults['file'] or f'no {FILE} in this folder'}"))

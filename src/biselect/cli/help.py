@@ -12,62 +12,15 @@ from typer.core import TyperCommand
 
 from biselect.cli.console import Steps
 from biselect.cli.defaults import FILE, as_flags, key_of, read_defaults, taken
-from biselect.cli.usage import PlainGroup
 from biselect.errors import InputError
 
 HYPHEN, SPACE = "\N{NON-BREAKING HYPHEN}", "\N{NO-BREAK SPACE}"
 LEFT = 24  # characters of options; a longer one has a line of its own
 
-# Where an option stands in the help, by the name of its parameter; what is named nowhere stands among "More options".
-GROUPS = {
-    "What matters most": (
-        *("older", "window", "step", "k", "m", "reference", "time_column", "reference_until", "id_column"),
-        *("list_all", "everything", "quick", "table", "part", "on", "memory", "device", "target", "depth", "angles"),
-        *("output", "folder", "page", "out", "open_page"),
-    ),
-    "Columns": (
-        *("features", "exclude", "show", "label_column", "score_column", "categories", "numbers", "dates", "missing"),
-    ),
-    "Reading the tables": (
-        *("encoding", "delimiter", "decimal", "thousands", "na_values", "date_format", "duplicates"),
-        "pool_last",
-    ),
-    "Rules": ("at_most", "per", "must", "never", "must_columns"),
-    "What counts as unusual": (
-        *("preset", "map", "center", "cap", "marginals", "coupling_weight", "drift", "expected_false_share"),
-        *("false_alarms", "min_effect"),
-    ),
-    "Kinds and rounds of review": (
-        "kinds",
-        "apart",
-        "sides",
-        "null_draws",
-        "answers",
-        "more",
-        "who",
-        "when",
-        "from_last",
-        "check",
-    ),
-    "The workbench": ("port", "upload_limit"),
-    "What a selection would do": ("pool", "pool_rows", "fail_on_change"),
-    "Signal and noise": ("signal", "sigma", "error", "clip_bias", "correlation", "delta", "calibration_delta"),
-    "Circuit": ("schedule", "mixer", "start", "path", "registers", "surrogate", "keep"),
-    "Training": ("objective", "strategy", "share", "start_from", "evaluations", "seconds", "workers", "dtype", "fresh"),
-    "Shots": ("shots", "repeats", "mitigate", "wait", "resubmit", "dry_run"),
-    "Solving": ("solver", "time_limit", "threshold", "seed"),
-    "Output": ("proof", "neighbours", "as_json", "quiet", "help"),
-}
-MORE = "More options"
-COMMANDS = {
-    "From a table to an answer": ("demo", "app", "inspect", "select", "review", "report", "monitor", "summarise"),
-    "Any selection problem": ("solve", "check", "certify"),
-    "Circuits": ("train", "compile", "run", "reproduce"),
-    "This installation": ("doctor",),
-}
+FIRST, LAST, MORE = "What matters most", "Output", "More options"  # groups of options that have a place of their own
 
 
-class _Unbroken:
+class Unbroken:
     """Help whose lines end where a reader would pause: no flag is torn at a hyphen, no default from its value."""
 
     help: str | None
@@ -83,7 +36,7 @@ class _Unbroken:
             formatter.write_text(cleandoc(self.help or "").replace("-", HYPHEN))
 
 
-class Command(_Unbroken, TyperCommand):
+class Command(Unbroken, TyperCommand):
     """A command with grouped help, whose defaults may stand in a file."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -117,34 +70,20 @@ class Command(_Unbroken, TyperCommand):
         """Arguments, then each group of options."""
         parameters: list[Any] = self.get_params(ctx)
         arguments = [one for one in parameters if one.param_type_name == "argument"]
-        _section(formatter, "Arguments", [(placeholder(self, one), one.help or "") for one in arguments])
+        section(formatter, "Arguments", [(placeholder(self, one), one.help or "") for one in arguments])
         for name, options in grouped([one for one in parameters if one.param_type_name == "option"]).items():
-            _section(formatter, name, [(spelled(self, one), described(one, ctx)) for one in options])
-
-
-class Group(_Unbroken, PlainGroup):
-    """All commands, grouped by who needs them."""
-
-    def format_options(self, ctx: Any, formatter: Any) -> None:
-        """The commands, then the few options."""
-        commands: dict[str, Any] = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
-        named = [name for names in COMMANDS.values() for name in names]
-        for title, names in {**COMMANDS, "More commands": [name for name in commands if name not in named]}.items():
-            shown = [(name, (commands[name].help or "").split("\n\n")[0]) for name in names if name in commands]
-            _section(formatter, title, shown, left=10)
-        _section(formatter, "Options", [(spelled(self, one), described(one, ctx)) for one in self.get_params(ctx)])
+            section(formatter, name, [(spelled(self, one), described(one, ctx)) for one in options])
 
 
 def grouped(options: list[Any]) -> dict[str, list[Any]]:
-    """Options in the order of the groups; those that nobody has grouped come before the last two."""
-    known = {name: title for title, names in GROUPS.items() for name in names}
-    titles = [*GROUPS]
-    order: dict[str, list[Any]] = {title: [] for title in [*titles[:-2], MORE, *titles[-2:]]}
+    """Options by the heading of their class: what matters most first, what is printed and written last."""
+    groups: dict[str, list[Any]] = {FIRST: []}
     for option in options:
-        order[known.get(option.name, MORE)].append(option)
-    for title, names in GROUPS.items():
-        order[title].sort(key=lambda option: names.index(option.name))
-    return {title: found for title, found in order.items() if found}
+        heading = getattr(option, "rich_help_panel", None) or (LAST if option.name == "help" else MORE)
+        groups.setdefault(heading, []).append(option)
+    for heading in (MORE, LAST):
+        groups[heading] = groups.pop(heading, [])
+    return {heading: members for heading, members in groups.items() if members}
 
 
 def usage(command: Any) -> list[str]:
@@ -198,7 +137,8 @@ def _typed(option: Any, value: Any) -> str:
     return " ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-def _section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int = LEFT) -> None:
+def section(formatter: Any, title: str, rows: list[tuple[str, str]], left: int = LEFT) -> None:
+    """A heading and what stands below it, in two columns."""
     if rows:
         first, *others = [(name, text.replace("-", HYPHEN)) for name, text in rows]
         with formatter.section(typer.style(title, bold=True)):

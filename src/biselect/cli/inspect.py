@@ -7,7 +7,6 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps, figures, out, printable, show_json
-from biselect.cli.flags import ADVISED, in_flags
 from biselect.errors import InputError
 
 SHOWN = 60  # columns in a terminal; --json and --out have all
@@ -61,6 +60,6 @@ def show(found: dict[str, Any]) -> None:
     if len(found["columns"]) > SHOWN:
         console.print(f"… and {len(found['columns']) - SHOWN:,} more (--json or --out for all)")
     for remark in found["remarks"]:
-        console.print(printable(in_flags(remark, ADVISED)))
+        console.print(printable(remark))
     console.print("A report of it:", style="bold")
     console.print(printable(found["command"]), soft_wrap=True)  # to be copied whole

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -9,6 +10,8 @@ from typing import Annotated, Any
 import typer
 
 from biselect.cli import completion
+from biselect.cli.help import FIRST, LAST
+from biselect.options import Flag, Options
 
 may_be = partial(typer.Option, show_default=False)  # an option that may be left out; its help says what then
 a_column = partial(may_be, metavar="COLUMN", autocompletion=completion.columns)
@@ -27,6 +30,37 @@ def _number_or_auto(text: str) -> int | str:
         return text if text == "auto" else int(text)
     except ValueError:
         raise typer.BadParameter(f"{text!r} is neither a whole number nor auto.") from None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Budgets(Options, heading=FIRST):
+    """How many rows and columns to choose."""
+
+    k: Annotated[int, Flag("How many samples to choose.", "-k")]
+    m: Annotated[
+        Any,
+        Flag(
+            "How many features to choose, or auto for as many as show more than chance does.",
+            "-m",
+            value="NUMBER|auto",
+            choices=("auto",),
+            parse=_number_or_auto,
+        ),
+    ]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output(Options, heading=LAST):
+    """What is written and printed."""
+
+    out: Annotated[
+        Path | None,
+        Flag("Folder for selection.json, explanation.csv, report.html and the problem.", value="FOLDER", first=True),
+    ] = None
+    open: Annotated[bool, Flag("Open the page in the browser.", first=True)] = False
+    proof: Annotated[bool, Flag("Write proof.json into the folder too, for `biselect check`.")] = False
+    json: Annotated[bool, Flag("Print selection.json instead of tables.")] = False
+    quiet: Annotated[bool, Flag("No progress on stderr.", "--quiet", "-q")] = False
 
 
 K = Annotated[int, may_be("-k", help="How many samples to choose.")]
@@ -74,8 +108,8 @@ On = Annotated[
     str | None,
     may_be(
         metavar="WHERE",
-        autocompletion=completion.among("threads", "dask://", "ray", "ray://"),
-        help="Who reads tables too large to be held: dask://HOST:PORT, ray or ray://HOST:PORT; else threads here.",
+        autocompletion=completion.among("threads", "dask://"),
+        help="Who reads tables too large to be held: dask://HOST:PORT; else threads here.",
     ),
 ]
 Memory = Annotated[

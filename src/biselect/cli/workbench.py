@@ -12,7 +12,7 @@ import typer
 
 from biselect.cli import options
 from biselect.cli.console import Steps
-from biselect.errors import MissingDependencyError
+from biselect.extensions import optional
 
 if TYPE_CHECKING:
     from biselect.app.entrance import Entrance
@@ -33,10 +33,7 @@ def workbench(
     once; Enter prints another and opens the browser again. Ctrl-C ends it, and nothing is lost: `biselect app FOLDER`
     or `biselect review FOLDER` goes on.
     """
-    try:
-        from biselect.app.server import serve
-    except ImportError as error:
-        raise MissingDependencyError(f"the workbench needs {error.name}; pip install 'biselect[app]'") from error
+    server = optional("biselect.app.server", "the workbench", "app")
     steps = Steps(quiet)
 
     def invite(entrance: Entrance, apart: Path) -> None:
@@ -53,4 +50,4 @@ def workbench(
 
     if hasattr(signal, "SIGTTIN"):  # a shell stops what reads from the terminal in the background
         signal.signal(signal.SIGTTIN, signal.SIG_IGN)
-    serve(folder, port=port, most_bytes=upload_limit << 20, ready=invite)
+    server.serve(folder, port=port, most_bytes=upload_limit << 20, ready=invite)

@@ -19,6 +19,8 @@ def as_table(source: Any, form: CsvForm = PLAIN) -> pa.Table:
     try:
         frame = nw.from_native(source, pass_through=True)
         if isinstance(frame, nw.LazyFrame):
+            if frame.implementation.is_dask():
+                raise TypeError("it is a Dask frame; write it to Parquet first (to_parquet), and give that folder")
             frame = frame.collect()
         if isinstance(frame, nw.DataFrame):
             return nw.maybe_reset_index(frame).to_arrow()  # or pandas would make its index a column

@@ -4,15 +4,12 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from biselect.engines.clusters import dask_client, ray_runtime
-from biselect.engines.dask_cluster import DaskCluster
+from biselect.engines.dask_cluster import DaskCluster, dask_client
 from biselect.engines.engine import Engine
-from biselect.engines.ray_cluster import RayCluster
 from biselect.engines.threads import Threads
 from biselect.errors import InputError
 from biselect.partitions.any_source import MEMORY
 
-FORMS = "threads, dask://HOST:PORT, ray or ray://HOST:PORT"
 UNITS = {"": 1, "b": 1} | {f"{letter}b": 1000**power for power, letter in enumerate("kmgt", 1)}
 UNITS |= {f"{letter}ib": 1024**power for power, letter in enumerate("kmgt", 1)}
 
@@ -22,26 +19,22 @@ def engine_for(on: str | None = None, memory: int | str | None = None) -> Iterat
     """An engine for as long as it is needed; a connection to a cluster ends with it.
 
     Args:
-        on: `threads` of this machine, which None means too, `dask://HOST:PORT`, `ray` (the cluster that this machine
-            belongs to, else one of its own) or `ray://HOST:PORT`.
+        on: `threads` of this machine, which None means too, or `dask://HOST:PORT`.
         memory: what threads of this machine may take, in bytes or as `2 GiB`; 2 GiB unless given. Workers of a cluster
             hold one block of rows at a time.
     """
     check_engine(on, memory)
     if on is None or on == "threads":
         yield Threads(bytes_of(memory))
-    elif on.startswith("dask://"):
+    else:
         with dask_client(on) as client:
             yield DaskCluster(on, client)
-    else:
-        with ray_runtime(on) as ray:
-            yield RayCluster(on, ray)
 
 
 def check_engine(on: str | None, memory: int | str | None) -> None:
     """Refuse what names no place to run, or no amount of memory."""
-    if on is not None and on not in ("threads", "ray") and not on.startswith(("dask://", "ray://")):
-        raise InputError(f"on={on!r}: cannot run there; give {FORMS}")
+    if on is not None and on != "threads" and not on.startswith("dask://"):
+        raise InputError(f"on={on!r}: cannot run there; give threads or dask://HOST:PORT")
     bytes_of(memory)
 
 

@@ -25,7 +25,6 @@ from biselect.data.readers.sources import Source
 from biselect.data.readers.values import SpilledTable
 from biselect.errors import InputError
 from biselect.partitions.arrow_rows import arrow_partitions, dataset_partitions, is_arrow_file
-from biselect.partitions.cluster_rows import dask_partitions, ray_partitions
 from biselect.partitions.held_rows import array_partitions, held_partitions
 from biselect.partitions.parquet_rows import parquet_partitions
 from biselect.partitions.part_rows import reading
@@ -41,12 +40,11 @@ def partitions_of(
     """The parts of a table, whatever it is.
 
     Parquet files, folders and globs of them, Arrow files and `pyarrow` datasets are read where they are; tables in
-    memory are sliced. A Dask DataFrame and a Ray Dataset stay where they are computed. All else is copied once to the
-    spool, in blocks; without a spool it is read whole.
+    memory are sliced. All else is copied once to the spool, in blocks; without a spool it is read whole.
 
     Args:
         source: a path, as `read_table` takes it; an Arrow table, dataset or stream; a frame of pandas, polars or what
-            else narwhals knows, lazy ones included; a Ray Dataset; a NumPy array.
+            else narwhals knows, lazy ones included; a NumPy array.
         form: how a CSV is written, as far as that is known.
         memory: bytes that may be taken to make the parts.
         spool: where copies go; they live as long as it does.
@@ -57,8 +55,6 @@ def partitions_of(
         return array_partitions(source)
     if "pyarrow.dataset" in sys.modules and isinstance(source, sys.modules["pyarrow.dataset"].Dataset):
         return dataset_partitions(source) or _copied(source.scanner(batch_size=BLOCK_ROWS).to_reader(), spool)
-    if type(source).__module__.startswith("ray.data"):
-        return ray_partitions(source)
     try:
         frame = nw.from_native(source, pass_through=True)
     except nw.exceptions.DuplicateError as error:
@@ -118,8 +114,6 @@ def _told(blocks: Iterator[pa.Table], source: Source) -> Iterator[pa.Table]:
 def _of_lazy(frame: nw.LazyFrame[Any], spool: Spool | None) -> Partitions:
     """A frame that is not yet computed."""
     native = frame.to_native()
-    if frame.implementation.is_dask():
-        return dask_partitions(native)
     if frame.implementation.is_polars() and hasattr(native, "collect_batches") and spool is not None:
         import polars
 

@@ -151,8 +151,8 @@ def review(
         time_limit: seconds after which the solver returns the best found, with a bound.
         seed: fixes every draw.
         neighbours: how far k and m can be moved in the report; each budget is solved ahead.
-        on: where passes over a table that is too large to be held are run: `dask://HOST:PORT`, `ray`,
-            `ray://HOST:PORT`; None for threads of this process. The answer is the same everywhere.
+        on: where passes over a table that is too large to be held are run: `dask://HOST:PORT`;
+            None for threads of this process. The answer is the same everywhere.
         memory: how much of it this process may use for such a table, such as `2 GiB`, which it is unless given.
         resume: a folder in which finished passes over such a table are kept until the answer is there, so that a run
             that was stopped goes on after the last of them.

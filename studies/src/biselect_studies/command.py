@@ -51,7 +51,7 @@ def reproduce(
         Path, typer.Option("--out", metavar="FOLDER", help="Folder for results; finished work in it is kept.")
     ] = Path("reproduction"),
     on: Annotated[
-        str, typer.Option(metavar="PLACE", help="Where to run: local, dask://HOST:PORT, ray or ray://HOST:PORT.")
+        str, typer.Option(metavar="PLACE", help="Where to run: local or dask://HOST:PORT.")
     ] = "local",
     device: Annotated[
         str | None,

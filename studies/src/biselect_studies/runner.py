@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from biselect.core.files import check_folder, tidy, write_file
 from biselect.core.json_files import check_seal, read_json, refused_as, seal
-from biselect.engines.clusters import cluster_package, dask_client, ray_runtime
+from biselect.engines.dask_cluster import dask_client
 from biselect.errors import AlteredWarning, BiselectError, InputError
 from biselect_studies.task import Cell, Task, Values
 
@@ -22,7 +22,6 @@ Progress = Callable[[int, int], None]
 """Called with the number of finished tasks and of all."""
 
 CELLS = "cells"  # in an output folder, where results of tasks are kept
-ROUND = 4  # tasks per worker that Ray is given at a time: it hands results back only when all of them are done
 
 
 class Records(dict[tuple[tuple[str, Any], ...], dict[str, NDArray[Any]]]):
@@ -54,7 +53,7 @@ def run(
     Args:
         tasks: what has to be there in the end; equal tasks are done once.
         folder: where results are kept.
-        on: `local` (a process per core), `alone` (one task at a time), `dask://HOST:PORT`, `ray` or `ray://HOST:PORT`.
+        on: `local` (a process per core), `alone` (one task at a time), or `dask://HOST:PORT`.
         progress: called after every finished task.
         leaving: errors whose tasks stay undone; any other ends the run.
     """
@@ -151,8 +150,8 @@ def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values |
 
     An error of ours takes the place of the values, so that it is not the end of the others.
     """
-    if on not in ("local", "alone", "ray") and not on.startswith(("dask://", "ray://")):
-        raise InputError(f"cannot run on {on!r}; use local, alone, dask://HOST:PORT, ray or ray://HOST:PORT")
+    if on not in ("local", "alone") and not on.startswith("dask://"):
+        raise InputError(f"cannot run on {on!r}; use local, alone or dask://HOST:PORT")
     if not tasks:
         return
     if on == "alone":  # one task at a time, for those that look at the clock
@@ -161,14 +160,10 @@ def perform_all(tasks: Sequence[Task], on: str) -> Iterator[tuple[Task, Values |
     import joblib
 
     with _workers(on) as workers:
-        streams = not on.startswith("ray")
-        size = len(tasks) if streams else ROUND * workers
-        return_as = "generator_unordered" if streams else "list"
-        with joblib.Parallel(n_jobs=workers, batch_size=1, return_as=return_as) as parallel:
-            for begin in range(0, len(tasks), size):
-                with _deaf_children():
-                    results = parallel(joblib.delayed(_perform)(task) for task in tasks[begin : begin + size])
-                yield from results
+        with joblib.Parallel(n_jobs=workers, batch_size=1, return_as="generator_unordered") as parallel:
+            with _deaf_children():
+                results = parallel(joblib.delayed(_perform)(task) for task in tasks)
+            yield from results
 
 
 @contextmanager
@@ -204,11 +199,6 @@ def _workers(on: str) -> Iterator[int]:
     if on == "local":
         with joblib.parallel_config(backend="loky", inner_max_num_threads=1):
             yield joblib.cpu_count()
-    elif on.startswith("dask://"):
+    else:
         with dask_client(on) as client, joblib.parallel_config(backend="dask", client=client):
             yield sum(client.nthreads().values())
-    else:
-        with ray_runtime(on) as ray:
-            cluster_package("ray.util.joblib").register_ray()
-            with joblib.parallel_config(backend="ray"):
-                yield int(ray.cluster_resources()["CPU"])

@@ -1,4 +1,4 @@
-"""A whole review and a summary on real local clusters, a worker killed in the middle of every pass: the same bytes."""
+"""A whole review and a summary on a real local cluster, a worker killed in the middle of every pass: the same bytes."""
 
 import json
 import os
@@ -10,7 +10,6 @@ from typing import Any
 
 import biselect as bs
 from biselect.engines.choose import engine_for
-from biselect.engines.kept_passes import resuming
 from biselect.partitions.any_source import partitions_of
 from biselect.progress import steps_of
 from biselect.reviews.large import opening
@@ -93,25 +92,6 @@ def test_a_summary_loses_a_worker_in_every_pass(cluster, tables, split_up, tmp_p
         name: array.tobytes() for name, array in here[1].items()
     }
     assert len(list(tmp_path.glob("killed-*"))) == 2
-
-
-def test_a_frame_of_the_cluster_is_read_there(cluster, tables, tmp_path):
-    table, columns, quiet = tables(mixed=True)[0], ["x0", "x1", "land"], steps_of(False)
-    frame = table.to_pandas()
-    with engine_for(cluster) as engine, resuming(engine, tmp_path) as kept:
-        if cluster == "ray":
-            import ray.data
-
-            lazy = ray.data.from_pandas([frame[:1000], frame[1000:]])
-        else:
-            import dask.dataframe
-
-            lazy = dask.dataframe.from_pandas(frame, npartitions=3)
-        there = sum_up(partitions_of(lazy), columns, kept, quiet).summary
-        assert engine.traffic[-1].sent > 0
-    with engine_for() as threads:
-        here = sum_up(partitions_of(frame), columns, threads, quiet).summary
-    assert there.state()[0] == here.state()[0]
 
 
 def test_the_command_line_runs_on_a_cluster(cluster, run, tables, tiny_memory, split_up, tmp_path, monkeypatch):

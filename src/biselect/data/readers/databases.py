@@ -15,7 +15,8 @@ from biselect.core.archives import refuse_bomb
 from biselect.data.readers.columnar import checked
 from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable
-from biselect.errors import InputError, MissingDependencyError
+from biselect.errors import InputError
+from biselect.extensions import optional
 
 ENDINGS = (".db", ".duckdb", ".sqlite", ".sqlite3")
 SQLITE, DUCKDB = b"SQLite format 3\0", b"DUCK"
@@ -103,10 +104,7 @@ def _from_duckdb(source: Source) -> pa.Table:
 @contextmanager
 def duckdb_stream(source: Source) -> Iterator[pa.RecordBatchReader]:
     """The answer as a stream of batches, while the file is open."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise MissingDependencyError(f"{source.path}: needs DuckDB: pip install 'biselect[duckdb]'") from error
+    duckdb = optional("duckdb", str(source.path), "duckdb")
     settings: dict[str, Any] = {
         "enable_external_access": False,  # a view may name any file of this machine
         "autoload_known_extensions": False,

@@ -16,7 +16,8 @@ import pyarrow as pa
 from biselect.core.archives import check_members
 from biselect.data.readers.sources import PART, Source, refuse_repeated
 from biselect.data.readers.values import GrowingTable
-from biselect.errors import BiselectError, InputError, MissingDependencyError
+from biselect.errors import BiselectError, InputError
+from biselect.extensions import optional
 
 ENDINGS = (".xlsx", ".xlsm")
 ROWS = 1 << 12  # in a block
@@ -29,16 +30,13 @@ Row = tuple[Any, ...]
 
 def read_excel(source: Source) -> pa.Table:
     """A sheet: the one named after `::`, or the only one that is there."""
-    try:
-        from openpyxl import load_workbook
-    except ImportError as error:
-        raise MissingDependencyError(f"{source.path}: needs openpyxl: pip install 'biselect[excel]'") from error
+    openpyxl = optional("openpyxl", str(source.path), "excel")
     try:
         with zipfile.ZipFile(source.path) as stored:
             check_members(source.path, stored)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # openpyxl tells of charts and styles that it leaves out
-            with closing(load_workbook(source.path, read_only=True, data_only=True, keep_links=False)) as book:
+            with closing(openpyxl.load_workbook(source.path, read_only=True, data_only=True, keep_links=False)) as book:
                 return _table(_rows(_sheet(book, source), source), source)
     except BiselectError:
         raise

@@ -8,10 +8,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from benchmarks._large_tables import CHUNK, SHAPES, LargeTable
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from biselect.data.large_tables import CHUNK, SHAPES, LargeTable
 from biselect.errors import InputError
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "large_tables.py"

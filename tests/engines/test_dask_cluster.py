@@ -1,8 +1,7 @@
-"""Real local clusters of Dask and Ray: the bytes of threads, whatever is killed, and errors as they were raised."""
+"""A real local cluster of Dask: the bytes of threads, whatever is killed, and errors as they were raised."""
 
 import os
 import signal
-import subprocess
 import sys
 import time
 from dataclasses import dataclass
@@ -10,18 +9,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.engines.tallies import Tally, cut
 
 from biselect._version import __version__
-from biselect.engines import clusters
+from biselect.engines import dask_cluster
 from biselect.engines.choose import engine_for
-from biselect.engines.shares import PER_WORKER, Runs, shares_of
+from biselect.engines.dask_cluster import PER_WORKER, Runs, shares_of
 from biselect.errors import InputError, MissingDependencyError
 from biselect.partitions.table_pass import over
-from biselect.testing.tallies import Tally, cut
 
 RNG = np.random.default_rng(22)
 TABLE = pa.table({"x": RNG.integers(0, 1000, size=5000).astype(float)})
@@ -93,9 +91,9 @@ def test_an_error_in_a_part_comes_back_as_it_was(there, threads):
 
 @pytest.mark.parametrize(("version", "has"), [(None, "no biselect"), ("0.0", "biselect 0.0")])
 def test_a_worker_with_another_version_is_refused(version, has):
-    clusters._check_versions({"tcp://host:1": __version__})
+    dask_cluster._check_versions({"tcp://host:1": __version__})
     with pytest.raises(InputError, match=f"the worker at tcp://host:2 has {has}; install {__version__}"):
-        clusters._check_versions({"tcp://host:1": __version__, "tcp://host:2": version})
+        dask_cluster._check_versions({"tcp://host:1": __version__, "tcp://host:2": version})
 
 
 @given(st.lists(st.integers(1, 5000), max_size=60), st.integers(1, 9))
@@ -157,38 +155,12 @@ def test_progress_counts_parts(there):
 
 def test_a_cluster_that_does_not_answer_is_named(monkeypatch):
     pytest.importorskip("distributed", reason="needs the cluster extra")
-    monkeypatch.setattr(clusters, "PATIENCE", 0.5)
+    monkeypatch.setattr(dask_cluster, "PATIENCE", 0.5)
     with pytest.raises(InputError, match="no Dask scheduler answers at localhost:9"), engine_for("dask://localhost:9"):
         pass
 
 
 def test_a_missing_extra_is_named(monkeypatch):
-    def absent(name):
-        raise ImportError(name)
-
-    monkeypatch.setattr(clusters, "import_module", absent)
-    for on in ("dask://localhost:1", "ray"):
-        with pytest.raises(MissingDependencyError, match=r"biselect\[cluster\]"), engine_for(on):
-            pass
-
-
-def test_a_runtime_of_ray_imports_nothing_from_where_it_is_started_and_still_reads_there(tmp_path):
-    """In a process of its own, since a runtime that is there already is not started again."""
-    pytest.importorskip("ray", reason="needs the cluster extra")
-    (tmp_path / "tables").mkdir()
-    pq.write_table(TABLE, tmp_path / "tables" / "t.parquet")
-    for name in ("zoneinfo", "pydoc", "random", "traceback", "numpy", "pyarrow", "biselect", "sitecustomize"):
-        (tmp_path / "tables" / f"{name}.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'a').write({name!r})\n")
-    code = """
-from biselect.engines.choose import engine_for
-from biselect.partitions.any_source import partitions_of
-from biselect.testing.tallies import Tally
-with engine_for("ray") as engine:
-    parts = partitions_of("t.parquet").parts
-    print(sum(array.sum() for array in engine.run(Tally("x", 25), parts).values()) > 0)
-"""
-    (tmp_path / "start").write_text(code)
-    command = [sys.executable, tmp_path / "start"]
-    done = subprocess.run(command, cwd=tmp_path / "tables", capture_output=True, text=True, timeout=200)
-    assert done.stdout.strip().endswith("True"), done.stderr
-    assert not (tmp_path / "ran").exists(), (tmp_path / "ran").read_text()
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(MissingDependencyError, match=r"'\.\[cluster\]'"), engine_for("dask://localhost:1"):
+        pass
