@@ -2,11 +2,12 @@
 
 from typing import Any
 
+from biselect.calibrate.paper import PRESET
 from biselect.errors import InputError
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"map": "reach", "marginals": "isolation", "kinds": 5, "drift": "recentre"},
-    "paper": {"map": "ecdf-paper", "marginals": "paper", "kinds": 1, "drift": "keep"},
+    "paper": PRESET,
 }
 
 

@@ -30,7 +30,7 @@ from biselect.reviews.presets import with_preset
 from biselect.reviews.recentre import move_back
 from biselect.reviews.result import Review
 from biselect.reviews.row_evidence import outside_scores, row_scores
-from biselect.reviews.warnings import Finding, Findings, table_findings
+from biselect.reviews.warnings import Findings, table_findings
 
 FEWEST_HELD_OUT = 100  # reference rows below which no row could hold at a useful false share
 
@@ -65,12 +65,11 @@ def review(
     numbers: Sequence[str] = (),
     dates: Sequence[str] = (),
     preset: str = "default",
-    map: str | None = None,
+    map: Any = None,
     center: str = "median",
     cap: float | None = None,
     missing: str = "weigh",
-    split: float | None = None,
-    marginals: str | None = None,
+    marginals: Any = None,
     coupling_weight: float = 1.0,
     kinds: int | None = None,
     apart: str = "columns",
@@ -129,16 +128,14 @@ def review(
         dates: date columns to use and their parts, such as `created:hour,weekday,gap`; just the name means hour and
             weekday, `gap` is the number of seconds since the row before.
         preset: what the options `map`, `marginals`, `kinds` and `drift` are unless given: `default` (`reach`,
-            `isolation`, 5, `recentre`) or the paper's form, `paper` (`ecdf-paper`, `paper`, 1, `keep`).
-        map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or `auto`, which takes the
-            reference rows as ordered in time.
+            `isolation`, 5, `recentre`) or the paper's form, `paper` (`ecdf-paper`, the paper's, 1, `keep`).
+        map: how extremeness becomes a weight, one of `biselect.calibrate.map_names()`, or a map of your own.
         center: residuals from `median` and MAD, or from `mean`.
         cap: the largest weight; None for the map's own.
         missing: `weigh` a missing value by how rare missing ones are in its column, fill it with the `median`, or
             `error`.
-        split: see `biselect.Calibrator`.
-        marginals: scores of rows and columns on their own: `isolation` (how far a row stands apart as a whole),
-            `bounded`, `paper` or `none`.
+        marginals: scores of rows and columns on their own: `isolation` (how far a row stands apart as a whole)
+            or `none`.
         coupling_weight: λ, the weight of the block against the marginals.
         kinds: how many kinds of unusual to look for beside the best block of all columns; 1 for that block alone,
             the paper's answer. A kind is a block of k rows and m columns too, each column in one direction.
@@ -176,7 +173,7 @@ def review(
     rules = NamedRules(must=must, never=never, must_columns=must_columns, at_most=at_most, per=per)
     chosen = with_preset(preset, map=map, marginals=marginals, kinds=kinds, drift=drift)
     map, marginals, kinds, drift = chosen.values()
-    calibrator = Calibrator(map, center, cap, missing, split, seed)
+    calibrator = Calibrator(map, center, cap, missing, seed)
     _refuse_reach(neighbours)
     refuse_level(expected_false_share)
     refuse_kinds(kinds, apart)
@@ -276,7 +273,6 @@ def review(
             time_limit=time_limit,
             seed=seed,
         )
-    found += _unordered(map, time_column)
     found.look_over(rows, label_column, rules, problem, moved, drift)
     found.collect("columns that could mislead", table_findings, calibrator, problem, before, weighed, same)
     question = Question(
@@ -380,13 +376,6 @@ def _kinds(
     return find_kinds(
         problem, told_apart, kinds=kinds, apart=apart, solver=solver, time_limit=limit, seed=seed, null_scores=null
     )
-
-
-def _unordered(map: str, time_column: str | None) -> list[Finding]:
-    if map != "auto" or time_column is not None:
-        return []
-    text = "map='auto' took the reference rows as ordered in time, which no time_column= says they are."
-    return [Finding(kind="auto-order", text=text)]
 
 
 def _refuse_reach(neighbours: tuple[int, int]) -> None:

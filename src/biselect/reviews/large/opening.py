@@ -13,7 +13,7 @@ import pyarrow as pa
 from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
-from biselect.calibrate.maps import make_map
+from biselect.calibrate.maps import map_name
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm
@@ -46,8 +46,8 @@ def needs_all_rows(calibrator: Calibrator, given: Mapping[str, Any]) -> str | No
         "m='auto'": given["m"] == "auto",
         "row_evidence=": given["row_evidence"] is not None,
         "score_column=": given["score_column"] is not None,
-        f"map={calibrator.map!r}": calibrator.map == "auto" or make_map(calibrator.map).needs_labels,
-        f"marginals={given['marginals']!r}": given["marginals"] not in PLANNED_MARGINALS,
+        f"map={map_name(calibrator.map)!r}": calibrator.needs_rows,
+        "preset='paper'": given["marginals"] not in PLANNED_MARGINALS,
         f"duplicates={given['duplicates']!r}": given["duplicates"] != "error",
     }
     return next((option for option, asked in reasons.items() if asked), None)
