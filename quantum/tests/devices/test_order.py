@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("qiskit_ibm_runtime")
 
-from biselect_quantum.devices.surrogates import agreement, low_energy_overlap
 
 import biselect as bs
 from biselect import Group, Rules, SelectionProblem
@@ -487,16 +486,9 @@ def mask_of_a_placement(w):
 
 
 def surrogate_held_against_the_problem(w):
-    found = agreement(w.problem, w.placed.surrogate)
-    sparse = {choice: slow_energy(w.placed.surrogate, *choice) for choice in w.choices}
-    best = min(sparse, key=sparse.__getitem__)
-    assert (tuple(found.choice[0]), tuple(found.choice[1])) == best
-    assert found.dense_energy == pytest.approx(w.energies[best])
-    assert 0 <= low_energy_overlap(w.problem, w.placed.surrogate, 5) <= 1
-    if w.placed.temperature is None:
-        for choice in w.choices:
-            lost = sum(w.problem.coupling[i, j] for i in choice[0] for j in choice[1] if not w.placed.mask[i, j])
-            assert sparse[choice] - w.energies[choice] == pytest.approx(lost)
+    for choice in w.choices:
+        lost = sum(w.problem.coupling[i, j] for i in choice[0] for j in choice[1] if not w.placed.mask[i, j])
+        assert slow_energy(w.placed.surrogate, *choice) - w.energies[choice] == pytest.approx(lost)
 
 
 def surrogate_chosen_for_the_mask(w):
