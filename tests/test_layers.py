@@ -34,7 +34,7 @@ CYCLES = {  # that remain; the list must shrink to none
     "biselect_quantum.circuits.ansatz biselect_quantum.circuits.figures_of_merit biselect_quantum.circuits.training "
     "biselect_quantum.circuits.training.initial_angles biselect_quantum.circuits.training.known_angles "
     "biselect_quantum.circuits.training.objectives biselect_quantum.circuits.training.search "
-    "biselect_quantum.circuits.training.search_strategies biselect_quantum.circuits.training.train",
+    "biselect_quantum.circuits.training.search_strategies biselect_quantum.circuits.training.trainer",
     "biselect_quantum.devices.bundle biselect_quantum.devices.likeliest",
     "biselect_quantum.devices.execution.exact_shots biselect_quantum.devices.execution.given "
     "biselect_quantum.devices.execution.ibm biselect_quantum.devices.execution.primitive "
@@ -131,7 +131,10 @@ def test_only_one_place_imports_qiskit_and_one_the_web_server():
 
 def test_no_modules_import_each_other_but_those_that_are_known():
     """Imports inside functions count too: what needs one to break a cycle is in two places that are one."""
-    edges = {name: {target for target in imports(name) if target in modules()} for name in modules()}
+    edges = {
+        name: {one for one in imports(name) if one in modules() and one.split(".")[0] == name.split(".")[0]}
+        for name in modules()
+    }
     assert {" ".join(sorted(cycle)) for cycle in cycles(edges)} == CYCLES
 
 
