@@ -42,8 +42,6 @@ nitpick_ignore = [
     ("py:class", "biselect.calibrate.windows.Windows"),
     ("py:class", "biselect.calibrate.calibrator.WholePool"),
     ("py:class", "biselect.core.rules.Blocks"),  # this and the next two: between a circuit's spec and its simulator
-    ("py:class", "biselect_quantum.simulate.other_mixers.Grover"),
-    ("py:class", "biselect_quantum.simulate.other_mixers.Warm"),
     ("py:class", "biselect_quantum.devices.noise.courses.PlainCircuit"),  # between a noise model and its simulators
     ("py:class", "biselect_studies.quantum.trade.TradePoint"),  # this and the next five are what functions give back
     ("py:class", "biselect_quantum.devices.mitigation.choice.Mitigation"),

@@ -4,8 +4,8 @@
     python scripts/large_tables.py card-like /tmp/cards --rows 100_000_000 --files 64 --seed 7
 
 Shapes: planted, twice-wide, noise, card-like (`benchmarks/_large_tables.py` says what they hold). A row is computed
-from the seed and its position alone, so the same table can be written again in other files and row groups. Numbers of this
-kind hardly compress: 10⁸ rows of 20 columns take about 9 GB. Memory stays at a row group for each of the threads.
+from the seed and its position alone, so the same table can be written again in other files and row groups. Numbers
+of this kind hardly compress: 10⁸ rows of 20 columns take about 9 GB. Memory stays at a row group for each thread.
 """
 
 import argparse

@@ -4,9 +4,9 @@ from qiskit.circuit.library import CZGate, Measure, SXGate
 from qiskit.transpiler import InstructionProperties, QubitProperties, Target
 
 from biselect import Group, Rules, SelectionProblem
-from biselect_quantum.cli.options import REGISTER_NAMES
 from biselect.errors import InputError
 from biselect_quantum.circuits.mixers import MIXERS
+from biselect_quantum.cli.options import REGISTER_NAMES
 from biselect_quantum.devices import compile_problem
 from biselect_quantum.devices.device_errors import calibration
 from biselect_quantum.devices.patch_kernel import score_labels, score_paths

@@ -248,7 +248,7 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
         way = spell(Weighing(missing="weigh"))
         raise InputError(f"the reference has {absent} missing values in column {name!r}; weigh them with {way}")
     return windows_of(
-        {j: (known.get(name), None) for j, name in enumerate(names) if name not in summary.categories},
+        {j: known.get(name) for j, name in enumerate(names) if name not in summary.categories},
         {
             j: Categories(dict[str | None, int](summary.categories[name]) | {None: gaps[j]})
             for j, name in enumerate(names)
@@ -257,8 +257,8 @@ def as_windows(summary: ReferenceSummary, *, missing: str) -> Windows:
         names=names,
         named=summary.named,
         missing=missing,
-        rows=(summary.rows, 0),
-        absent=np.array([gaps, [0] * len(names)], dtype=np.int64),
+        rows=summary.rows,
+        absent=np.array(gaps, dtype=np.int64),
     )
 
 

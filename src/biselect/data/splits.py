@@ -24,6 +24,23 @@ __all__ = ["TimeSplit", "split_rows"]
 ENOUGH = 20  # rows of each class from which perfect separation is no accident
 
 
+def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:
+    """Windows of one length, oldest first; the last ends with the last row.
+
+    Args:
+        rows: of the table, in the order of time.
+        window: rows of each.
+        step: rows between the ends of neighbouring windows; the window itself where None.
+    """
+    step = window if step is None else step
+    if window < 1 or step < 1:
+        raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
+    ends = range(rows, window - 1, -step)
+    if len(ends) < 2:
+        raise InputError(f"{rows} rows hold no older window of {window} rows beside the newest; use a shorter window")
+    return [slice(end - window, end) for end in reversed(ends)]
+
+
 @dataclass(frozen=True, kw_only=True)
 class TimeSplit:
     """The rows of three windows that follow each other.

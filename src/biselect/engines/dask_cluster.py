@@ -1,4 +1,4 @@
-"""A Dask cluster: neighbouring parts go to a worker together, little comes back, and a lost worker costs nothing else."""
+"""A Dask cluster: neighbouring parts go to a worker together, little comes back, a lost worker changes nothing."""
 
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager

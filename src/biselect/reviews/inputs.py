@@ -7,18 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
-from biselect.core import SelectionProblem
 from biselect.data.column_roles import looks_like_code
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Pool, Roles, from_two_tables, split_in_time
-from biselect.data.problem_files import read_problem
 from biselect.data.readers import CsvForm
 from biselect.data.readers.delimited import ENDINGS as CSV_ENDINGS
 from biselect.data.readers.delimited import PLAIN, reading_of
@@ -175,28 +170,6 @@ def codes_in(reference: pa.Table, roles: Roles, zero_led: Collection[str]) -> li
         and (roles.features is None or name in roles.features)
         and (name in zero_led or looks_like_code(name, column))
     ]
-
-
-def read_weights(
-    problem: str | Path,
-    reference: str | Path | None,
-    *,
-    k: int | None,
-    m: int | None,
-    id_column: str | None,
-    exclude: Sequence[str],
-    marginals: str,
-) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
-    """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
-    if reference is None:
-        return read_problem(problem, k, m, id_column, exclude), None
-    if k is None or m is None:
-        raise InputError(f"a pool has no budgets; give both {spell(k=ANY)} and {spell(m=ANY)}")
-    rows = open_pool(problem, reference, Roles(id_column=id_column, exclude=exclude))
-    normal, pool = rows.matrices
-    calibrator = Calibrator(map="ecdf").fit(normal)
-    made = calibrator.problem(pool, k, m, marginals=marginals, sample_names=rows.sample_names)
-    return made, calibrator.weights(normal)
 
 
 def _is_csv(source: Any) -> bool:

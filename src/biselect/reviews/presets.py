@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 from typing import Any, Self
 
+from biselect.calibrate.paper import PRESET
 from biselect.errors import InputError
 from biselect.options import Kinds, Weighing
 
 PRESETS: dict[str, dict[str, Any]] = {
     "default": {"map": "reach", "marginals": "isolation", "kinds": 5, "drift": "recentre"},
-    "paper": {"map": "ecdf-paper", "marginals": "paper", "kinds": 1, "drift": "keep"},
+    "paper": PRESET,
 }
 
 
@@ -18,14 +19,14 @@ class Form:
 
     Attributes:
         map: how extremeness becomes a weight.
-        marginals: scores of rows and columns on their own: `isolation` (how far a row stands apart as a whole) or
-            `paper`.
+        marginals: scores of rows and columns on their own: `isolation`, how far a row stands apart as a whole, or the
+            paper's.
         kinds: how many kinds of unusual to look for; 1 for the best block alone.
         drift: `recentre` or `keep`.
     """
 
     map: Any
-    marginals: str
+    marginals: Any
     kinds: int
     drift: str
 
@@ -33,8 +34,8 @@ class Form:
     def of(cls, weighing: Weighing, kinds: Kinds = Kinds()) -> Self:
         """The options, and those of the preset where one is None.
 
-        >>> Form.of(Weighing(preset="paper"), Kinds(kinds=3))
-        Form(map='ecdf-paper', marginals='paper', kinds=3, drift='keep')
+        >>> Form.of(Weighing(drift="keep"), Kinds(kinds=3))
+        Form(map='reach', marginals='isolation', kinds=3, drift='keep')
         """
         if weighing.preset not in PRESETS:
             raise InputError(f"there is no preset {weighing.preset!r}; choose one of: {', '.join(PRESETS)}")

@@ -105,7 +105,7 @@ def review(
         **{"rules": rules, "kinds": kinds, "search": search, "compute": compute},
     )
     check_engine(compute.on, compute.memory)
-    needs_rows = needs_all_rows(form, m, table.columns, weighing)
+    needs_rows = needs_all_rows(calibrator, form, m, table.columns, weighing)
     if needs_rows is not None and compute.on is not None:
         on = spell(Compute(on=compute.on))
         raise InputError(f"{on} reads tables in parts, but {needs_rows} needs all rows at hand; leave one of them out")

@@ -119,8 +119,6 @@ def table_findings(
     if same:
         text = f"Left out, the same in every row of reference and pool: {', '.join(same)}."
         yield Finding(kind="constant", columns=tuple(same), text=text)
-    if calibrator.facts.why:
-        yield Finding(kind="map-chosen", text=f"Calibration map {calibrator.facts.map}: {calibrator.facts.why}.")
     yield from beyond_findings(calibrator, problem, reference, pool)
     if problem.k == (rows or problem.n_samples):
         text = "k equals the size of the pool: every row is chosen, only the columns were selected."

@@ -50,13 +50,11 @@ def reproduce(
     folder: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Folder for results; finished work in it is kept.")
     ] = Path("reproduction"),
-    on: Annotated[
-        str, typer.Option(metavar="PLACE", help="Where to run: local or dask://HOST:PORT.")
-    ] = "local",
+    on: Annotated[str, typer.Option(metavar="PLACE", help="Where to run: local or dask://HOST:PORT.")] = "local",
     device: Annotated[
         str | None,
         typer.Option(
-            help="Measure the hardware columns there: ibm:NAME, iqm:ADDRESS, noisy:FakeBoston or local:FakeBoston.",
+            help="Measure the hardware columns there: ibm:NAME or noisy:FakeBoston.",
             show_default=False,
         ),
     ] = None,

@@ -43,10 +43,7 @@ def compile_(
             help="auto (the likeliest to find the optimum), reach, random, canonical, dicke, or a selection.json."
         ),
     ] = "auto",
-    surrogate: Annotated[str, options.one_of("mask", "mean-field", help=options.SURROGATES)] = "mask",
-    keep: Annotated[
-        str, options.a_keep(help=f"{options.KEEP}; auto: what hits the optimum most under recorded errors.")
-    ] = "edges",
+    keep: Annotated[str, options.a_keep(help=f"{options.KEEP}.")] = "edges",
     k: options.KOfTable = None,
     m: options.MOfTable = None,
     id_column: options.RowNames = None,
@@ -72,8 +69,8 @@ def compile_(
     """
     from biselect.core.files import check_folder
     from biselect.data.problem_files import read_problem
-    from biselect_quantum.devices.bundle import compile_problem
     from biselect_quantum.devices.circuit_folder import NAMES, write_circuit
+    from biselect_quantum.devices.likeliest import compile_problem
 
     steps = Steps(quiet)
     if folder is not None:
@@ -88,7 +85,6 @@ def compile_(
         path=path,
         registers=registers,
         start=options.read_start(start, loaded),
-        surrogate=surrogate,
         keep=options.read_keep(keep),
         seed=seed,
         progress=steps.say,

@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from biselect_quantum.circuits import Threshold, Training
 
 Wait = Annotated[float | None, may_be(min=0, metavar="SECONDS", help="Seconds to wait for each job of a service.")]
-Resubmit = Annotated[
-    bool, typer.Option("--resubmit", help="Hand jobs in again that may not have arrived, or that give no shots.")
-]
+Resubmit = Annotated[bool, typer.Option("--resubmit", help="Hand jobs in again that give no shots.")]
 
 DEVICES = ("boston", "pittsburgh", "aachen", "iqm-54")
 TARGETS = f"{', '.join(DEVICES)}, another recorded device, or a snapshot (.json)."
@@ -38,7 +36,6 @@ PATH_NAMES = (
 PATHS = f"{', '.join(PATH_NAMES)}.".replace("quiet,", "quiet (by recorded errors),")
 REGISTER_NAMES = ("auto", "trees", "paths", "rings", "complete")
 REGISTERS = "trees (more couplings), paths (shorter circuits), or where all pairs are joined rings or complete."
-SURROGATES = "mask, or mean-field to keep the mean of dropped couplings in the fields."
 KEEP = (
     "edges (couplings on hardware edges); the share of their mass to keep at least, by a SWAP network, such as 0.5 or 1"
 )
@@ -50,7 +47,7 @@ OBJECTIVES = ("energy", "cvar", "hit-rate", "optimum")
 a_device = partial(typer.Option, metavar="DEVICE", autocompletion=completion.among(*DEVICES))
 a_path = partial(typer.Option, metavar="NAME", autocompletion=completion.among(*PATH_NAMES))
 a_schedule = partial(may_be, metavar="NAME", autocompletion=completion.among(*SCHEDULES))
-a_keep = partial(typer.Option, metavar="SHARE", autocompletion=completion.among("edges", "0.5", "1", "auto"))
+a_keep = partial(typer.Option, metavar="SHARE", autocompletion=completion.among("edges", "0.5", "1"))
 a_start = partial(typer.Option, metavar="NAME|FILE", autocompletion=completion.among(*STARTS))
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from biselect_quantum.devices.execution.outcomes import Outcome
 
 SHOTS, REPEATS = 4096, 1
-PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "local:FakeBoston", "ibm:", "iqm:")
+PLACES = ("sector", "wide", "aer", "noisy:FakeBoston", "ibm:")
 
 
 def run(
@@ -32,7 +32,7 @@ def run(
         may_be(
             metavar="PLACE",
             autocompletion=options.completion.among(*PLACES),
-            help="sector, wide, aer, noisy:DEVICE, local:DEVICE, ibm:DEVICE or iqm:ADDRESS.",
+            help="sector, wide, aer, noisy:DEVICE or ibm:DEVICE.",
         ),
     ] = None,
     shots: Annotated[int | None, may_be(min=1, help="Of each repeat.  [default: 4096]")] = None,
@@ -45,13 +45,8 @@ def run(
             help="E_BK: an energy, or a manifest that holds one for the problem; else the classical reference.",
         ),
     ] = None,
-    mitigate: Annotated[
-        str | None,
-        may_be(
-            metavar="NAMES",
-            help="What to do about errors: readout, twirl, decouple, repair, joined by commas; readout:SHOTS, "
-            "twirl:CIRCUITS and decouple:xy4 say more.  [default: nothing]",
-        ),
+    readout: Annotated[
+        int | None, may_be(min=2, metavar="SHOTS", help="Correct the readout by so many calibration shots.")
     ] = None,
     wait: options.Wait = None,
     resubmit: options.Resubmit = False,
@@ -78,7 +73,6 @@ def run(
     from biselect_quantum.devices.execution.remote import DoubtfulJobError
     from biselect_quantum.devices.execution.runner import execute
     from biselect_quantum.devices.execution.samplers import FORMS, foreign_device, kind_of, sampler_for
-    from biselect_quantum.devices.mitigation.choice import Mitigation
 
     steps = Steps(quiet)
     if manifest.is_dir():
@@ -87,7 +81,7 @@ def run(
     fixed_run = sampler = None
     if is_run(content):
         given = {"--on": on, "--shots": shots, "--repeats": repeats, "--seed": seed, "--threshold": threshold}
-        more = {"--mitigate": mitigate, "--out": output}
+        more = {"--readout": readout, "--out": output}
         if fixed := [name for name, value in {**given, **more}.items() if value is not None]:
             raise InputError(f"{manifest}: is the manifest of a run, which fixes {', '.join(fixed)}; leave them out")
         fixed_run = load_run(manifest.parent)
@@ -98,8 +92,8 @@ def run(
         kind_of(on)
         circuit = circuit_of(content, manifest.parent)
         goal = options.read_threshold(threshold, circuit.problem)
-        numbers = {"shots": shots or SHOTS, "repeats": repeats or REPEATS, "seed": seed or 0}
-        asked = plan(circuit, on, **numbers, threshold=goal, mitigation=mitigate)
+        numbers = {"shots": shots or SHOTS, "repeats": repeats or REPEATS, "seed": seed or 0, "readout": readout or 0}
+        asked = plan(circuit, on, **numbers, threshold=goal)
     if said := foreign_device(asked["on"], circuit.manifest["target"]["name"]):
         steps.say(f"warning: {said}", style="bold yellow")
     if dry_run:
@@ -109,7 +103,7 @@ def run(
         if not is_fixed(folder):  # refuse what cannot be measured there before anything is written
             sampler = sampler_for(asked["on"])
             for each in {each.repeat is None: each for each in measurements(asked)}.values():  # one of each kind
-                sampler.check(circuit_for(each, circuit, Mitigation.from_dict(asked["mitigation"])))
+                sampler.check(circuit_for(each, circuit))
         with steps.step("Fixing the manifest, with its classical references"):
             fixed_run = freeze(circuit, manifest.parent, folder, asked)
     steps.say(f"{fixed_run.on}: {kind_of(fixed_run.on)}")
@@ -128,7 +122,6 @@ def run(
 
 def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
     from biselect_quantum.devices.execution.outcomes import REP_DELAY
-    from biselect_quantum.devices.mitigation.choice import Mitigation
 
     if as_json:
         sys.stdout.write(json.dumps(facts, indent=1) + "\n")
@@ -139,8 +132,8 @@ def _show_plan(facts: dict[str, Any], as_json: bool) -> None:
         f"Would run on {facts['on']} ({facts['kind']}); nothing was submitted.",
         f"{facts['repeats']} × {facts['shots']} shots of {facts['qubits']} qubits, {facts['path']}: depth "
         f"{facts['depth']}, {facts['two_qubit_gates']} two-qubit gates, compiled for {facts['target']['name']}",
-        f"Mitigation: {Mitigation.from_dict(facts['mitigation']) or 'none'}; {facts['circuits']} circuits, "
-        f"{facts['shots_taken']} shots in all",
+        f"{facts['circuits']} circuits, {facts['shots_taken']} shots in all, {facts['readout']} of them to calibrate "
+        "the readout",
         f"Estimated time on a device: {time} ({1e6 * REP_DELAY:.0f} µs between shots, without queue and start-up)",
     ):
         show_line(line)
@@ -176,8 +169,6 @@ def _show(found: Outcome) -> None:
     for row in rows:
         table.add_row(*map(printable, row))
     show_table(table)
-    if run.mitigation:
-        show_line(f"Mitigation {run.mitigation}: {found.shots_taken} shots taken in all")
     if found.uncorrected:
         show_line(f"Readout was not corrected: {found.uncorrected}")
     if corrected := found.corrected:
@@ -187,14 +178,6 @@ def _show(found: Outcome) -> None:
             f"Readout corrected, an estimate: exact-budget mass {_percent(corrected.feasible_rate.value)} "
             f"{_between(corrected.feasible_rate, '95 %')}, BK hit rate {rate}; a bit is "
             f"misread in {_percent(corrected.misread)} of {corrected.calibration_shots} calibration shots"
-        )
-    if mended := found.mended:
-        show_line(
-            f"Repair, apart: {_percent(mended.accepted_rate)} accepted; hits for each shot taken "
-            f"{_percent(mended.hit_rate.value)} {_between(mended.hit_rate, '95 %')}, without repair "
-            f"{_percent(mended.strict_hit_rate.value)}; the same repair of random strings "
-            f"{_percent(mended.uniform_hit_rate.value)}, of ones with the same counts "
-            f"{_percent(mended.shuffled_hit_rate.value)}"
         )
     show_line(
         f"Band-1 repair, apart: {_percent(repaired.accepted_rate)} accepted, sparse gap "

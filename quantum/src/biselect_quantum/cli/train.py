@@ -59,10 +59,6 @@ def train(
         str | None,
         options.one_of(*options.REGISTER_NAMES, show_default=False, help=f"With --target: {options.REGISTERS}"),
     ] = None,
-    surrogate: Annotated[
-        str | None,
-        options.one_of("mask", "mean-field", show_default=False, help=f"With --target: {options.SURROGATES}"),
-    ] = None,
     keep: Annotated[str | None, options.a_keep(show_default=False, help=f"With --target: {options.KEEP}.")] = None,
     objective: Annotated[
         str | None,
@@ -138,7 +134,7 @@ def train(
         goal = options.read_threshold(threshold, loaded)
     begin = None if start is None else options.read_start(start, loaded)
     circuit = {"depth": depth, "schedule": schedule, "start": begin}
-    on_device: dict[str, Any] = {"path": path, "registers": registers, "surrogate": surrogate}
+    on_device: dict[str, Any] = {"path": path, "registers": registers}
     on_device["keep"] = None if keep is None else options.read_keep(keep)
     try:  # before anything is placed; a training holds the state and its adjoint
         check_memory(loaded.sector, dtype, states=2)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.maps import stored_name
 from biselect.core import Selection, SelectionProblem
 from biselect.core.checks import whole
 from biselect.core.proof import Screen
@@ -53,6 +54,9 @@ class LargeReview:
     rules: RowRules
     form: Form
     search: Search
+
+    def __post_init__(self) -> None:
+        stored_name(self.calibrator.map)
 
     def question(self, title: str, reproduce: dict[str, Any], library: str | None, index: Any = None) -> Question:
         """Make the passes, solve, and look closer where rows that were not kept could matter."""

@@ -240,7 +240,7 @@ def gather(tables: Tables, calibrator: Calibrator, *, k: int, m: int, drift: str
     if reference.share == 1 and sample.values.size <= EXACT_CELLS:
         windows = calibrator.windows(sample)
     else:
-        counting = counting_of(reference, before, calibrator, tables.seed)
+        counting = counting_of(reference, before)
         counted = tables.run(counting, tables.reference)
         windows = windows_from(counted, counting, reference, before, missing=tables.missing, seed=tables.seed)
     calibrator.fit_windows(windows)

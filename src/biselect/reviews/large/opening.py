@@ -10,9 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
+from biselect.calibrate import Calibrator
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import row_labels
-from biselect.calibrate.maps import make_map
+from biselect.calibrate.maps import map_name
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers import CsvForm
@@ -41,13 +42,15 @@ STREAMED = (".parquet", ".arrow", ".feather", ".ipc")  # endings of files that t
 PLANNED_MARGINALS = ("isolation", "none")
 
 
-def needs_all_rows(form: Form, m: int | str, columns: Columns, weighing: Weighing) -> str | None:
+def needs_all_rows(
+    calibrator: Calibrator, form: Form, m: int | str, columns: Columns, weighing: Weighing
+) -> str | None:
     """The first option of a review for which all rows must be at hand; None where a few passes over them will do."""
     reasons = {
         spell(m="auto"): m == "auto",
         spell(Weighing(row_scores=ANY)): weighing.row_scores is not None,
         spell(Columns(score=columns.score)): columns.score is not None,
-        spell(Weighing(map=form.map)): make_map(form.map).needs_labels,
+        spell(Weighing(map=map_name(calibrator.map))): calibrator.needs_rows,
         spell(Weighing(preset=weighing.preset)): form.marginals not in PLANNED_MARGINALS,
         spell(Columns(duplicates=columns.duplicates)): columns.duplicates != "error",
     }

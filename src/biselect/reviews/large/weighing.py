@@ -22,9 +22,9 @@ from biselect.reviews.large.blocks import FeatureColumns
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.recentre import Shifts
 
-FORMAT = "biselect-calibration-2"
+FORMAT = "biselect-calibration-3"
 FILE = "calibration.npz"
-SETTINGS = ("map", "center", "cap", "missing", "split", "seed")  # of a calibrator
+SETTINGS = ("map", "center", "cap", "missing", "seed")  # of a calibrator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
