@@ -12,9 +12,9 @@ from biselect.core import SelectionProblem
 from biselect.core.checks import whole
 from biselect.errors import InputError
 from biselect_quantum.devices.device_errors import Edge, calibration
+from biselect_quantum.devices.masks import Mask, hardware_mask, retained_mass, top_mask
 from biselect_quantum.devices.patches import COLD, GROWTH, HOT, PATH_STEPS, PATH_WALKS, Patch, make_patch
 from biselect_quantum.devices.placement import Placement, place
-from biselect_quantum.devices.surrogates import Mask, hardware_mask, retained_mass, top_mask
 from biselect_quantum.devices.swap_network import BACK, MEET, OUT
 
 if TYPE_CHECKING:

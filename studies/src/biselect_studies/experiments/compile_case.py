@@ -13,11 +13,13 @@ from qiskit import QuantumCircuit, generate_preset_pass_manager
 from qiskit.quantum_info import Statevector
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
 from biselect_quantum.circuits import AnsatzSpec, Program
 from biselect_quantum.devices import Patch, choose_patch, compile_circuit, load_target
 from biselect_quantum.devices.compile import fit_for
 from biselect_quantum.devices.decode import decode_bits, parse_physical_order
+from biselect_quantum.devices.masks import hardware_mask, masked
 from biselect_quantum.devices.paths import (
     COMPLETE_CZ,
     COMPLETE_FRACTIONAL,
@@ -30,7 +32,6 @@ from biselect_quantum.devices.paths import (
     YFramePath,
 )
 from biselect_quantum.devices.qiskit_circuits import ideal_shots, to_qiskit
-from biselect_quantum.devices.surrogates import hardware_mask, masked
 from biselect_quantum.devices.targets import IQM_54
 from biselect_quantum.simulate.program import XY
 from biselect_studies.data.synthetic import gaussian_qubo
@@ -68,7 +69,7 @@ def dense_problem(n_samples: int, n_features: int) -> SelectionProblem:
     reference = rng.normal(size=(REFERENCE_ROWS, n_features))
     pool = rng.normal(size=(n_samples, n_features))
     pool[:k, :m] += NUDGE
-    return Calibrator("ecdf").fit(reference).problem(pool, k, m, marginals="paper")
+    return Calibrator("ecdf").fit(reference).problem(pool, k, m, marginals=paper_marginals)
 
 
 def retained(problem: SelectionProblem, place: Patch) -> SelectionProblem:

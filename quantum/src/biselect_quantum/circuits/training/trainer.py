@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect._version import __version__
 from biselect.core import SelectionProblem
 from biselect.core.checks import number, whole
 from biselect.core.deadlines import NEVER, OutOfTimeError, Stop, finished_by
 from biselect.errors import BiselectError, InputError
 from biselect.progress import Progress, progress_of
+from biselect_quantum._version import __version__
 from biselect_quantum.circuits.training.initial_angles import in_units, inert
 from biselect_quantum.circuits.training.known_angles import as_starts
 from biselect_quantum.circuits.training.objectives import FLOOR, Objective
