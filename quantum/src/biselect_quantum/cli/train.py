@@ -109,8 +109,8 @@ def train(
     except (OutOfTimeError, TooShortError):
         single = "" if training.dtype == "complex64" else ", give --dtype complex64"
         raise InputError(
-            f"--seconds {training.seconds:g} are too few to build this circuit and evaluate it once; give more, train on "
-            f"fewer rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
+            f"--seconds {training.seconds:g} are too few to build this circuit and evaluate it once; give more, train "
+            f"on fewer rows or columns{single}, or draw shots of a sparse circuit with `biselect solve --solver qaoa`"
         ) from None
     except OtherTrainingError as error:
         raise InputError(
