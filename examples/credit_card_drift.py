@@ -16,9 +16,8 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from biselect import Calibrator, solve
-from biselect.calibrate import map_names
 from biselect_studies.extensions.drift import Drift, Question, measure
-from biselect_studies.extensions.sweeps import shrink_sweep
+from biselect_studies.extensions.sweeps import label_free_maps, shrink_sweep
 from biselect_studies.metrics import f1_at_k
 
 SIZES = ((20, 3), (50, 5), (80, 8))  # N and k; m = 4 of 12 features
@@ -69,7 +68,7 @@ def main() -> None:
     print(f"\nReference age: the oldest {WINDOW:,} rows against the newest {WINDOW:,} before the test rows")
     oldest, newest = before.slice(0, WINDOW), before.slice(TEST_FROM - WINDOW)
     relative = {}
-    for name in map_names(supervised=False):
+    for name in label_free_maps():
         old, new = Calibrator(name).fit(oldest), Calibrator(name).fit(newest)
         drifts = [measure(old, new, question) for question, _ in asked]
         relative[name] = float(np.mean([drift.relative for drift in drifts]))

@@ -14,7 +14,7 @@ from sklearn.feature_selection import SelectorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted, validate_data
 
-from biselect.calibrate import Calibrator
+from biselect.calibrate import Calibrator, WeightMap
 from biselect.calibrate.dates import parts_of_dates
 from biselect.calibrate.frames import as_matrix, is_quantity, library_of, row_labels
 from biselect.calibrate.windows import FEWEST_ROWS
@@ -30,11 +30,10 @@ OUTLIER, INLIER = -1, 1
 class _Checked(BaseEstimator):
     """What both estimators share: they check their input (`missing` says whether NaN may be in it) and calibrate."""
 
-    map: str
+    map: str | WeightMap
     center: str
     cap: float | None
     missing: str
-    split: float | None
     categories: Sequence[str]
     dates: Sequence[str]
     unused_dates_: list[str]
@@ -72,12 +71,12 @@ class _Checked(BaseEstimator):
             ensure_min_samples=FEWEST_ROWS if reset else 1,
         )
 
-    def _calibrate(self, X: Any, y: Any) -> None:
+    def _calibrate(self, X: Any) -> None:
         """Fit `calibrator_`; `calibrator_.seed` is the seed of every later draw too."""
         state = self.random_state
         seed = state if isinstance(state, int | np.integer) else check_random_state(state).randint(2**31 - 1)
-        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, self.split, int(seed))
-        self.calibrator_ = calibrator.fit(X, labels=_labels(y, self.map))
+        calibrator = Calibrator(self.map, self.center, self.cap, self.missing, int(seed))
+        self.calibrator_ = calibrator.fit(X)
 
     def _weighed(self) -> tuple[NDArray[np.object_], list[int]]:
         """Names of the columns that are weighed, parts of a date in its place, and where each stands in the input."""
@@ -108,11 +107,10 @@ class TailCalibrator(TransformerMixin, _Checked):
 
     def __init__(
         self,
-        map: str = "reach",
+        map: str | WeightMap = "reach",
         center: str = "median",
         cap: float | None = None,
         missing: str = "weigh",
-        split: float | None = None,
         categories: Sequence[str] = (),
         dates: Sequence[str] = (),
         random_state: int | np.random.RandomState | None = 0,
@@ -121,14 +119,13 @@ class TailCalibrator(TransformerMixin, _Checked):
         self.center = center
         self.cap = cap
         self.missing = missing
-        self.split = split
         self.categories = categories
         self.dates = dates
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any = None) -> Self:
-        """Learn from the reference X; y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map."""
-        self._calibrate(self._checked(X, reset=True), y)
+        """Learn from the reference X; y is ignored."""
+        self._calibrate(self._checked(X, reset=True))
         return self
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -181,11 +178,10 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self,
         k: int = 1,
         m: int = 1,
-        map: str = "reach",
+        map: str | WeightMap = "reach",
         center: str = "median",
         cap: float | None = None,
         missing: str = "weigh",
-        split: float | None = None,
         categories: Sequence[str] = (),
         dates: Sequence[str] = (),
         marginals: str = "isolation",
@@ -205,7 +201,6 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
         self.center = center
         self.cap = cap
         self.missing = missing
-        self.split = split
         self.categories = categories
         self.dates = dates
         self.marginals = marginals
@@ -222,12 +217,11 @@ class JointSelector(OutlierMixin, SelectorMixin, _Checked):
     def fit(self, X: Any, y: Any = None, pool: Any = None, groups: Any = None) -> Self:
         """Calibrate on the reference X and choose from the pool, or from X where there is none.
 
-        y marks known anomalies (1 of 0/1, or -1 of -1/+1) for the logistic map; all other maps ignore it. `groups`
-        holds one label per row to choose from, for `at_most`.
+        y is ignored. `groups` holds one label per row to choose from, for `at_most`.
         """
         named = X if pool is None else pool
         X = self._checked(X, reset=True)
-        self._calibrate(X, y)
+        self._calibrate(X)
         candidates = X if pool is None else self._checked(pool)
         self.selection_ = self._choose(candidates, named, groups)
         self.sample_support_ = np.zeros(len(candidates), dtype=bool)
@@ -316,16 +310,3 @@ def _by_name(given: Sequence[int | str], names: Any) -> list[str]:
     """Positions and names as names; what has no name goes by its position."""
     known = {} if names is None else dict(enumerate(names))
     return [str(entry if isinstance(entry, str) else known.get(entry, entry)) for entry in given]
-
-
-def _labels(y: Any, map: str) -> NDArray[np.bool_] | None:
-    """True for known anomalies, in either of the two ways to write them; only the logistic map has a use for y."""
-    if y is None or map != "logistic":
-        return None
-    marks = np.asarray(y)
-    values = set(np.unique(marks).tolist())
-    if values <= {0, 1}:
-        return marks == 1
-    if values <= {-1, 1}:
-        return marks == OUTLIER
-    raise InputError(f"y must hold 0 and 1 (anomaly), or -1 (anomaly) and +1; it holds {sorted(values)[:5]}")

@@ -2,9 +2,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
-from biselect.calibrate import Calibrator, marginal_scores
+from biselect.calibrate import Calibrator
 from biselect.errors import InputError
 
 
@@ -49,15 +48,11 @@ def test_reference_counts_are_strict():
 @pytest.mark.parametrize(
     ("settings_", "message"),
     [
-        ({"map": "magic"}, "no calibration map 'magic'; choose one of: reach"),
+        ({"map": "magic"}, "no map 'magic'; choose one of: reach"),
         ({"center": "mode"}, "center must be one of"),
         ({"cap": 0}, "cap"),
         ({"cap": np.nan}, "cap"),
         ({"missing": "zero"}, "missing must be one of"),
-        ({"split": 1.0}, "split must be 0 or a share"),
-        ({"split": 0.01}, "split must be 0 or a share"),
-        ({"split": 0.0, "map": "conformal"}, "valid on a split reference only"),
-        ({"split": 0.5, "map": "gaussian"}, "takes no ranks, so there is nothing to split"),
     ],
 )
 def test_wrong_settings_are_refused(settings_, message):
@@ -86,29 +81,12 @@ def test_unusable_references_and_pools_are_refused():
         Calibrator().fit(np.ones(20))
 
 
-VALUES = st.floats(-1e6, 1e6, allow_subnormal=False)
-REFERENCES = arrays(np.float64, st.tuples(st.integers(10, 30), st.integers(1, 3)), elements=VALUES)
-
-
-def varying(reference):
-    """The same table with a first column that is never constant."""
-    reference = reference.copy()
-    reference[0, :] = 1 + np.abs(reference).max()
-    return reference
-
-
-def test_marginals_by_hand():
-    W, Z = np.array([[1.0, 2.0], [3.0, 2.0]]), np.array([[-1.0, 4.0], [3.0, 4.0]])
-    a, b = marginal_scores(W, Z, "paper")
-    np.testing.assert_allclose(a, [2, 3])
-    np.testing.assert_allclose(b, [1.0, 0.0])  # variance of |Z|: (1, 3) and (4, 4)
-    np.testing.assert_allclose(marginal_scores(W, Z, "bounded")[1], [1.0, 0.0])
-    assert not any(part.any() for part in marginal_scores(W, Z, "none"))
-
-
-@given(REFERENCES)
-def test_bounded_marginals_never_exceed_half_the_cap(reference):
-    reference = varying(reference)
-    problem = Calibrator(cap=2.0).fit(reference).problem(reference, k=1, m=1, marginals="bounded")
-    assert problem.feature_scores.max() <= 1.0 + 1e-12
-    assert problem.sample_scores.max() <= 2.0
+def test_marginals_are_a_word_or_a_function_of_weights_and_residuals():
+    table = np.arange(40.0).reshape(20, 2)
+    calibrator = Calibrator().fit(table)
+    own = calibrator.problem(table, k=1, m=1, marginals=lambda W, Z: (W.sum(axis=1), Z.max(axis=0)))
+    np.testing.assert_array_equal(own.sample_scores, calibrator.weights(table).sum(axis=1))
+    np.testing.assert_array_equal(own.feature_scores, calibrator.residuals(table).max(axis=0))
+    assert not calibrator.problem(table, k=1, m=1, marginals="none").sample_scores.any()
+    with pytest.raises(InputError, match="marginals must be one of isolation, none"):
+        calibrator.problem(table, k=1, m=1, marginals="magic")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from biselect.calibrate import Calibrator
 from biselect.calibrate.categories import Categories
+from biselect.calibrate.paper import paper_marginals
 from biselect.errors import InputError
 
 COUNTS = st.lists(st.integers(1, 40), min_size=1, max_size=12)
@@ -122,7 +123,7 @@ def test_the_median_still_fills_and_gaps_change_no_other_weight():
     weighed = Calibrator().fit(table)
     np.testing.assert_array_equal(np.delete(weighed.weights(holes), 3, 0), np.delete(weighed.weights(pool), 3, 0))
     assert weighed.weights(holes)[3, 1] == pytest.approx(np.log(201))
-    problem = weighed.problem(holes, k=2, m=2, marginals="paper")
+    problem = weighed.problem(holes, k=2, m=2, marginals=paper_marginals)
     assert np.isfinite(problem.feature_scores).all() and problem.coupling[3, 1] == weighed.weights(holes)[3, 1]
 
 

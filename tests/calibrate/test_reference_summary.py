@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from biselect.calibrate import Calibrator, ReferenceSummary
 from biselect.calibrate.column import SLOTS, exact_column
+from biselect.calibrate.maps import EcdfMap
 from biselect.calibrate.reference_summary import MOST_CATEGORIES
 from biselect.errors import InputError
 
@@ -145,9 +146,12 @@ def test_missing_cells_are_filled_only_where_asked():
 
 def test_maps_that_need_rows_say_so():
     summary = ReferenceSummary().add(np.random.default_rng(0).normal(size=(60, 2)))
-    for name in ("auto", "conformal", "logistic"):
-        with pytest.raises(InputError, match=f"map '{name}' needs the rows of the reference"):
-            Calibrator(map=name).fit_summary(summary)
+
+    class Rowwise(EcdfMap):
+        needs_rows = True
+
+    with pytest.raises(InputError, match="map 'Rowwise' needs all rows of the reference at once"):
+        Calibrator(Rowwise).fit_summary(summary)
     with pytest.raises(InputError, match="has 5 rows"):
         Calibrator().fit_summary(ReferenceSummary().add(np.ones((5, 1))))
     with pytest.raises(InputError, match="isolation needs rows of the reference"):

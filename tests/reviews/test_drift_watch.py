@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import biselect as bs
 from biselect.calibrate import ReferenceSummary
 from biselect.errors import InputError
 from biselect.report import render_monitor
@@ -35,7 +36,7 @@ def test_frames_are_watched_as_files_are(run, tmp_path):
 def test_a_steady_reference_does_not_alarm_and_needs_no_budgets():
     summary = monitor_drift(frame(0.0, 0), frame(0.0, 1))
     assert not summary["crossed"] and summary["verdict"].startswith("No alarm: none of 4 columns")
-    assert summary["worst"] is None and summary["tests"] == 4
+    assert summary["points"][0]["replaced"] is None and summary["tests"] == 4
     page = render_monitor(summary)
     assert "Nearest to an alarm" in page and "What it does to the selection" not in page
 
@@ -71,7 +72,7 @@ def test_categories_and_missing_cells_alarm_and_what_cannot_be_tested_is_told():
     summary = monitor_drift(table([0.3, 0.3, 0.4], 0.06), older, k=3, m=2)
     assert set(summary["changed_columns"]) == {"kind", "b"}
     assert set(summary["untested"]) == {"note", "day"}
-    assert summary["points"][0]["drifts"], "numbers are weighed, missing cells filled"
+    assert summary["points"][0]["replaced"], "numbers are weighed, missing cells filled"
     assert "of 5 columns have changed" in summary["verdict"]
 
 
@@ -98,8 +99,7 @@ def test_a_summary_stands_for_the_older_table(tmp_path):
     ReferenceSummary().add(older).save(tmp_path / "june.npz")
     from_rows, from_file = (monitor_drift(newer, past, k=3, m=2) for past in (older, str(tmp_path / "june.npz")))
     assert from_file["points"][0]["changes"] == from_rows["points"][0]["changes"]
-    assert from_file["worst"]["drifts"][0] == from_rows["worst"]["drifts"][0]
-    assert "conformal" not in {drift["map"] for drift in from_file["worst"]["drifts"]}, "it needs the rows"
+    assert from_file["points"][0]["replaced"].keys() == from_rows["points"][0]["replaced"].keys()
     with pytest.raises(InputError, match="the summary has no column 'e'"):
         monitor_drift(newer.assign(e=1.0), ReferenceSummary().add(older))
 
@@ -113,15 +113,29 @@ def test_errors_name_python_parameters():
     table = frame(0.0, 0)
     with pytest.raises(InputError, match="either older=, or window="):
         monitor_drift(table, k=3, m=2)
-    with pytest.raises(InputError, match="map='logistic': monitoring needs a map without labels"):
-        monitor_drift(table, k=3, m=2, window=50, map="logistic")
+    with pytest.raises(InputError, match="there is no map 'magic'"):
+        monitor_drift(table, k=3, m=2, window=50, map="magic")
     with pytest.raises(InputError, match="no rows to compare"):
         monitor_drift(table, table.head(0))
     for wrong, message in (
         ({"k": 3}, "both k= and m="),
-        ({"pool_rows": 9}, "pool_rows= is weighed under k= and m="),
+        ({"pool_rows": 9}, "pool_rows= is chosen from under k= and m="),
         ({"fail_on_change": True}, "fail_on_change= needs a selection"),
         ({"false_alarms": 1.5}, "false_alarms= must be a share"),
     ):
         with pytest.raises(InputError, match=message):
             monitor_drift(table, window=50, **wrong)
+
+
+def test_replaced_rows_and_columns_are_what_two_reviews_choose():
+    older, newer, pool = frame(0.0, 0), frame(3.0, 1), frame(3.0, 2, 40).assign(id=[f"r{i}" for i in range(40)])
+    replaced = monitor_drift(newer, older, k=3, m=2, pool=pool, id_column="id")["points"][0]["replaced"]
+    before, after = (
+        bs.review(pool, past, k=3, m=2, id_column="id", kinds=1, drift="keep", missing="median", neighbours=(0, 0))
+        for past in (older, newer)
+    )
+    for side in ("sample", "feature"):
+        names = "rows" if side == "sample" else "columns"
+        was, now = (set(getattr(one.selection, f"{side}_names")) for one in (before, after))
+        assert set(replaced[f"{names}_out"]) == was - now and set(replaced[f"{names}_in"]) == now - was
+    assert any(replaced.values())

@@ -3,6 +3,7 @@ import pytest
 
 import biselect as bs
 from biselect.calibrate import Calibrator
+from biselect.calibrate.paper import paper_problem
 from biselect.errors import InputError
 from biselect.reviews.presets import PRESETS
 
@@ -12,15 +13,15 @@ REFERENCE, POOL = RNG.normal(size=(120, 4)), RNG.normal(size=(30, 4)) * 2
 
 def test_the_papers_form_is_one_word():
     found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", neighbours=(0, 0))
-    problem = Calibrator("ecdf-paper").fit(REFERENCE).problem(POOL, k=3, m=2, marginals="paper")
+    problem = paper_problem(POOL, REFERENCE, k=3, m=2)
     np.testing.assert_array_equal(found.selection.problem.coupling, problem.coupling)
     np.testing.assert_array_equal(found.selection.problem.feature_scores, problem.feature_scores)
     assert found.kinds is None
 
 
 def test_what_is_given_goes_before_the_preset():
-    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", map="gaussian", neighbours=(0, 0))
-    assert found.calibrator.map == "gaussian"
+    found = bs.review(POOL, REFERENCE, k=3, m=2, preset="paper", map="mad-z", neighbours=(0, 0))
+    assert found.calibrator.map == "mad-z"
 
 
 def test_defaults_are_those_of_the_calibrator():

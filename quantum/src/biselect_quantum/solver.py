@@ -21,7 +21,7 @@ from biselect_quantum.circuits.ansatz import Ansatz
 from biselect_quantum.circuits.starts import Choice, start_choice
 from biselect_quantum.circuits.training import Training, train
 from biselect_quantum.circuits.training.initial_angles import ramp
-from biselect_quantum.circuits.training.train import TooShortError, backend_for
+from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
 from biselect_quantum.simulate.layers import energy_scale, rounding_slack
 from biselect_quantum.simulate.state_memory import check_memory
 from biselect_quantum.simulate.stopping import look, parts

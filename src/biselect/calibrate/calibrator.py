@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from biselect.calibrate.categories import Categories
 from biselect.calibrate.column import CENTERS, Scale, fit_scale
 from biselect.calibrate.frames import NamedMatrix, align, as_matrix, library_of, refuse_unusable, row_labels
 from biselect.calibrate.isolation import Neighbourhood, looked_up
-from biselect.calibrate.maps import Reference, TailMap, make_map
+from biselect.calibrate.maps import WeightMap, make_map, map_name
 from biselect.calibrate.reference_summary import ReferenceSummary, as_windows
 from biselect.calibrate.windows import MEMORY, WindowBuilder, Windows, refuse_labels
 from biselect.core import SelectionProblem, checks
 from biselect.errors import InputError
 
 MISSING = ("weigh", "median", "error")
-MARGINALS = ("isolation", "bounded", "paper", "none")
-SMALLEST_SHARE = 0.05
+MARGINALS = ("isolation", "none")
 CHUNK_CELLS = 1 << 21  # weighed at a time
+
+Marginals = Callable[[NDArray[np.float64], NDArray[np.float64]], tuple[NDArray[np.float64], NDArray[np.float64]]]
+"""From weights W and residuals Z to what each row and each column is worth on its own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,9 +43,7 @@ class CalibrationFacts:
         filled: missing reference entries that the median replaced.
         absent: missing reference entries by feature, where there are any and they are weighed.
         largest_weight: the weight of a number beyond everything in the reference; of a new category without numbers.
-        map: the tail map in use.
-        why: why `map="auto"` chose it; empty where the caller chose.
-        calibration_rows: rows that ranks are taken among; fewer than n where the reference is split.
+        map: the map in use.
         rank_error: no rank is wrong by more than this share of the rows; 0 unless the reference was sketched.
     """
 
@@ -57,8 +57,6 @@ class CalibrationFacts:
     absent: dict[str, int]
     largest_weight: float
     map: str
-    why: str
-    calibration_rows: int
     rank_error: float
 
 
@@ -87,17 +85,14 @@ class Calibrator:
     does any new value of a feature that is constant there.
 
     Args:
-        map: tail map, one of `biselect.calibrate.map_names()`; or `auto`, which takes the rows of the reference
-            as ordered in time and picks, of the paper's maps, the one that drifts least between its older and its
-            newer part.
+        map: how extremeness becomes a weight: one of `biselect.calibrate.map_names()`, or a map of your own, an object
+            or a class with the members of `biselect.calibrate.maps.WeightMap`. Each fit fits a copy of it.
         center: `median` (with 1.4826·MAD) or `mean` (with the standard deviation) for the residuals. Maps fit
             their own location and scale, so weights do not depend on it.
-        cap: w_max, the largest weight; None for the map's own, 20 for `reach` and 10 for all others.
+        cap: w_max, the largest weight; None for the map's own.
         missing: `weigh` to weigh a missing entry by how rare missing ones are in its feature, as a flag that is set;
             `median` to fill it with the reference median; or `error`. In a feature that is mostly missing, an entry
             that is there weighs that much more.
-        split: share of the reference rows, in twentieths and drawn by `seed`, that ranks are taken among while
-            all else is fit on the others; None for the map's own habit (½ for `conformal`, none for the rest).
         seed: fixes every draw.
 
     >>> rng = np.random.default_rng(0)
@@ -108,11 +103,10 @@ class Calibrator:
 
     def __init__(
         self,
-        map: str = "reach",
+        map: str | WeightMap | type[WeightMap] = "reach",
         center: str = "median",
         cap: float | None = None,
         missing: str = "weigh",
-        split: float | None = None,
         seed: int = 0,
     ):
         _one_of("center", center, CENTERS)
@@ -120,48 +114,17 @@ class Calibrator:
         if cap is not None and not (isinstance(cap, int | float) and np.isfinite(cap) and cap > 0):
             raise InputError(f"cap (w_max) must be a positive number, got {cap!r}")
         checks.whole("seed", seed, least=0)
-        if split is not None and not (
-            isinstance(split, int | float) and (split == 0 or SMALLEST_SHARE <= split <= 1 - SMALLEST_SHARE)
-        ):
-            raise InputError(f"split must be 0 or a share from 0.05 to 0.95, got {split!r}")
-        if map != "auto":
-            kind = make_map(map)
-            if split and not kind.takes_ranks:
-                raise InputError(f"map {map!r} takes no ranks, so there is nothing to split; leave split out")
-            if split == 0 and kind.split:
-                raise InputError(f"map {map!r} is valid on a split reference only; leave split out")
         self.map = map
         self.center = center
-        self.cap = float(cap) if cap is not None else (TailMap if map == "auto" else make_map(map)).cap
+        own = make_map(map)
+        self.cap = own.cap if cap is None else float(cap)
+        self.needs_rows = own.needs_rows
         self.missing = missing
-        self.split = split
         self.seed = seed
 
-    def fit(self, reference: Any, *, labels: ArrayLike | None = None, calibration: Any = None) -> Calibrator:
-        """Learn location, scale and tails from the reference table.
-
-        Args:
-            reference: rows before the period in which the weights are used.
-            labels: one per row, true for a known anomaly; only the logistic map looks at them.
-            calibration: a second table that ranks are taken among, in place of a seeded split.
-        """
-        if calibration is not None and self.split:
-            raise InputError("give either split or a calibration table, not both")
-        name, why = self.map, ""
-        if self.map == "auto":
-            from biselect_studies.extensions.sweeps import (
-                choose_map,  # compares calibrators, so it cannot be imported above
-            )
-
-            make = partial(Calibrator, center=self.center, cap=self.cap, missing=self.missing, seed=self.seed)
-            name, why, _ = choose_map(reference, calibrator=make, seed=self.seed)
-        windows = self._windows(name, [reference], memory=None, calibration=calibration)
-        marks = None
-        if make_map(name).needs_labels:
-            if labels is None:
-                raise InputError(f"map {name!r} is supervised: fit(reference, labels=...)")
-            marks = _as_labels(labels, windows.rows)
-        return self._learn(name, why, windows, reference, marks)
+    def fit(self, reference: Any) -> Calibrator:
+        """Learn location, scale and tails from the reference table: rows before the time the weights are used in."""
+        return self._learn(self.windows(reference), reference)
 
     def fit_blocks(self, blocks: Iterable[Any], *, memory: int = MEMORY) -> Calibrator:
         """Learn from a reference that does not fit into memory, one block of rows after the other.
@@ -173,41 +136,26 @@ class Calibrator:
             blocks: tables with the same columns, such as those of `biselect.calibrate.parquet_blocks`.
             memory: bytes that the sketches may hold.
         """
-        if self.map == "auto" or make_map(self.map).needs_labels:
-            raise InputError(f"map {self.map!r} needs the whole reference at once: use fit on a part of the rows")
-        return self._learn(self.map, "", self._windows(self.map, blocks, memory=memory), None, None)
+        return self._learn(self._windows(blocks, memory=memory))
 
     def fit_summary(self, summary: ReferenceSummary) -> Calibrator:
         """Learn from the summary of a reference, whose rows are gone."""
-        kind = None if self.map == "auto" else make_map(self.map)
-        if kind is None or kind.needs_labels or kind.split or self.split:
-            raise InputError(f"map {self.map!r} needs the rows of the reference, split or in order; a summary has none")
-        return self._learn(self.map, "", as_windows(summary, missing=self.missing), None, None)
+        return self._learn(as_windows(summary, missing=self.missing))
 
     def windows(self, reference: Any) -> Windows:
         """What `fit_windows` takes, of a reference that is at hand."""
-        return self._windows(self.map, [reference], memory=None)
+        return self._windows([reference], memory=None)
 
     def fit_windows(self, windows: Windows) -> Calibrator:
         """Learn from a reference that was counted column by column, as `biselect.calibrate.counted_columns` does."""
-        if self.map == "auto" or make_map(self.map).needs_labels:
-            raise InputError(f"map {self.map!r} needs the whole reference at once; choose another for so large a table")
-        return self._learn(self.map, "", windows, None, None)
+        return self._learn(windows)
 
     def for_weights(self) -> Calibrator:
         """The same calibration, small enough to travel: it gives residuals and weights, and knows no ranks or rows."""
         light = copy(self)
-        light._sample, light._columns = (), []
+        light._sample, light._columns = (), ()
         vars(light).pop("_neighbourhood", None)
         return light
-
-    @property
-    def split_share(self) -> float:
-        """Share of the reference that ranks alone are taken among."""
-        return self._split_of(make_map(self.map))
-
-    def _split_of(self, kind: TailMap) -> float:
-        return kind.split if not self.split else self.split * kind.takes_ranks  # 0 never undoes a map's own split
 
     @property
     def feature_names(self) -> tuple[str, ...]:
@@ -243,7 +191,7 @@ class Calibrator:
         ends = np.stack([np.full(len(self._names), np.inf), np.full(len(self._names), -np.inf)])
         if self._numbers.size:
             there = self._there[self._numbers] if self.missing == "weigh" else 0.0
-            found = self._map.at_most(np.broadcast_to(level - there, self._numbers.shape))
+            found = self._map.interval(np.broadcast_to(level - there, self._numbers.shape))
             if found is None:
                 return None
             location, scale = self.scale.location[self._numbers], self.scale.scale[self._numbers]
@@ -283,27 +231,24 @@ class Calibrator:
     def present(self) -> list[int]:
         """Reference rows that have a value, or a median in its place, by feature."""
         apart = [self.categories[j].counts.get(None, 0) if j in self.categories else 0 for j in range(len(self._names))]
-        windows = [self._columns[:1] if j in self.categories else self._columns for j in range(len(self._names))]
-        return [sum(window[j].size for window in windows[j]) - gaps for j, gaps in enumerate(apart)]
+        return [column.size - gaps for column, gaps in zip(self._columns, apart, strict=True)]
 
     def reference_counts(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """How many reference entries of the same feature lie strictly below and strictly above each residual."""
         self._require_fit()
         below, above = np.zeros(Z.shape, dtype=np.int64), np.zeros(Z.shape, dtype=np.int64)
-        for window, columns in enumerate(self._columns):
-            for j, column in enumerate(columns):
-                if window == 0 or j not in self.categories:  # these are counted over the whole reference
-                    below[:, j] += column.below(Z[:, j])
-                    above[:, j] += column.size - column.at_most(Z[:, j])
+        for j, column in enumerate(self._columns):
+            below[:, j] = column.below(Z[:, j])
+            above[:, j] = column.size - column.at_most(Z[:, j])
         return below, above
 
     def reference_quantiles(self, q: Sequence[float]) -> NDArray[np.float64]:
         """Quantiles of the reference in the features' own units: one row for each of `q`, one column for each feature.
 
-        Of categories those of their weights; of a split reference those of the part that it was scaled by.
+        Of categories those of their weights.
         """
         self._require_fit()
-        residuals = np.array([[column.quantile(share) for column in self._columns[0]] for share in q])
+        residuals = np.array([[column.quantile(share) for column in self._columns] for share in q])
         return self.scale.location + self.scale.scale * residuals
 
     def problem(
@@ -312,7 +257,7 @@ class Calibrator:
         k: int,
         m: int,
         *,
-        marginals: str = "isolation",
+        marginals: str | Marginals = "isolation",
         coupling_weight: float = 1.0,
         sample_names: Sequence[str] | None = None,
         features: Sequence[str] | None = None,
@@ -324,14 +269,15 @@ class Calibrator:
             pool: rows to choose from.
             k: how many samples.
             m: how many features.
-            marginals: `isolation`: m times how far a row stands apart as a whole, see `isolation`; or one of the kinds
-                of `calibrate.marginal_scores`.
+            marginals: what rows and columns are worth on their own. `isolation`: m times how far a row stands apart as
+                a whole, see `isolation`; `none`; or a function of W and Z, such as `calibrate.paper.paper_marginals`.
             coupling_weight: λ.
             sample_names: names of the rows; None for the index of a pandas pool that names them, or positions.
             features: those to choose from; None for all in use.
             whole: the larger table that these rows were kept from; None where they are the whole pool.
         """
-        _one_of("marginals", marginals, MARGINALS)
+        if not callable(marginals):
+            _one_of("marginals", marginals, MARGINALS)
         values, absent = self.read(pool)
         sample_names = row_labels(pool) if sample_names is None else sample_names
         Z = self.scale.residuals(values)
@@ -342,7 +288,7 @@ class Calibrator:
             W, Z = W[:, columns], Z[:, columns]
         elif self._named:
             features = self.feature_names
-        a, b = marginal_scores(W, Z, "none" if marginals == "isolation" else marginals)
+        a, b = marginals(W, Z) if callable(marginals) else (np.zeros(W.shape[0]), np.zeros(W.shape[1]))
         problem = SelectionProblem(
             coupling=W,
             sample_scores=a,
@@ -367,7 +313,7 @@ class Calibrator:
     @property
     def beyond_weights(self) -> NDArray[np.float64]:
         """The least that a number beyond the whole reference weighs, by feature."""
-        ends = np.array([(column.values[0], column.values[-1]) for column in self._columns[-1]]).T
+        ends = np.array([(column.values[0], column.values[-1]) for column in self._columns]).T
         return self._weigh(np.nextafter(ends, [[-np.inf], [np.inf]])).min(axis=0)
 
     def isolation(self, pool: Any, near_weight: float) -> NDArray[np.float64]:
@@ -392,23 +338,20 @@ class Calibrator:
         if not self._sample:
             raise InputError("isolation needs rows of the reference, and a summary holds none; choose other marginals")
         rows = np.vstack([self.residuals(block) for block in self._sample])
-        return Neighbourhood(self._columns[-1], np.random.default_rng(self.seed).permutation(rows))
+        return Neighbourhood(self._columns, np.random.default_rng(self.seed).permutation(rows))
 
-    def _windows(self, name: str, blocks: Iterable[Any], *, memory: int | None, calibration: Any = None) -> Windows:
-        kind = make_map(name)
-        split = self._split_of(kind)
-        if calibration is not None:
-            if not kind.takes_ranks:
-                raise InputError(f"map {name!r} takes no ranks; it has no use for a calibration table")
-            split = 0.0
-        builder = WindowBuilder(missing=self.missing, split=split, seed=self.seed, memory=memory)
+    def _windows(self, blocks: Iterable[Any], *, memory: int | None) -> Windows:
+        builder = WindowBuilder(missing=self.missing, seed=self.seed, memory=memory)
         for block in blocks:
             builder.add(block)
-        if calibration is not None:
-            builder.add(calibration, calibration=True)
         return builder.windows()
 
-    def _learn(self, name: str, why: str, windows: Windows, table: Any, labels: NDArray[np.bool_] | None) -> Calibrator:
+    def _learn(self, windows: Windows, table: Any = None) -> Calibrator:
+        if self.needs_rows and table is None:
+            raise InputError(
+                f"map {map_name(self.map)!r} needs all rows of the reference at once, which neither a summary nor a "
+                "table in parts has: use fit on a part of the rows, or choose another map"
+            )
         self._names, self._named = windows.names, windows.named
         self.categories: dict[int, Categories] = dict(windows.categories)
         self._medians = windows.medians
@@ -416,35 +359,36 @@ class Calibrator:
         self._numbers = np.array([j for j in range(width) if j not in self.categories], dtype=np.intp)
         self.scale = Scale(location=np.zeros(width), scale=np.ones(width), fell_back=np.zeros(width, dtype=bool))
         if self._numbers.size:
-            fitted = fit_scale([windows.fit[j] for j in self._numbers], self.center)
+            fitted = fit_scale([windows.columns[j] for j in self._numbers], self.center)
             for part in ("location", "scale", "fell_back"):
                 getattr(self.scale, part)[self._numbers] = getattr(fitted, part)
-        units = list(zip(range(width), self.scale.location, self.scale.scale, strict=True))
-        self._columns = [
-            tuple(window[j].scaled(location, scale) for j, location, scale in units)
-            for window in ((windows.fit, windows.calibration) if windows.split else (windows.fit,))
-        ]
+        units = zip(windows.columns, self.scale.location, self.scale.scale, strict=True)
+        self._columns = tuple(column.scaled(location, scale) for column, location, scale in units)
         self._gap, self._there = np.zeros(width), np.zeros(width)  # a missing number is a flag that is set
         for j in self._numbers:
             gaps = int(windows.absent[j])
             flag = Categories({"": windows.rows - gaps, None: gaps})
             self._gap[j], self._there[j] = flag.surprise([gaps, windows.rows - gaps])
         if self._numbers.size:
-            columns = [tuple(window[j] for j in self._numbers) for window in self._columns]
-            rows = None if labels is None else self.residuals(table)[:, self._numbers]
-            self._map = make_map(name)
-            self._map.fit(Reference(fit=columns[0], calibration=columns[-1], rows=rows, labels=labels))
+            self._map = make_map(self.map)
+            self._map.fit([self._columns[j] for j in self._numbers], self._rows(table) if self.needs_rows else None)
         self._sample = windows.sample
         vars(self).pop("_neighbourhood", None)  # of an earlier fit
-        self.facts = self._facts(name, why, windows)
+        self.facts = self._facts(windows)
         return self
 
-    def _facts(self, name: str, why: str, windows: Windows) -> CalibrationFacts:
+    def _rows(self, table: Any) -> NDArray[np.float64]:
+        """Residuals of the reference itself, NaN where a number is missing."""
+        values, absent = self.read(table)
+        Z = self.scale.residuals(values)
+        return (Z if absent is None else np.where(absent, np.nan, Z))[:, self._numbers]
+
+    def _facts(self, windows: Windows) -> CalibrationFacts:
         far = np.full((1, len(self._names)), np.finfo(np.float64).max)
         new = [0.0 if self._numbers.size else found.surprise(0) for found in self.categories.values()]
         far[0, [*self.categories]] = new
         one_value = {j for j, found in self.categories.items() if len(found.counts) == 1}
-        ties = {self._names[j]: self._columns[-1][j].tied_share for j in self._numbers}
+        ties = {self._names[j]: self._columns[j].tied_share for j in self._numbers}
         absent = {name: int(gaps) for name, gaps in zip(self._names, windows.absent, strict=True) if gaps}
         return CalibrationFacts(
             reference_rows=windows.rows,
@@ -456,21 +400,19 @@ class Calibrator:
             filled=sum(absent.values()) if self.missing == "median" else 0,
             absent={} if self.missing == "median" else absent,
             largest_weight=float(max(self._weigh(far).max(), self._weigh(-far).max())),
-            map=name,
-            why=why,
-            calibration_rows=windows.ranked,
-            rank_error=max(column.rank_error / column.size for column in windows.fit + windows.calibration),
+            map=map_name(self.map),
+            rank_error=max(column.rank_error / column.size for column in windows.columns),
         )
 
     def _weigh(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
         if not self.categories:
             with np.errstate(over="ignore"):
-                scores = self._map.surprise(Z)
+                scores = self._map.weigh(Z)
         else:
             scores = Z.copy()  # categories were weighed when they were read
             if self._numbers.size:
                 with np.errstate(over="ignore"):
-                    scores[:, self._numbers] = self._map.surprise(Z[:, self._numbers])
+                    scores[:, self._numbers] = self._map.weigh(Z[:, self._numbers])
         if self.missing == "weigh" and self._there.any():
             scores += self._there
         return np.clip(scores, 0.0, self.cap, out=scores)
@@ -491,32 +433,6 @@ class Calibrator:
             raise InputError("this Calibrator has not been fit; call fit(reference) first")
 
 
-def marginal_scores(
-    W: NDArray[np.float64], Z: NDArray[np.float64], kind: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Marginal scores of a pool: what a sample (a) or a feature (b) is worth on its own.
-
-    - `paper`: a_i = max_j W_ij, `b_j = Var_i |Z_ij|`. Raw residuals are unbounded, so one heavy-tailed feature can
-      hold nearly the whole score.
-    - `bounded`: the same a; b_j = std_i W_ij, in the units of W and at most half the cap.
-    - `none`: zeros, the core bilinear objective.
-    """
-    _one_of("marginals", kind, MARGINALS)
-    if kind == "none":
-        return np.zeros(W.shape[0]), np.zeros(W.shape[1])
-    spread = W.std(axis=0) if kind == "bounded" else np.abs(Z).var(axis=0)
-    return W.max(axis=1), spread
-
-
 def _one_of(name: str, value: str, known: tuple[str, ...]) -> None:
     if value not in known:
         raise InputError(f"{name} must be one of {', '.join(known)}, got {value!r}")
-
-
-def _as_labels(labels: ArrayLike, rows: int) -> NDArray[np.bool_]:
-    marks = np.asarray(labels)
-    if marks.shape != (rows,):
-        raise InputError(f"labels must be one per reference row ({rows}), got shape {marks.shape}")
-    if not np.isin(marks, [0, 1]).all():
-        raise InputError("labels must be 0 (normal) or 1 (anomaly)")
-    return marks.astype(bool)

@@ -1,73 +1,71 @@
-"""Maps from residuals to how unusual they are, by ranks, fitted tails or labels, and here which there are."""
+"""From residuals to weights: what a map is, and those that biselect brings."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy import special
 
-from biselect.calibrate.column import LARGEST_RESIDUAL, Column, fit_scale
-from biselect.calibrate.tails import OUTER, beyond, outer_length, upper_surprise
+from biselect.calibrate.column import Column, fit_scale
+from biselect.calibrate.tails import OUTER, beyond, outer_length
 from biselect.errors import InputError
+from biselect.extensions import Registry
 
-__all__ = ["Reference", "TailMap", "map_names"]
+__all__ = ["WeightMap", "map_names"]
 
-DEGREES_OF_FREEDOM = np.geomspace(1.0, 200.0, 400)  # Cauchy to all but Gaussian
-BODY, TAIL = 0.5, 0.95  # the quantiles of |z| whose ratio tells how heavy a tail is
-RIDGE = 1.0  # on the slopes; keeps them finite where one feature separates the classes
 KERNEL_CELLS = 500_000  # below this NumPy is done before numba has loaded
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Reference:
-    """Reference residuals as the maps see them.
+@runtime_checkable
+class WeightMap(Protocol):
+    """How unusual a number is, learnt from a reference: what `Calibrator(map=...)` takes beside a name.
+
+    Subclass it, or write a class with the same members; `biselect.testing.assert_map_api` checks it. Categories weigh
+    by how rare they are, whatever the map.
 
     Attributes:
-        fit: one column per feature, from the rows that parameters are fit on.
-        calibration: one column per feature, from the rows that ranks are taken among; `fit` itself where the
-            reference is not split.
-        rows: the residuals row by row; None where the reference was streamed.
-        labels: one per row, True for a known anomaly; None where there are none.
-    """
-
-    fit: tuple[Column, ...]
-    calibration: tuple[Column, ...]
-    rows: NDArray[np.float64] | None = None
-    labels: NDArray[np.bool_] | None = None
-
-
-class TailMap(ABC):
-    """From residuals to scores that grow with extremeness; each cell depends on itself and the reference alone.
-
-    Attributes:
-        takes_ranks: whether the map ranks among reference entries, so that a split reference has a meaning.
-        split: share of the reference that is set aside for ranks unless the caller says otherwise.
-        needs_labels: whether the map is supervised.
         cap: the largest weight unless the caller says otherwise.
+        needs_rows: whether `fit` must see the reference row by row. Such a map takes neither a summary nor a table that
+            is too large to be held.
     """
 
     cap: ClassVar[float] = 10.0
-    takes_ranks: ClassVar[bool] = False
-    split: ClassVar[float] = 0.0
-    needs_labels: ClassVar[bool] = False
+    needs_rows: ClassVar[bool] = False
 
     @abstractmethod
-    def fit(self, reference: Reference) -> None:
-        """Learn from the reference."""
+    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
+        """Learn from the reference.
+
+        Args:
+            columns: the distribution of each column's residuals. Each varies.
+            rows: the residuals, rows × columns, NaN where a number is missing; None unless `needs_rows`.
+        """
 
     @abstractmethod
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The score of each residual before it is cut to [0, w_max]: -log p where the map has a probability."""
+    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Weigh each number by itself: no other row of the table counts.
 
-    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """For each feature the ends of an interval within which no residual scores above its level.
+        Args:
+            residuals: rows × columns of any table, in the units of `columns`.
 
-        2 × features; the ends are the wrong way round where there is none. None where the map cannot tell.
+        Returns:
+            Weights before they are cut to [0, cap], larger for more unusual ones: -log p where there is a probability.
+        """
+
+    def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
+        """Where numbers weigh little, so that most rows of a large table need no closer look.
+
+        Args:
+            weight: a level for each column.
+
+        Returns:
+            For each column the ends of an interval within which no residual weighs more than its level, 2 × columns;
+            the ends are the wrong way round where there is none. None where the map cannot tell: every row is weighed.
         """
         return None
 
@@ -115,30 +113,20 @@ def apply_steps(steps: Sequence[Steps], Z: NDArray[np.float64]) -> NDArray[np.fl
     return out
 
 
-class EcdfMap(TailMap):
+class EcdfMap(WeightMap):
     """-log 2·min(F̂, 1 - F̂), F̂ read off the ranks of the reference (Eq. tail-calibration)."""
 
-    takes_ranks: ClassVar[bool] = True
-
-    def fit(self, reference: Reference) -> None:
+    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the score of every rank."""
-        self.steps = [tail_steps(column) for column in reference.calibration]
+        self.steps = [tail_steps(column) for column in columns]
 
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual's rank."""
-        return apply_steps(self.steps, Z)
+        return apply_steps(self.steps, residuals)
 
-    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The steps around the lowest one that are no higher."""
-        return np.array([step.at_most(one) for step, one in zip(self.steps, level, strict=True)]).T
-
-
-class PaperEcdfMap(EcdfMap):
-    """The paper's rank to the letter: of a tied value all entries lie below it, so that a common one can look rare."""
-
-    def fit(self, reference: Reference) -> None:
-        """Tabulate the score of every rank."""
-        self.steps = [_rank_steps(column) for column in reference.calibration]
+        return np.array([step.at_most(one) for step, one in zip(self.steps, weight, strict=True)]).T
 
 
 class ReachMap(EcdfMap):
@@ -151,10 +139,9 @@ class ReachMap(EcdfMap):
 
     cap: ClassVar[float] = 20.0  # a rank weighs log((n + 1) / 2) at most, 13 in a million rows: room beyond it
 
-    def fit(self, reference: Reference) -> None:
+    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
         """Tabulate the score of every rank, and both ends."""
-        super().fit(reference)
-        columns = reference.calibration
+        super().fit(columns)
         ends = np.array([(column.values[0], column.values[-1]) for column in columns]).T
         lengths = [
             [outer_length(abs(end - column.quantile(q)), column) for column, end in zip(columns, side, strict=True)]
@@ -162,11 +149,11 @@ class ReachMap(EcdfMap):
         ]
         (self.low, self.high), (self.below, self.above) = ends, lengths
 
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The score of each residual's rank, and of how far it lies beyond the reference."""
-        scores = super().surprise(Z)
-        for j in range(Z.shape[1]):
-            z = Z[:, j]
+        scores = super().weigh(residuals)
+        for j in range(residuals.shape[1]):
+            z = residuals[:, j]
             for outside, excess, length in (
                 (np.flatnonzero(z > self.high[j]), z - self.high[j], self.above[j]),
                 (np.flatnonzero(z < self.low[j]), self.low[j] - z, self.below[j]),
@@ -175,9 +162,9 @@ class ReachMap(EcdfMap):
                     scores[outside, j] += beyond(excess[outside], length)
         return scores
 
-    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
+    def interval(self, weight: NDArray[np.float64]) -> NDArray[np.float64] | None:
         """The same within the reference."""
-        ends = super().at_most(level)
+        ends = super().interval(weight)
         return None if ends is None else np.stack([np.maximum(ends[0], self.low), np.minimum(ends[1], self.high)])
 
 
@@ -195,7 +182,7 @@ def tail_steps(column: Column) -> Steps:
     """
     n, values = column.size, column.values
     ranks = np.concatenate([[0], column.counts])
-    levels = _rank_steps(column).levels
+    levels = rank_steps(column).levels
     last_equal = np.flatnonzero(np.append(values[1:] != values[:-1], True))
     first_equal = np.append(0, last_equal[:-1] + 1)
     tied = last_equal > first_equal
@@ -213,7 +200,7 @@ def tail_steps(column: Column) -> Steps:
     )
 
 
-def _rank_steps(column: Column) -> Steps:
+def rank_steps(column: Column) -> Steps:
     ranks = np.concatenate([[0], column.counts])
     return Steps(values=column.values, levels=_score(ranks, column.size - ranks, column.size), inclusive=True)
 
@@ -223,299 +210,72 @@ def _score(lower: NDArray[np.int64], upper: NDArray[np.int64], n: int) -> NDArra
     return -np.log(2 * np.minimum(smoothed_cdf(lower, n), smoothed_cdf(upper, n)))
 
 
-class ConformalMap(TailMap):
-    """-log p with p = (1 + #{calibration scores ≥ score}) / (n + 1); a tie counts against the anomaly.
+class MadZMap(WeightMap):
+    """|x - median| / 1.4826·MAD: a plain distance in units of spread; the standard deviation where the MAD is zero."""
 
-    The score |z - median| / MAD is fit on rows that take no part in the ranking, which makes p super-uniform
-    whatever the distribution (Prop. conformal-validity).
-    """
+    center: ClassVar[str] = "median"
 
-    takes_ranks: ClassVar[bool] = True
-    split: ClassVar[float] = 0.5
-
-    def fit(self, reference: Reference) -> None:
-        """Fit the score on one window, rank the other."""
-        self.scale = fit_scale(reference.fit, "median")
-        units = zip(reference.calibration, self.scale.location, self.scale.scale, strict=True)
-        self.steps = [_p_value_steps(column.scaled(location, scale).folded(0.0)) for column, location, scale in units]
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log p of each residual."""
-        return apply_steps(self.steps, np.abs(self.scale.residuals(Z)))
-
-
-def _p_value_steps(scores: Column) -> Steps:
-    below = np.concatenate([[0], scores.counts])
-    p = (1 + scores.size - below) / (scores.size + 1)
-    return Steps(values=scores.values, levels=-np.log(p), inclusive=False)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tail:
-    """P(further out than threshold + y) = p · (1 + ξy/β)^(-1/ξ)."""
-
-    threshold: float
-    p: float
-    shape: float
-    scale: float
-
-    def surprise(self, y: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log of twice that probability: it keeps growing beyond the last reference entry."""
-        decay = y / self.scale if self.shape == 0 else np.log1p(y * (self.shape / self.scale)) / self.shape
-        return decay - np.log(2 * self.p)
-
-
-class ParetoMap(EcdfMap):
-    """Ranks in the body and a generalised Pareto tail beyond the outer five per cent on either side.
-
-    So values beyond the reference's reach can still be told apart.
-    """
-
-    def fit(self, reference: Reference) -> None:
-        """Fit both tails on one window; the body and the thresholds' own ranks come from the other."""
-        super().fit(reference)
-        self.tails: list[tuple[Tail, Tail]] = []
-        for column, ranks in zip(reference.fit, reference.calibration, strict=True):
-            low, high = column.quantile(OUTER), column.quantile(1 - OUTER)
-            p_low, p_high = smoothed_cdf([ranks.below(low), ranks.size - ranks.at_most(high)], ranks.size)
-            under, over = column.values < low, column.values > high
-            lower = _fit_tail(low, p_low, (low - column.values[under])[::-1], column.weights[under][::-1], column)
-            upper = _fit_tail(high, p_high, column.values[over] - high, column.weights[over], column)
-            self.tails.append((lower, upper))
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The body's score, or the tail's where the residual lies beyond a threshold."""
-        scores = super().surprise(Z)
-        for j, (low, high) in enumerate(self.tails):
-            z = Z[:, j]
-            under, over = z < low.threshold, z > high.threshold
-            scores[under, j] = low.surprise(low.threshold - z[under])
-            scores[over, j] = high.surprise(z[over] - high.threshold)
-        return scores
-
-    def at_most(self, level: NDArray[np.float64]) -> NDArray[np.float64] | None:
-        """Not known: the tails are another function."""
-        return None
-
-
-def _fit_tail(
-    threshold: float, p: float, excess: NDArray[np.float64], weights: NDArray[np.int64], column: Column
-) -> Tail:
-    """Probability-weighted moments; a tail that would end (ξ < 0) is taken as exponential, so that order is kept.
-
-    With nothing beyond the threshold the tail is exponential on the feature's own scale.
-    """
-    if excess.size == 0:
-        return Tail(threshold=threshold, p=p, shape=0.0, scale=column.deviation)
-    total = weights.sum()
-    mean = float(excess @ weights / total)
-    survival = 1 - (np.cumsum(weights) - weights / 2) / total
-    weighted = float((excess * survival) @ weights / total)
-    shape = 2 - mean / (mean - 2 * weighted) if mean > 2 * weighted else 0.0
-    if shape <= 0:
-        return Tail(threshold=threshold, p=p, shape=0.0, scale=mean)
-    return Tail(threshold=threshold, p=p, shape=shape, scale=mean * (1 - shape))
-
-
-class AbsoluteZMap(TailMap):
-    """|x - mean| / standard deviation: a plain distance in units of spread, without a probability."""
-
-    center: ClassVar[str] = "mean"
-
-    def fit(self, reference: Reference) -> None:
+    def fit(self, columns: Sequence[Column], rows: NDArray[np.float64] | None = None) -> None:
         """Fit location and scale."""
-        self.scale = fit_scale(reference.fit, self.center)
+        self.scale = fit_scale(columns, self.center)
 
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
+    def weigh(self, residuals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The distance from the location."""
-        return np.abs(self.scale.residuals(Z))
+        return np.abs(self.scale.residuals(residuals))
 
 
-class MadZMap(AbsoluteZMap):
-    """|x - median| / 1.4826·MAD; the standard deviation stands in where the MAD is zero."""
-
-    center: ClassVar[str] = "median"
-
-
-class GaussianMap(AbsoluteZMap):
-    """-log P(|N(mean, deviation)| is further out)."""
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log 2Φ(-|z|), accurate far beyond where the probability itself underflows."""
-        return -(np.log(2) + special.log_ndtr(-super().surprise(Z)))
-
-
-class RobustGaussianMap(GaussianMap):
-    """The paper's Gaussian tail, -log 2Φ(-|Z|) with Z from median and MAD."""
-
-    center: ClassVar[str] = "median"
+MAPS: Registry[type[WeightMap]] = Registry(
+    "biselect.maps",
+    "map",
+    {
+        "reach": ReachMap,
+        "ecdf": EcdfMap,
+        "ecdf-paper": "biselect.calibrate.paper:PaperEcdfMap",
+        "mad-z": MadZMap,
+    },
+)
+"""Every map; `MAPS.register("mine", MyMap)` adds one for a script, an entry point for a package."""
 
 
-class DensityMap(TailMap):
-    """-log of the share of the reference that lies where values are as sparse or sparser.
+def map_names() -> list[str]:
+    """Names that `Calibrator(map=...)` accepts.
 
-    The only map that sees a gap between two modes. How sparse: the distance to the √n-th nearest reference value.
+    >>> map_names()[:4]
+    ['reach', 'ecdf', 'ecdf-paper', 'mad-z']
     """
-
-    takes_ranks: ClassVar[bool] = True
-
-    def fit(self, reference: Reference) -> None:
-        """Measure how sparse the reference itself is, every entry without counting itself."""
-        self.columns = reference.calibration
-        self.neighbours = [int(np.sqrt(column.size)) for column in self.columns]
-        self.sparse = []
-        for column, number in zip(self.columns, self.neighbours, strict=True):
-            own = nth_nearest(column, column.values, number + 1)
-            order = np.argsort(own, kind="stable")
-            self.sparse.append(replace(column, values=own[order], counts=np.cumsum(column.weights[order])))
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log of that share for each residual."""
-        scores = np.empty(Z.shape)
-        for j, (column, number, sparse) in enumerate(zip(self.columns, self.neighbours, self.sparse, strict=True)):
-            distance = nth_nearest(column, np.clip(Z[:, j], -LARGEST_RESIDUAL, LARGEST_RESIDUAL), number)
-            scores[:, j] = upper_surprise(sparse, distance)
-        return scores
+    return MAPS.names()
 
 
-def nth_nearest(column: Column, x: NDArray[np.float64], number: int) -> NDArray[np.float64]:
-    """How far from each x its number-th nearest entry lies: bisection on the rank of the lower end of the window."""
-    first = np.maximum(column.below(x) - number, 0)  # of the entries, counted from 0, the window may begin here …
-    last = np.minimum(column.at_most(x), column.size - number)  # … or here at the latest
-    while (open_ := first < last).any():
-        middle = (first + last) // 2
-        low, high = column.entry(middle), column.entry(np.minimum(middle + number, column.size - 1))
-        right = open_ & (x - low > high - x)
-        first, last = np.where(right, middle + 1, first), np.where(right | ~open_, last, middle)
-    return np.maximum(np.abs(x - column.entry(first)), np.abs(column.entry(first + number - 1) - x))
+def make_map(given: str | WeightMap | type[WeightMap]) -> WeightMap:
+    """A map of its own to be fit: of a name, of a class, or a copy of an object."""
+    if isinstance(given, str):
+        return MAPS.load(given)()
+    made: Any = given() if isinstance(given, type) else deepcopy(given)
+    if not isinstance(made, WeightMap):
+        raise InputError(
+            f"map must be one of {', '.join(map_names())}, or an object with the members of "
+            f"biselect.calibrate.maps.WeightMap, got {given!r}"
+        )
+    return made
 
 
-class LaplaceMap(TailMap):
-    """-log P(|Laplace(median, mean absolute deviation)| is further out): the distance itself."""
-
-    def fit(self, reference: Reference) -> None:
-        """Fit by maximum likelihood."""
-        self.location, distances = _distances(reference.fit)
-        self.spread = np.array([column.mean for column in distances])
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """|z - median| / spread."""
-        return np.abs(Z - self.location) / self.spread
+def map_name(given: str | WeightMap | type[WeightMap]) -> str:
+    """What a person reads: the map's name, or that of its class."""
+    if isinstance(given, str):
+        return given
+    return (given if isinstance(given, type) else type(given)).__name__
 
 
-class StudentTMap(TailMap):
-    """-log P(|t| is further out), degrees of freedom and scale matched to the median and the 95 % quantile of |z|."""
+def stored_name(given: str | WeightMap | type[WeightMap]) -> str:
+    """The name under which a map is written to a file.
 
-    def fit(self, reference: Reference) -> None:
-        """Match two quantiles; a spike at the median gives the heaviest tail on offer."""
-        self.location, distances = _distances(reference.fit)
-        body, tail = np.array([[column.quantile(q) for q in (BODY, TAIL)] for column in distances]).T
-        deviation = np.array([column.deviation for column in reference.fit])
-
-        body_of_t, tail_of_t = (special.stdtrit(DEGREES_OF_FREEDOM, (1 + q) / 2) for q in (BODY, TAIL))
-        # log(body / tail) rises with the degrees of freedom; an empty body is below them all
-        with np.errstate(divide="ignore", invalid="ignore"):
-            heaviness = np.nan_to_num(np.log(body / tail), nan=-np.inf)
-        self.freedom = np.interp(heaviness, np.log(body_of_t / tail_of_t), DEGREES_OF_FREEDOM)
-        self.spread = np.where(tail > 0, tail, deviation) / special.stdtrit(self.freedom, (1 + TAIL) / 2)
-        # two quantiles say nothing of the tail of a flag, whose distances are few; ranks do
-        self.ranked = {j: column for j, column in enumerate(distances) if column.tied_share > 0.5}
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """-log 2T(-|t|)."""
-        distances = np.abs(Z - self.location)
-        p = 2 * special.stdtr(self.freedom, -distances / self.spread)
-        for j, column in self.ranked.items():
-            p[:, j] = np.maximum(p[:, j], (1 + column.size - column.below(distances[:, j])) / (column.size + 1))
-        return -np.log(np.maximum(p, np.finfo(np.float64).tiny))
-
-
-def _distances(columns: Sequence[Column]) -> tuple[NDArray[np.float64], list[Column]]:
-    """The median of each column, and the distribution of the distances from it."""
-    medians = np.array([column.quantile(0.5) for column in columns])
-    return medians, [column.folded(median) for column, median in zip(columns, medians, strict=True)]
-
-
-class LogisticMap(TailMap):
-    """How far a value raises the log-odds of an anomaly above their base rate, never below it.
-
-    One logistic regression per feature on log(1 + |z|) of either side of the median, with slopes of at least
-    zero: the score can be one-sided, but it never falls as a value moves outwards. The logarithm keeps a few
-    wild normals from flattening the slope. Fit it on rows from before the period it is used in.
+    Raises:
+        InputError: it has none, so that no other process could load it.
     """
-
-    needs_labels: ClassVar[bool] = True
-
-    def fit(self, reference: Reference) -> None:
-        """Fit one regression per feature."""
-        if reference.rows is None or reference.labels is None:
-            raise InputError("the logistic map needs a table and its labels: fit(reference, labels=...)")
-        if not 0 < reference.labels.sum() < reference.labels.size:
-            raise InputError("the labels name one class only; the logistic map needs anomalies and normal rows")
-        self.scale = fit_scale(reference.fit, "median")
-        below, above = self._sides(reference.rows)
-        fits = [_regress(below[:, j], above[:, j], reference.labels) for j in range(below.shape[1])]
-        self.offset, self.slope_below, self.slope_above = np.array(fits).T
-
-    def surprise(self, Z: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Log-odds of an anomaly minus its log-odds over the whole reference."""
-        below, above = self._sides(Z)
-        return self.offset + self.slope_below * below + self.slope_above * above
-
-    def _sides(self, Z: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        z = np.clip(self.scale.residuals(Z), -1e300, 1e300)  # a slope of zero times infinity is no number
-        return np.log1p(np.maximum(-z, 0)), np.log1p(np.maximum(z, 0))
-
-
-def _regress(
-    below: NDArray[np.float64], above: NDArray[np.float64], labels: NDArray[np.bool_]
-) -> tuple[float, float, float]:
-    """Intercept over the base rate, and two slopes ≥ 0, by penalised maximum likelihood."""
-    from scipy.optimize import minimize
-
-    base = float(special.logit(labels.mean()))
-    design = np.column_stack([np.ones(below.size), below, above])
-    counted = design.T @ labels
-    ridge = np.array([0.0, RIDGE, RIDGE])
-
-    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        odds = design @ parameters + base
-        value = np.logaddexp(0, odds).sum() - counted @ parameters + ridge @ parameters**2 / 2
-        return float(value), design.T @ special.expit(odds) - counted + ridge * parameters
-
-    found = minimize(loss, np.zeros(3), jac=True, method="L-BFGS-B", bounds=[(None, None), (0, None), (0, None)])
-    return tuple(found.x.tolist())
-
-
-_MAPS: dict[str, type[TailMap]] = {
-    "reach": ReachMap,
-    "ecdf": EcdfMap,
-    "ecdf-paper": PaperEcdfMap,
-    "conformal": ConformalMap,
-    "gaussian": GaussianMap,
-    "gaussian-robust": RobustGaussianMap,
-    "abs-z": AbsoluteZMap,
-    "mad-z": MadZMap,
-    "student-t": StudentTMap,
-    "laplace": LaplaceMap,
-    "pareto": ParetoMap,
-    "density": DensityMap,
-    "logistic": LogisticMap,
-}
-
-
-def map_names(*, supervised: bool = True) -> list[str]:
-    """Names of the maps, with or without those that need labels.
-
-    >>> map_names(supervised=False)
-    ['reach', 'ecdf', 'ecdf-paper', 'conformal', 'gaussian', 'gaussian-robust', 'abs-z', 'mad-z', 'student-t',
-     'laplace', 'pareto', 'density']
-    """
-    return [name for name, kind in _MAPS.items() if supervised or not kind.needs_labels]
-
-
-def make_map(name: str) -> TailMap:
-    """A fresh, unfitted map."""
-    if not isinstance(name, str) or name not in _MAPS:
-        raise InputError(f"there is no calibration map {name!r}; choose one of: {', '.join([*_MAPS, 'auto'])}")
-    return _MAPS[name]()
+    if not isinstance(given, str):
+        raise InputError(
+            f"the answer for a table too large to be held is stored with its map's name, and {map_name(given)} has "
+            "none: register it, biselect.calibrate.maps.MAPS.register('my-map', "
+            f"{map_name(given)}), and give map='my-map'"
+        )
+    return given

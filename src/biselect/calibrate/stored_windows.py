@@ -20,17 +20,14 @@ Stored = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 def stored_windows(windows: Windows) -> Stored:
     """What `windows_from_store` takes."""
-    apart = [windows.fit, windows.calibration] if windows.split else [windows.fit]
     arrays: dict[str, NDArray[Any]] = {"medians": windows.medians, "absent": windows.absent}
-    for w, window in enumerate(apart):
-        for j, column in enumerate(window):
-            arrays |= {f"values {w} {j}": column.values, f"counts {w} {j}": column.counts}
+    for j, column in enumerate(windows.columns):
+        arrays |= {f"values {j}": column.values, f"counts {j}": column.counts}
     header = {
         "names": list(windows.names),
         "named": windows.named,
         "rows": windows.rows,
-        "ranked": windows.ranked,
-        "columns": [[[column.mean, column.deviation, column.rank_error] for column in window] for window in apart],
+        "columns": [[column.mean, column.deviation, column.rank_error] for column in windows.columns],
         "categories": [[j, list(found.counts.items())] for j, found in windows.categories.items()],
     }
     return header, arrays
@@ -39,27 +36,22 @@ def stored_windows(windows: Windows) -> Stored:
 def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Windows:
     """The windows again; what cannot be theirs raises an error, of whatever kind."""
     names = tuple(map(str, header["names"]))
-    apart = []
-    for w, window in enumerate(header["columns"]):
-        columns = []
-        for j, (mean, deviation, error) in enumerate(window):
-            values, counts = arrays[f"values {w} {j}"].astype(float), arrays[f"counts {w} {j}"].astype(np.int64)
-            fine = values.ndim == 1 and values.shape == counts.shape and values.size > 0
-            if not (
-                fine and np.isfinite(values).all() and (np.diff(values) >= 0).all() and (np.diff(counts) > 0).all()
-            ):
-                raise ValueError(f"column {j} is no distribution")
-            columns.append(
-                Column(
-                    values=values,
-                    counts=counts,
-                    mean=float(mean),
-                    deviation=float(deviation),
-                    rank_error=whole("rank_error", error, least=0),
-                )
+    columns = []
+    for j, (mean, deviation, error) in enumerate(header["columns"]):
+        values, counts = arrays[f"values {j}"].astype(float), arrays[f"counts {j}"].astype(np.int64)
+        fine = values.ndim == 1 and values.shape == counts.shape and values.size > 0
+        if not (fine and np.isfinite(values).all() and (np.diff(values) >= 0).all() and (np.diff(counts) > 0).all()):
+            raise ValueError(f"column {j} is no distribution")
+        columns.append(
+            Column(
+                values=values,
+                counts=counts,
+                mean=float(mean),
+                deviation=float(deviation),
+                rank_error=whole("rank_error", error, least=0),
             )
-        apart.append(tuple(columns))
-    if len(apart) not in (1, 2) or any(len(window) != len(names) for window in apart):
+        )
+    if len(columns) != len(names):
         raise ValueError("not every column has a distribution")
     if arrays["medians"].shape != (len(names),) or arrays["absent"].shape != (len(names),):
         raise ValueError("medians and missing entries are not those of the columns")
@@ -67,9 +59,7 @@ def windows_from_store(header: Mapping[str, Any], arrays: Mapping[str, NDArray[A
         names=names,
         named=bool(header["named"]),
         rows=whole("rows", header["rows"]),
-        ranked=whole("ranked", header["ranked"]),
-        fit=apart[0],
-        calibration=apart[-1],
+        columns=tuple(columns),
         categories={whole("column", j, least=0): Categories(dict(counts)) for j, counts in header["categories"]},
         medians=arrays["medians"].astype(float),
         absent=arrays["absent"].astype(np.int64),

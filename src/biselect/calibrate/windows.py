@@ -1,4 +1,4 @@
-"""Blocks of reference rows in, one column per feature out, for the fit window and the calibration window."""
+"""Blocks of reference rows in, one column per feature out."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from biselect.calibrate.column import Column, RankSketch
 from biselect.calibrate.frames import FLAG, NamedMatrix, align, as_matrix, refuse_unusable, rows_of
 from biselect.calibrate.isolation import SAMPLE
 from biselect.errors import InputError
+from biselect.options import Columns, spell
 
 FEWEST_ROWS = 10  # with fewer, not even a one-in-ten event can be told apart
-HAND = 20  # rows dealt at a time, so that short references are split evenly too
 MEMORY = 128 << 20  # bytes that the sketches of one fit may hold
 ROWS = 1 << 16  # in a block of a Parquet file
 FEWEST_TEXTS = 20  # different ones; with fewer a text column is one of categories
@@ -33,13 +33,11 @@ class Windows:
     Attributes:
         names: one per column.
         named: whether the names are the table's own rather than positions.
-        rows: in both windows.
-        ranked: rows of the calibration window.
-        fit: the window that parameters are fit on; of categories the weights in the whole reference.
-        calibration: the window that ranks are taken among; `fit` itself where the reference is not split.
+        rows: how many.
+        columns: the distribution of each; of categories that of their weights.
         categories: of each column that is weighed by how rare its values are, by position: labels, flags, and numbers
-            that do not vary in the fit window.
-        medians: of the fit window, NaN for a column of labels.
+            that do not vary.
+        medians: NaN for a column of labels.
         absent: missing entries by column.
         sample: some rows of the reference, drawn by the seed, in blocks as they came; none where there are no rows.
     """
@@ -47,69 +45,51 @@ class Windows:
     names: tuple[str, ...]
     named: bool
     rows: int
-    ranked: int
-    fit: tuple[Column, ...]
-    calibration: tuple[Column, ...]
+    columns: tuple[Column, ...]
     categories: Mapping[int, Categories]
     medians: NDArray[np.float64]
     absent: NDArray[np.int64]
     sample: tuple[NamedMatrix, ...] = ()
 
-    @property
-    def split(self) -> bool:
-        """Whether the two windows are apart."""
-        return self.calibration is not self.fit
-
 
 class WindowBuilder:
     """Takes in blocks of rows, with memory for so many bytes; `None` keeps every entry.
 
-    Rows are dealt to the two windows by a seeded draw, twenty at a time in the right proportion. The windows do
-    not depend on how the rows come in blocks.
+    What comes out does not depend on how the rows come in blocks.
     """
 
-    def __init__(self, *, missing: str, split: float, seed: int, memory: int | None):
-        self.missing, self.split, self.memory = missing, split, memory
-        self.rng, self._lots = np.random.default_rng(seed), np.random.default_rng([seed, 1])
+    def __init__(self, *, missing: str, seed: int, memory: int | None):
+        self.missing, self.memory = missing, memory
+        self._lots = np.random.default_rng([seed, 1])
         self._sample: list[NamedMatrix] = []
         self._drawn = np.empty(0)
         self.names: tuple[str, ...] | None = None
         self.rows = 0
-        self.ranked_apart = False  # whether a calibration table was given
-        self._deck = np.empty(0, dtype=bool)
 
-    def add(self, block: Any, *, calibration: bool = False) -> None:
-        """Take in a block, all of it into the calibration window where the caller says so."""
-        where = "the calibration window" if calibration else "the reference"
-        self.ranked_apart |= calibration
+    def add(self, block: Any) -> None:
+        """Take in a block."""
+        where = "the reference"
         matrix = as_matrix(block)
         if self.names is None:
             self._start(matrix)
         assert self.names is not None
         matrix = align(matrix, self.names, named=self.named, where=where)
-        X, first = matrix.values, 0 if calibration else self.rows
+        X, first = matrix.values, self.rows
         refuse_unusable(X, self.names, where=where, missing=self.missing, place_of=lambda row: f"row {first + row}")
         refuse_labels(matrix, self.labels, where=where)
         self.text |= matrix.text
-        for j, counter in self.labels.items():  # of both windows: their p-values need no split
+        for j, counter in self.labels.items():
             codes, labels = matrix.coded(j)
             known = codes[~np.isnan(codes)].astype(np.intp)
             counts = np.bincount(known, minlength=len(labels)).tolist()
             counter.update(dict(zip(labels, counts, strict=True)))
             counter[None] += len(codes) - known.size
-        aside = np.ones(len(X), dtype=bool) if calibration else self._deal(len(X))
-        for window, chosen in ((0, ~aside), (1, aside)):
-            if not chosen.any():
-                continue
-            entries = X if chosen.all() else X[chosen]
-            self.dealt[window] += len(entries)
-            for j in self._numbers():
-                known = ~np.isnan(entries[:, j])
-                self.sketches[window][j].add(entries[known, j])
-                self.absent[window, j] += len(entries) - int(known.sum())
-        if not calibration:
-            self.rows += len(X)
-            self._draw(matrix)
+        for j in self._numbers():
+            known = ~np.isnan(X[:, j])
+            self.sketches[j].add(X[known, j])
+            self.absent[j] += len(X) - int(known.sum())
+        self.rows += len(X)
+        self._draw(matrix)
 
     def windows(self) -> Windows:
         """What has been taken in."""
@@ -117,19 +97,13 @@ class WindowBuilder:
             raise InputError("the reference has no blocks")
         if self.rows < FEWEST_ROWS:
             raise InputError(f"the reference has {self.rows} rows; calibration needs at least {FEWEST_ROWS}")
-        fitted, aside = self.dealt
-        if (aside or self.split or self.ranked_apart) and min(aside, fitted) < FEWEST_ROWS:
-            raise InputError(
-                f"the split leaves {fitted} rows to fit on and {aside} to rank among; "
-                f"each window needs at least {FEWEST_ROWS}"
-            )
         windows = windows_of(
-            {j: (self._column(0, j), self._column(1, j)) for j in self._numbers()},
+            {j: self._column(j) for j in self._numbers()},
             {j: known_categories(counts, self.names[j], text=j in self.text) for j, counts in self.labels.items()},
             names=self.names,
             named=self.named,
             missing=self.missing,
-            rows=self.dealt,
+            rows=self.rows,
             absent=self.absent,
         )
         return replace(windows, sample=tuple(self._sample))
@@ -145,14 +119,6 @@ class WindowBuilder:
         ]
         self._sample, self._drawn = [part for part in kept if len(part)], lots[least]
 
-    def _deal(self, rows: int) -> NDArray[np.bool_]:
-        """Which of the next rows go to the calibration window."""
-        hands = -(-max(0, rows - self._deck.size) // HAND)
-        hand = np.arange(HAND) < round(self.split * HAND)
-        self._deck = np.append(self._deck, self.rng.permuted(np.tile(hand, (hands, 1)), axis=1))
-        dealt, self._deck = self._deck[:rows], self._deck[rows:]
-        return dealt
-
     def _start(self, block: NamedMatrix) -> None:
         """The first block says which columns hold labels."""
         width = len(block.names)
@@ -161,19 +127,17 @@ class WindowBuilder:
         self.named, self.names = block.named, block.names
         self.labels: dict[int, Counter[str | None]] = {j: Counter() for j in block.labels}
         self.text: frozenset[int] = frozenset()
-        number = 2 * width if self.split else width
-        entries = None if self.memory is None else self.memory // (8 * number)
-        self.sketches = [[RankSketch(entries) for _ in range(width)] for _ in range(2)]
-        self.absent = np.zeros((2, width), dtype=np.int64)
-        self.dealt = [0, 0]
+        entries = None if self.memory is None else self.memory // (8 * width)
+        self.sketches = [RankSketch(entries) for _ in range(width)]
+        self.absent = np.zeros(width, dtype=np.int64)
 
     def _numbers(self) -> list[int]:
         assert self.names is not None
         return [j for j in range(len(self.names)) if j not in self.labels]
 
-    def _column(self, window: int, j: int) -> Column | None:
-        """A column of numbers, None where the window holds no value; frees the sketch."""
-        sketch, self.sketches[window][j] = self.sketches[window][j], RankSketch(None)
+    def _column(self, j: int) -> Column | None:
+        """A column of numbers, None where the reference holds no value of it; frees the sketch."""
+        sketch, self.sketches[j] = self.sketches[j], RankSketch(None)
         if sketch.size == 0:
             return None
         assert self.names is not None
@@ -194,73 +158,67 @@ def known_categories(counts: Mapping[str | None, int], name: str, *, text: bool)
     if text and texts > FEWEST_TEXTS and found.singles > FREE_TEXT * known:
         raise InputError(
             f"column {name!r} holds free text or ids: {texts:,} different ones in {known:,} reference rows, most "
-            f"of them once, so a new one means nothing. Leave it out with exclude=['{name}'], only show it with "
-            f"show=['{name}'], make it id_column='{name}', or insist with categories=['{name}']"
+            f"of them once, so a new one means nothing. Leave it out with {spell(Columns(exclude=[name]))}, only show "
+            f"it with {spell(Columns(show=[name]))}, make it {spell(Columns(id=name))}, or insist with "
+            f"{spell(Columns(types={name: 'category'}))}"
         )
     return found
 
 
 def windows_of(
-    numbers: Mapping[int, tuple[Column | None, Column | None]],
+    numbers: Mapping[int, Column | None],
     labels: Mapping[int, Categories],
     *,
     names: tuple[str, ...],
     named: bool,
     missing: str,
-    rows: Sequence[int],
+    rows: int,
     absent: NDArray[np.int64],
 ) -> Windows:
-    """The windows of these columns: gaps filled if asked, and numbers that do not vary made categories.
+    """The reference of these columns: gaps filled if asked, and numbers that do not vary made categories.
 
     Args:
-        numbers: by position the columns of both windows, None for one without a value.
+        numbers: by position, None for one without a value.
         labels: all other columns.
         names: one per column.
         named: whether they are the table's own.
         missing: as for the calibrator.
-        rows: of each window.
-        absent: missing entries, windows × columns.
+        rows: how many.
+        absent: missing entries by column.
     """
     categories, medians = dict(labels), np.full(len(names), np.nan)
-    fit, calibration = {}, {}
-    for j, (column, ranked) in numbers.items():
+    columns = {}
+    for j, column in numbers.items():
+        gaps = int(absent[j])
         if column is not None:
             medians[j] = column.quantile(0.5)
-        gaps = absent[:, j].tolist()
         if missing == "median":
             if column is None:
                 raise InputError(f"column {names[j]!r} of the reference holds no value at all")
-            column = column.with_entries(medians[j], gaps[0])
-            ranked = None if ranked is None else ranked.with_entries(medians[j], gaps[1])
-            gaps = [0, 0]
+            column, gaps = column.with_entries(medians[j], gaps), 0
         if column is None or not column.varies:
-            categories[j] = _by_value([column, ranked], sum(gaps))
+            categories[j] = _by_value(column, gaps)
         else:
-            fit[j], calibration[j] = column, column if ranked is None else ranked
-    weights = {j: found.column() for j, found in categories.items()}
-    columns = tuple((fit | weights)[j] for j in range(len(names)))
-    fitted, aside = rows
+            columns[j] = column
+    columns |= {j: found.column() for j, found in categories.items()}
     return Windows(
         names=names,
         named=named,
-        rows=fitted + aside,
-        ranked=aside or fitted,
-        fit=columns,
-        calibration=tuple((calibration | weights)[j] for j in range(len(names))) if aside else columns,
+        rows=rows,
+        columns=tuple(columns[j] for j in range(len(names))),
         categories=categories,
         medians=medians,
-        absent=absent.sum(axis=0),
+        absent=absent,
     )
 
 
-def _by_value(columns: Sequence[Column | None], absent: int) -> Categories:
+def _by_value(column: Column | None, absent: int) -> Categories:
     """Numbers that do not vary, as categories."""
     counts: Counter[str | None] = Counter({None: absent})
-    for column in columns:
-        if column is not None:
-            last = np.flatnonzero(np.append(column.values[1:] != column.values[:-1], True))
-            sizes = np.diff(column.counts[last], prepend=0).tolist()
-            counts.update(dict(zip([f"{value:.15g}" for value in column.values[last]], sizes, strict=True)))
+    if column is not None:
+        last = np.flatnonzero(np.append(column.values[1:] != column.values[:-1], True))
+        sizes = np.diff(column.counts[last], prepend=0).tolist()
+        counts.update(dict(zip([f"{value:.15g}" for value in column.values[last]], sizes, strict=True)))
     return Categories(counts)
 
 

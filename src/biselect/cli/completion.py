@@ -24,10 +24,10 @@ def solvers(incomplete: str) -> list[str]:
 
 
 def maps(incomplete: str) -> list[str]:
-    """Names of calibration maps that need no labels."""
+    """Names of maps."""
     from biselect.calibrate.maps import map_names
 
-    return among(*map_names(supervised=False), "auto")(incomplete)
+    return among(*map_names())(incomplete)
 
 
 def columns(ctx: typer.Context, incomplete: str) -> list[str]:

@@ -15,7 +15,6 @@ from biselect.cli.tables import show_table
 CROSSED = 1  # exit code
 NAMES = ("monitor.json", "monitor.html")
 SHOWN = 10  # changed columns; the rest is in the JSON
-WEIGHED = ("drift", "in spreads", "feature share", "of ff margin", "of joint margin", "new rows", "new columns")
 
 
 def monitor(
@@ -39,7 +38,7 @@ def monitor(
         typer.Option(help="How often a run may alarm although nothing changed, over all columns and windows."),
     ] = 0.05,
     min_effect: Annotated[float, typer.Option(help="Smaller changes are told but do not alarm.")] = 0.0,
-    k: Annotated[int | None, options.may_be("-k", help="Weigh rows too: how many a selection takes.")] = None,
+    k: Annotated[int | None, options.may_be("-k", help="Choose rows too: how many a selection takes.")] = None,
     m: Annotated[int | None, options.may_be("-m", help="How many columns it takes.")] = None,
     pool: Annotated[Path | None, options.a_table(help="Rows to choose from; otherwise drawn from the newest.")] = None,
     pool_rows: Annotated[
@@ -61,15 +60,9 @@ def monitor(
     exclude: options.Exclude = None,
     map: Annotated[
         str,
-        typer.Option(
-            metavar="NAME",
-            autocompletion=options.completion.maps,
-            help="The map in use; the others are shown beside it.",
-        ),
+        typer.Option(metavar="NAME", autocompletion=options.completion.maps, help="How extremeness becomes a weight."),
     ] = "reach",
     cap: options.Cap = None,
-    marginals: options.Bounded = "bounded",
-    coupling_weight: options.CouplingWeight = 1.0,
     solver: options.Solver = "auto",
     seed: options.Seed = 0,
     on: options.On = None,
@@ -82,8 +75,8 @@ def monitor(
     """Say which columns have changed beyond chance since the reference, and by how much.
 
     Give an older reference beside the newer TABLE (--older), or let windows of one time-ordered TABLE be compared
-    with its newest window (--window). With -k and -m it also says how far weights drift and whether the selection
-    would change. Exit codes: 0 no alarm, 1 alarm, 2 bad input.
+    with its newest window (--window). With -k and -m it also says which rows and columns of the selection a
+    new reference would replace. Exit codes: 0 no alarm, 1 alarm, 2 bad input.
     """
     given = dict(locals())  # all but what only the command line knows goes to the library as it is
     from biselect.core.files import write_folder
@@ -140,31 +133,22 @@ def show(summary: dict[str, Any]) -> None:
         show_table(table)
     if (more := len(summary["changed_columns"]) - SHOWN) > 0:
         console.print(f"and {more} more columns, in monitor.json")
-    if summary["worst"]:
-        show_weights(summary)
+    if summary["budgets"] is not None:
+        show_replaced(summary)
 
 
-def show_weights(summary: dict[str, Any]) -> None:
-    """The worst point of the drift of the weights."""
+def show_replaced(summary: dict[str, Any]) -> None:
+    """Which rows and columns of the answer the newest reference replaces."""
     from rich.table import Table
 
-    from biselect.report.monitor import eaten
+    from biselect.report.monitor import replacements
 
-    console, worst = out(), summary["worst"]
-    console.print(printable(summary["selection_verdict"]), style="bold")
-    table = Table(title=printable(worst["words"]), title_justify="left", title_style="bold")
-    table.add_column("map", no_wrap=True)
-    for name in WEIGHED:
-        table.add_column(name, justify="right")
-    for drift in worst["drifts"]:
-        table.add_row(
-            printable(drift["map"]),
-            f"{drift['feature_drift']:.3f}",
-            f"{drift['relative_drift']:.2f}",
-            f"{100 * drift['shares']['feature']:.0f} %",
-            eaten(drift["feature_first"]["eaten"]),
-            eaten(drift["joint"]["eaten"]),
-            str(drift["replaced_samples"]),
-            str(drift["replaced_features"]),
-        )
-    show_table(table)
+    out().print(printable(summary["selection_verdict"]), style="bold")
+    shown = replacements(summary["points"])
+    if shown:
+        table = Table(title_justify="left")
+        for name in shown[0]:
+            table.add_column(name.replace("_", " "))
+        for row in shown:
+            table.add_row(*(printable(text) for text in row.values()))
+        show_table(table)

@@ -81,16 +81,14 @@ KOfTable = Annotated[int | None, may_be("-k", help="How many samples to choose."
 MOfTable = Annotated[int | None, may_be("-m", help="How many features to choose.")]
 RowNames = Annotated[str | None, a_column("--id-column", help="Column of a weight table that names its rows.")]
 Reference = Annotated[Path | None, a_table("--reference", "-r", help="Table of normal rows.")]
-MARGINALS = ("bounded", "paper", "none")
 Marginals = Annotated[
     str | None,
     may_be(
         metavar="NAME",
-        autocompletion=completion.among("isolation", *MARGINALS),
-        help="Scores of rows and columns on their own: isolation, bounded, paper or none.",
+        autocompletion=completion.among("isolation", "none"),
+        help="Scores of rows and columns on their own: isolation or none.",
     ),
 ]
-Bounded = Annotated[str, one_of(*MARGINALS, help="Scores of rows and columns on their own.")]
 Solver = Annotated[
     str,
     typer.Option(

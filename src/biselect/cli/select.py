@@ -58,9 +58,6 @@ def select(
     marginals: options.Marginals = None,
     coupling_weight: options.CouplingWeight = 1.0,
     missing: options.Missing = "weigh",
-    split: Annotated[
-        float | None, typer.Option(help="Share of the reference that ranks alone are taken among.", show_default=False)
-    ] = None,
     kinds: options.Kinds = None,
     apart: Annotated[str, options.one_of("columns", "rows", "both", help="What no two kinds share.")] = "columns",
     sides: Annotated[bool, typer.Option(help="Tell low from high values of a column in kinds.")] = True,

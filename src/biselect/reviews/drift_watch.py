@@ -12,13 +12,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from biselect._version import __version__
-from biselect.calibrate import Calibrator, ReferenceSummary, map_names
+from biselect.calibrate import Calibrator, ReferenceSummary, WeightMap
 from biselect.calibrate.changes import Change, column_changes, holm
-from biselect.calibrate.maps import make_map
+from biselect.calibrate.maps import map_name
+from biselect.core import Selection
 from biselect.data.given_tables import as_table
 from biselect.data.pools import Roles
 from biselect.data.readers.delimited import line_of_row, read_as
-from biselect.data.splits import as_times
+from biselect.data.splits import as_times, windows_in_time
 from biselect.data.tables import numeric, require_columns
 from biselect.engines.choose import bytes_of, engine_for
 from biselect.engines.engine import Engine
@@ -40,8 +41,6 @@ from biselect.reviews.inputs import (
 from biselect.reviews.large.summing import SummedTable, sum_up
 from biselect.reviews.summaries import Opened, columns_only, opened
 from biselect.solvers import solve
-from biselect_studies.extensions.drift import Drift, Question
-from biselect_studies.extensions.sweeps import compare, draw_pool, lag_sweep, windows_in_time
 
 POOL_ROWS = 200
 NEWER, OLDER = "the newer reference", "the older reference"
@@ -71,10 +70,8 @@ def monitor_drift(
     id_column: str | None = None,
     features: Sequence[str] | None = None,
     exclude: Sequence[str] = (),
-    map: str = "reach",
+    map: str | WeightMap = "reach",
     cap: float | None = None,
-    marginals: str = "bounded",
-    coupling_weight: float = 1.0,
     solver: str = "auto",
     seed: int = 0,
     on: str | None = None,
@@ -83,7 +80,7 @@ def monitor_drift(
     command: str | None = None,
     progress: Steps | bool | None = None,
 ) -> dict[str, Any]:
-    """Which columns have changed beyond chance, by how much, and with k and m what that does to the selection.
+    """Which columns have changed beyond chance, by how much, and with k and m what a new reference replaces.
 
     Tables are what `biselect.review` takes. `biselect.report.render_monitor` makes a page of the result. Where rows
     are exchangeable, a run without any change alarms with a chance of at most `false_alarms`, over all columns and
@@ -96,7 +93,7 @@ def monitor_drift(
         table: the newer reference, a table, or a `ReferenceSummary` or its file; with `window`, one table in the order
             of time.
         older: the older reference, the one in use: likewise; None with `window`.
-        k: how many rows a selection takes; with `m`, the drift of the weights is measured too.
+        k: how many rows a selection takes; with `m`, it also says which rows and columns the newer reference replaces.
         m: how many columns.
         window: compare windows of this many rows of `table` with its newest.
         step: rows from one window to the next; a whole window if left out.
@@ -116,10 +113,8 @@ def monitor_drift(
         id_column: never tested.
         features: columns to use; None for all without a role.
         exclude: columns to leave out.
-        map: the map in use; the others that need no labels are measured beside it.
+        map: how extremeness becomes a weight, as for `biselect.review`.
         cap: the largest weight; None for the map's own.
-        marginals: scores of rows and columns on their own.
-        coupling_weight: λ.
         solver: one of `biselect.solver_names()`.
         seed: fixes every draw.
         on: where a table that is too large to be held is summed up, as for `biselect.review`.
@@ -131,6 +126,8 @@ def monitor_drift(
     given = dict(locals())
     stage = steps_of(progress)
     _refuse_unclear(given)
+    calibrator = partial(Calibrator, map, cap=cap, missing="median", seed=seed)
+    calibrator()  # refuses a map that there is not
     sources = [source for source in (table, older, pool) if source is not None]
     files = [path.name for path in paths_of(sources)]
     form = with_roles(form_from(given), Roles(time_column=time_column, date_format=date_format))
@@ -151,56 +148,57 @@ def monitor_drift(
             candidates = None if pool is None else as_table(pool, form)
             if candidates is not None:
                 require_columns(candidates, columns, _called(pool, "the pool"))
-        rest = newest
+        rest, names = newest, None
         if k is not None and candidates is None and isinstance(newest, pa.Table):
-            candidates, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
-            if window is not None:  # the same windows are tested and weighed
+            candidates, names, rest, times_of_rest = _draw(newest, times, window, pool_rows, seed)
+            if window is not None:  # the same windows are tested and chosen under
                 newest, times = rest, times_of_rest
         summed = partial(_summed, columns=columns, engine=engine, step=stage)
         if window is not None:
             *spans, last = windows_in_time(_rows_of(newest), window, step)
-            earlier = [summed(_between(newest, span)) for span in spans]
-            now = summed(_between(newest, last))
+            references = [*(_between(newest, span) for span in spans), _between(newest, last)]
+            *earlier, now = [summed(reference) for reference in references]
         else:
-            earlier, now = [summed(past)], summed(newest)
+            assert past is not None
+            references, earlier, now = [past, rest], [summed(past)], summed(newest)
             spans = [slice(0, earlier[0].summary.rows)]
     with stage(f"Testing {len(columns)} columns"):
         changes = _tested([part.summary for part in earlier], now.summary, columns)
-    drifts: list[tuple[Drift, ...]] = [()] * len(spans)
+    replaced: list[dict[str, Any] | None] = [None] * len(spans)
     if k is not None and m is not None:
         if candidates is None:
             candidates = now.draw(pool_rows, seed)
+        if id_column is not None and id_column in candidates.column_names:
+            names = [str(entry) for entry in candidates[id_column].to_pylist()]
         numbers = [name for name in columns if all(part.summary.values_of(name) for part in (*earlier, now))]
-        question = Question(
-            pool=numeric(candidates, numbers, _called(pool, "the pool")),
-            k=k,
-            m=m,
-            select=partial(solve, solver=solver, seed=seed),
-            coupling_weight=coupling_weight,
-            marginals=marginals,
-        )
-        without_rows = not all(isinstance(side, pa.Table) for side in (newest, past) if side is not None)
-        others = [
-            name for name in map_names(supervised=False) if name != map and not (without_rows and make_map(name).split)
-        ]
-        measured: dict[str, Any] = {
-            "maps": [map, *others],
-            "calibrator": partial(Calibrator, cap=cap, missing="median", seed=seed),
-        }
-        newer = _numbers_of(rest, now, numbers, _called(table, NEWER))
-        with stage(f"Measuring the drift of {1 + len(others)} maps"):
-            if window is not None and isinstance(newer, pa.Table):
-                drifts = [point.drifts for point in lag_sweep(newer, question, window=window, step=step, **measured)]
-            else:
-                before = [_numbers_of(past, part, numbers, _called(older, OLDER)) for part in earlier]
-                drifts = [compare(one, newer, question, **measured) for one in before]
+        rows = numeric(candidates, numbers, _called(pool, "the pool"))
+        apart = all(isinstance(reference, pa.Table) for reference in references)
+        with stage(f"Choosing {k} rows and {m} columns under each reference"):
+            selections = []
+            for reference, part in zip(references, (*earlier, now), strict=True):
+                fitted = _fitted(calibrator(), reference, part, numbers)
+                if len(fitted.varying) < m:
+                    raise InputError(f"only {len(fitted.varying)} columns vary in a reference, {m} are to be chosen")
+                problem = fitted.problem(
+                    rows,
+                    k,
+                    m,
+                    marginals="isolation" if apart else "none",  # a summary has no rows to stand apart from
+                    sample_names=names,
+                    features=fitted.varying,
+                )
+                selections.append(solve(problem, solver, seed=seed, progress=False))
+        replaced = [_replaced(older_choice, selections[-1]) for older_choice in selections[:-1]]
     return _summarise(
         spans,
         changes,
-        drifts,
+        replaced,
         title=title or f"Does the reference still hold?{' ' * bool(files)}{''.join(files[:1])}",
         when=_labels(times, spans) if window is not None else None,
-        asked={name: given[name] for name in ("map", "false_alarms", "min_effect", "fail_on_change")},
+        asked={
+            "map": map_name(map),
+            **{name: given[name] for name in ("false_alarms", "min_effect", "fail_on_change")},
+        },
         untested={name: why for part in (*earlier, now) for name, why in part.summary.left_out.items()},
         remarks=_remarks(earlier, now, drawn=k is not None and pool is None),
         columns=columns,
@@ -237,20 +235,17 @@ class _Side:
 
 
 def _refuse_unclear(given: Mapping[str, Any]) -> None:
-    known_maps = map_names(supervised=False)
     if (given["older"] is None) == (given["window"] is None):
         raise InputError("give either older=, or window= to compare windows of the table")
     if given["step"] is not None and given["window"] is None:
         raise InputError("step= goes with window=")
     if (given["k"] is None) != (given["m"] is None):
-        raise InputError("give both k= and m= to weigh the rows, or neither")
+        raise InputError("give both k= and m= to choose rows and columns, or neither")
     for name in ("pool", "pool_rows"):
         if given["k"] is None and given[name] is not None:
-            raise InputError(f"{name}= is weighed under k= and m=; give both")
+            raise InputError(f"{name}= is chosen from under k= and m=; give both")
     if given["k"] is None and given["fail_on_change"]:
         raise InputError("fail_on_change= needs a selection: give k= and m=")
-    if given["map"] not in known_maps:
-        raise InputError(f"map={given['map']!r}: monitoring needs a map without labels, one of {', '.join(known_maps)}")
     for name in ("false_alarms", "min_effect"):
         if not 0 <= given[name] < 1:
             raise InputError(f"{name}= must be a share from 0 to below 1, got {given[name]:g}")
@@ -303,9 +298,25 @@ def _summed(table: Opened, columns: list[str], engine: Engine, step: Steps) -> _
     return found
 
 
-def _numbers_of(table: Opened | None, side: _Side, columns: list[str], where: str) -> pa.Table | ReferenceSummary:
-    """What weights are made of: the rows where they are held, else the summary."""
-    return numeric(table, columns, where) if isinstance(table, pa.Table) else side.summary.only(columns)
+def _fitted(calibrator: Calibrator, reference: Opened, side: _Side, columns: list[str]) -> Calibrator:
+    """Calibrated on the rows where they are held, else on the summary."""
+    if isinstance(reference, pa.Table):
+        return calibrator.fit(numeric(reference, columns, "the reference"))
+    return calibrator.fit_summary(side.summary.only(columns))
+
+
+def _replaced(older: Selection, newer: Selection) -> dict[str, list[str]]:
+    """Which rows and columns the newer reference takes out of the answer, and which come in."""
+
+    def missing_in(other: Sequence[str], names: Sequence[str]) -> list[str]:
+        return [name for name in names if name not in other]
+
+    return {
+        "rows_out": missing_in(newer.sample_names, older.sample_names),
+        "rows_in": missing_in(older.sample_names, newer.sample_names),
+        "columns_out": missing_in(newer.feature_names, older.feature_names),
+        "columns_in": missing_in(older.feature_names, newer.feature_names),
+    }
 
 
 def _remarks(earlier: Sequence[_Side], now: _Side, *, drawn: bool) -> list[str]:
@@ -345,13 +356,17 @@ def _in_time(
 
 def _draw(
     table: pa.Table, times: list[Any] | None, window: int | None, rows: int | None, seed: int
-) -> tuple[pa.Table, pa.Table, list[Any] | None]:
-    """A pool from the newest rows, and the table and its times without them."""
+) -> tuple[pa.Table, list[str], pa.Table, list[Any] | None]:
+    """A pool from the newest rows and where they stand, and the table and its times without them."""
     start = 0 if window is None else max(0, len(table) - window)
-    rows = min(POOL_ROWS, (len(table) - start) // 2) if rows is None else rows
-    drawn, rest = draw_pool(np.arange(start, len(table)), rows, seed)
-    kept = np.concatenate([np.arange(start), rest])
-    return table.take(drawn), table.take(kept), None if times is None else [times[row] for row in kept]
+    newest = len(table) - start
+    rows = min(POOL_ROWS, newest // 2) if rows is None else rows
+    if not 0 < rows < newest:
+        raise InputError(f"cannot draw a pool of {rows} rows from a table of {newest}")
+    drawn = np.random.default_rng(seed).permutation(newest) < rows
+    pool, rest = start + np.flatnonzero(drawn), np.delete(np.arange(len(table)), start + np.flatnonzero(drawn))
+    left = None if times is None else [times[row] for row in rest]
+    return table.take(pool), [str(row) for row in pool], table.take(rest), left
 
 
 def _labels(times: list[Any] | None, spans: Sequence[slice]) -> list[str]:
@@ -365,7 +380,7 @@ def _labels(times: list[Any] | None, spans: Sequence[slice]) -> list[str]:
 def _summarise(
     spans: Sequence[slice],
     changes: Sequence[Sequence[Change]],
-    drifts: Sequence[Sequence[Drift]],
+    replaced: Sequence[Mapping[str, Any] | None],
     *,
     title: str,
     when: Sequence[str] | None,
@@ -382,7 +397,7 @@ def _summarise(
     Args:
         spans: rows of the older windows, oldest first.
         changes: the tests of each.
-        drifts: of the weights, one per map, that in use first; none where nothing was weighed.
+        replaced: what the newer reference replaces in the answer of each; None where nothing was chosen.
         title: what the reader sees first.
         when: where each window ends, in words; None for a single pair of tables.
         asked: options that decide about an alarm.
@@ -390,7 +405,7 @@ def _summarise(
         remarks: on tables that were not held.
         columns: all in use.
         rows: of each older window and the newest.
-        budgets: k, m and the size of the pool; None where nothing was weighed.
+        budgets: k, m and the size of the pool; None where nothing was chosen.
         reproduce: command, seed and inputs.
     """
 
@@ -403,14 +418,13 @@ def _summarise(
             "end": span.stop,
             "when": when[at] if when else None,
             "changes": [{**change.to_dict(), "alarm": alarms(change)} for change in changes[at]],
-            "drifts": [drift.to_dict() for drift in drifts[at]],
+            "replaced": replaced[at],
         }
         for at, span in enumerate(spans)
     ]
     found = sorted((change for some in changes for change in some if alarms(change)), key=lambda one: one.adjusted_p)
     changed = list(dict.fromkeys(change.column for change in found))
-    turned = [at for at, some in enumerate(drifts) if some and some[0].changes_selection]
-    worst = max(range(len(spans)), key=lambda at: drifts[at][0].relative) if budgets else None
+    turned = [one for one in replaced if one is not None and any(one.values())]
     failed = asked["fail_on_change"] and bool(turned)
     return {
         "format": FORMAT,
@@ -426,16 +440,10 @@ def _summarise(
         "remarks": list(remarks),
         "tests": sum(map(len, changes)),
         "rows": list(rows),
-        "steadiest_map": None if worst is None else min(drifts[worst], key=lambda drift: drift.relative).map,
         "budgets": budgets,
-        "worst": None if worst is None else {"words": _pair(when[worst] if when else None), **points[worst]},
         "points": points,
         "reproduce": dict(reproduce),
     }
-
-
-def _pair(when: str | None) -> str:
-    return f"Reference up to {when} against the newest" if when else "Older against newer reference"
 
 
 def _verdict(found: Sequence[Change], columns: int, false_alarms: float, failed: bool) -> str:

@@ -24,7 +24,7 @@ from biselect_studies.data.aml_schema import (
 )
 from biselect_studies.results import Entry, Findings
 from biselect_studies.slices import SLICES
-from biselect_studies.studied_maps import LABEL_FREE
+from biselect_studies.studied_maps import LABEL_FREE, studied_map
 from biselect_studies.triggers import LogisticTrigger, risk, robust_z, windows
 
 GENERATED = "generated"
@@ -217,5 +217,5 @@ def _scorer(one: Scene, map_name: str) -> Calibrator:
         rows = np.arange(one.split.reference.stop)
         others = np.random.default_rng(0).permutation(rows[~one.labels[rows]])[:NORMALS]
         chosen = np.sort(np.concatenate([rows[one.labels[rows]], others]))
-        return Calibrator(map_name).fit(one.X[chosen].astype(np.float64), labels=one.labels[chosen])
+        return Calibrator(studied_map(map_name, one.labels[chosen])).fit(one.X[chosen].astype(np.float64))
     return Calibrator(map_name).fit(one.X[one.latest].astype(np.float64))

@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, marginal_scores
+from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.splits import TimeSplit, split_rows
 from biselect.errors import InputError, MissingDataError
 from biselect_studies.baselines import fitted
 from biselect_studies.data.candidates import Candidates, balanced, ranked, reservoir, unbalanced
 from biselect_studies.data.creditcard import find_credit_card, load_credit_card
+from biselect_studies.extensions.marginals import MARGINALS
+from biselect_studies.studied_maps import studied_map
 
 SIZES = {20: 3, 50: 5, 80: 8}  # N and k
 D, M = 12, 4
@@ -76,7 +78,7 @@ def problem(
 ) -> SelectionProblem:  # fmt: skip
     """The selection problem of a pool: rows of a window, its first d features, marginals of a kind."""
     W, Z = (field[rows, :d] for field in _weighed(percent, window, map_name, reference))
-    a, b = marginal_scores(W, Z, marginals)
+    a, b = MARGINALS[marginals](W, Z)
     return SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m)
 
 
@@ -87,8 +89,7 @@ def _weighed(
     """W and Z of every row of a window."""
     table = load_credit_card()
     rows = reference_rows(percent, window, reference)
-    labels = table.labels[rows] if map_name == "logistic" else None
-    calibrator = Calibrator(map_name).fit(table.features[rows], labels=labels)
+    calibrator = Calibrator(studied_map(map_name, table.labels[rows])).fit(table.features[rows])
     pool = table.features[split(percent).window(window)]
     return calibrator.weights(pool), calibrator.residuals(pool)
 

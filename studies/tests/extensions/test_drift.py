@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from biselect import solve
-from biselect.calibrate import Calibrator, map_names
+from biselect.calibrate import Calibrator
 from biselect.errors import InputError
 from biselect_studies.extensions.drift import Question, decompose, measure
-from biselect_studies.extensions.sweeps import compare
+from biselect_studies.extensions.sweeps import compare, label_free_maps
 from biselect_studies.extensions.validity import perturb
 
 
@@ -23,7 +23,7 @@ def test_nothing_drifts_between_equal_references(table, question):
         json.dumps(drift.to_dict(), allow_nan=False)
 
 
-@pytest.mark.parametrize("name", map_names(supervised=False))
+@pytest.mark.parametrize("name", label_free_maps())
 def test_a_shifted_feature_is_named_and_can_turn_the_selection(table, question, name):
     rng = np.random.default_rng(1)
     older, newer, pool = table(rng, 2000), table(rng, 2000, shift=3.0), table(rng, 40, shift=3.0)

@@ -9,7 +9,7 @@ from biselect import solve
 from biselect.calibrate import Calibrator, map_names
 from biselect.errors import InputError
 from biselect_studies.extensions.drift import Question
-from biselect_studies.extensions.sweeps import CANDIDATES, choose_map, draw_pool, lag_sweep, shrink_sweep
+from biselect_studies.extensions.sweeps import CANDIDATES, choose_map, lag_sweep, shrink_sweep
 
 
 @pytest.mark.parametrize("make", [pd.DataFrame, lambda frame: pl.DataFrame(frame.to_dict("list"))])
@@ -41,15 +41,6 @@ def test_sweeps_that_cannot_be_are_refused(table, question):
         lag_sweep(frame, question(frame), window=60)
     with pytest.raises(InputError, match="positive numbers of rows"):
         lag_sweep(frame, question(frame), window=0)
-    with pytest.raises(InputError, match="cannot draw a pool of 100 rows"):
-        draw_pool(frame, 100, seed=0)
-
-
-def test_a_drawn_pool_leaves_the_table_without_it(table):
-    frame = table(np.random.default_rng(0), 50)
-    pool, rest = draw_pool(frame, 8, seed=1)
-    assert (len(pool), len(rest)) == (8, 42) and not set(pool["a"]) & set(rest["a"])
-    assert pool.equals(draw_pool(frame, 8, seed=1)[0]) and not pool.equals(draw_pool(frame, 8, seed=2)[0])
 
 
 @pytest.mark.slow
@@ -85,21 +76,16 @@ def heavy_with_wandering_scale(seed):
     return X
 
 
-def test_auto_chooses_the_map_that_drifts_least_and_says_why():
+def test_the_map_is_chosen_that_drifts_least_and_says_why():
     reference = heavy_with_wandering_scale(0)
     choice = choose_map(reference)
     assert choice.relative_drift[choice.map] == min(choice.relative_drift.values())
     assert set(choice.relative_drift) == set(CANDIDATES) < set(map_names())
-    calibrator = Calibrator(map="auto").fit(reference)
-    assert calibrator.facts.map == choice.map and calibrator.facts.why == choice.why
     assert f"{choice.relative_drift[choice.map]:.2f} of the spread" in choice.why
-    plain = Calibrator(map=choice.map).fit(reference)
-    np.testing.assert_array_equal(calibrator.weights(reference[:50]), plain.weights(reference[:50]))
-    assert plain.facts.why == ""
     assert choose_map(reference, seed=0) == choice
 
 
-def test_auto_scores_are_the_mean_relative_drift_of_the_older_fifths():
+def test_its_scores_are_the_mean_relative_drift_of_the_older_fifths():
     reference = heavy_with_wandering_scale(1)[:1000]
     fifths = np.split(reference, 5)
     pool = fifths[4]
@@ -111,8 +97,6 @@ def test_auto_scores_are_the_mean_relative_drift_of_the_older_fifths():
     assert choose_map(reference).relative_drift["gaussian"] == pytest.approx(np.mean(expected))
 
 
-def test_auto_needs_rows_and_a_table():
+def test_the_choice_needs_rows():
     with pytest.raises(InputError, match="needs 200 rows, not 100"):
-        Calibrator(map="auto").fit(np.random.default_rng(0).normal(size=(100, 2)))
-    with pytest.raises(InputError, match="'auto' needs the whole reference"):
-        Calibrator(map="auto").fit_blocks([np.ones((500, 2))])
+        choose_map(np.random.default_rng(0).normal(size=(100, 2)))

@@ -66,7 +66,7 @@ def train(
     from biselect.data.problem_files import read_problem
     from biselect_quantum.circuits import Ansatz
     from biselect_quantum.circuits.training.records import OtherTrainingError
-    from biselect_quantum.circuits.training.train import TooShortError, backend_for
+    from biselect_quantum.circuits.training.trainer import TooShortError, backend_for
     from biselect_quantum.plot.training_picture import training_picture
     from biselect_quantum.simulate.state_memory import check_memory
 

@@ -22,7 +22,7 @@ from biselect_quantum.circuits.cost_groups import components
 from biselect_quantum.circuits.mixers import edges_inside
 from biselect_quantum.circuits.spec import AnsatzSpec
 from biselect_quantum.circuits.training import Training
-from biselect_quantum.circuits.training.train import backend_for
+from biselect_quantum.circuits.training.trainer import backend_for
 from biselect_quantum.devices.block_positions import UncutTreeError
 from biselect_quantum.devices.colouring import recoloured
 from biselect_quantum.devices.compiled_circuit import Compiled, Resources

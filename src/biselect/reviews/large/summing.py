@@ -151,9 +151,7 @@ def sum_up(
     if numbers:
         features = FeatureColumns(names=numbers, where="the reference")
         by_place = dict(enumerate(rulers))
-        counted = run(
-            Counting(name="Counting", features=features, columns=numbers, rulers=by_place, split=0.0, seed=seed)
-        )
+        counted = run(Counting(name="Counting", features=features, columns=numbers, rulers=by_place))
         for j, (name, ruler) in enumerate(zip(numbers, rulers, strict=True)):
             summary.numbers[name] = counted_sketch(ruler, counts_of(counted, j), ENTRIES)
     return SummedTable(

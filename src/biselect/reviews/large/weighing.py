@@ -22,9 +22,9 @@ from biselect.reviews.large.blocks import FeatureColumns
 from biselect.reviews.large.collecting import moved_back
 from biselect.reviews.recentre import Shifts
 
-FORMAT = "biselect-calibration-2"
+FORMAT = "biselect-calibration-3"
 FILE = "calibration.npz"
-SETTINGS = ("map", "center", "cap", "missing", "split", "seed")  # of a calibrator
+SETTINGS = ("map", "center", "cap", "missing", "seed")  # of a calibrator
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -37,7 +37,7 @@ class Weighing:
         windows: what it was fitted on, with the rows of the reference that neighbours are looked for among.
         shifts: how columns that moved are put back first; None where none did.
         roles: of the columns, names resolved.
-        question: what was asked: `k`, `m`, `coupling_weight`, `marginals`, `drift`, and `rules` by name.
+        question: what was asked: `k`, `m`, `marginals`, `drift`, and `rules` by name.
     """
 
     features: FeatureColumns

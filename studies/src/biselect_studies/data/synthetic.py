@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, marginal_scores
+from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.core.sector import check_budget
 from biselect.errors import InputError
+from biselect_studies.extensions.marginals import MARGINALS
 
 __all__ = [
     "Planted",
@@ -72,7 +73,7 @@ class Planted:
 
     def problem(self, k: int, m: int, *, marginals: str = "none") -> SelectionProblem:
         """The selection problem of these weights with λ = 1."""
-        a, b = marginal_scores(self.weights, self.residuals, marginals)
+        a, b = MARGINALS[marginals](self.weights, self.residuals)
         return SelectionProblem(coupling=self.weights, sample_scores=a, feature_scores=b, k=k, m=m)
 
 

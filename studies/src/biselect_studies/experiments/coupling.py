@@ -12,6 +12,7 @@ from biselect.data.demo import demo_pool
 from biselect.solvers import solve
 from biselect_quantum.devices import Patch, choose_patch, hardware_mask, masked, place, retained_mass
 from biselect_studies.experiments.compile_case import device
+from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.quantum.mean_field import agreement, choose_surrogate, low_energy_overlap, mean_field
 from biselect_studies.task import Cell, Values
 
@@ -72,7 +73,7 @@ def credit_card(
     rows = np.sort(np.concatenate([frauds, others]))
     names = [pool.reference.column_names[column] for column in sorted(rng.permutation(pool.reference.num_columns)[:d])]
     calibrator = Calibrator("ecdf", cap=cap, center=center).fit(pool.reference.select(names))
-    return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=marginals)
+    return calibrator.problem(pool.candidates.select(names).take(rows), k, m, marginals=MARGINALS[marginals])
 
 
 @cache

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect_studies import creditcard_fields as fields
@@ -17,6 +18,7 @@ from biselect_studies.data.candidates import Candidates
 from biselect_studies.data.creditcard import load_credit_card
 from biselect_studies.extensions.drift import decompose
 from biselect_studies.metrics import f1_at_k
+from biselect_studies.studied_maps import studied_map
 from biselect_studies.task import Cell, Values
 
 
@@ -168,7 +170,7 @@ def creditcard_reference(cell: Cell, seeds: Iterable[int]) -> Values:
             pool = fields.draw("balanced", SPLIT, "test", size, SIZES[size], number)
             scored = test[pool.rows]
             newer = clean.weights(scored)
-            problems = [fit.problem(scored, SIZES[size], M, marginals=fields.PAPER_MARGINALS) for fit in fits]
+            problems = [fit.problem(scored, SIZES[size], M, marginals=paper_marginals) for fit in fits]
             found = [_measure(problem, newer, pool.positive) for problem in problems]
             for name in found[0]:
                 values.setdefault(f"{size} {name}", []).append(np.mean([one[name] for one in found], axis=0).tolist())
@@ -212,8 +214,7 @@ def _block(map_name: str, block: int) -> Calibrator:
 @lru_cache(maxsize=4)
 def _fitted(map_name: str, start: int, stop: int) -> Calibrator:
     table = load_credit_card()
-    labels = table.labels[start:stop] if map_name == "logistic" else None
-    return Calibrator(map_name).fit(table.features[start:stop, :D], labels=labels)
+    return Calibrator(studied_map(map_name, table.labels[start:stop])).fit(table.features[start:stop, :D])
 
 
 def _part(map_name: str, rows: slice, fraction: float, draw: int, repeat: int) -> Calibrator:

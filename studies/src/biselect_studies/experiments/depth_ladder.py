@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import marginal_scores
 from biselect.core import SelectionProblem
 from biselect.solvers import solve
 from biselect_quantum.circuits.ansatz import Ansatz
@@ -17,6 +16,7 @@ from biselect_quantum.simulate.layers import energy_table
 from biselect_studies.data.synthetic import depth_problem, planted_block
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.ideal_mixing import IdealRing
+from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.metrics import expected_lowest
 from biselect_studies.quantum.small_angle import responses
 from biselect_studies.task import Cell
@@ -139,7 +139,7 @@ def grouping_control(cell: Cell, seed: int) -> dict[str, float]:
     """For each control the percentile of the true split, whether it lies above the 95th, and the mean random gain.
 
     The true split is by type: sample, feature and coupling terms. Beside N, D, k, m, signal and mode a cell has
-    `weight`, λ, and may have `marginals`, a kind of `marginal_scores` or `maxima` for the largest weight of a row and
+    `weight`, λ, and may have `marginals`, one of `MARGINALS` or `maxima` for the largest weight of a row and
     of a column, the paper's unless said; and `absolute`, whether W = |Z| instead of Z.
     """
     problem = _control_problem(cell, seed)
@@ -185,5 +185,5 @@ def _control_problem(cell: Cell, seed: int) -> SelectionProblem:
     noise, kind = own_noise(cell, seed), cell.get("marginals", "paper")
     Z = planted_block(N, D, k, m, cell["signal"], seed=noise, mode=cell["mode"], place="first").residuals
     W = np.abs(Z) if cell.get("absolute") else Z
-    a, b = (W.max(axis=1), W.max(axis=0)) if kind == "maxima" else marginal_scores(W, Z, kind)
+    a, b = (W.max(axis=1), W.max(axis=0)) if kind == "maxima" else MARGINALS[kind](W, Z)
     return SelectionProblem(coupling=W, sample_scores=a, feature_scores=b, k=k, m=m, coupling_weight=cell["weight"])

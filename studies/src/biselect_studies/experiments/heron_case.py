@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from biselect.calibrate import Calibrator
+from biselect.calibrate.paper import paper_marginals
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect_quantum.circuits import Program
@@ -143,4 +144,4 @@ def problem(kind: str, width: int, instance: int) -> SelectionProblem:
     rows = [rng.choice(np.flatnonzero(kind), count, replace=False) for kind, count in kinds]
     candidates = pool.candidates.select(names).take(rng.permutation(np.concatenate(rows)))
     calibrator = Calibrator(map="ecdf", cap=CAP).fit(pool.reference.select(names))
-    return calibrator.problem(candidates, k, m, marginals="paper")
+    return calibrator.problem(candidates, k, m, marginals=paper_marginals)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from biselect.calibrate import Calibrator, marginal_scores
+from biselect.calibrate import Calibrator
 from biselect.core import SelectionProblem
 from biselect.data.demo import demo_pool
 from biselect.solvers import solve
@@ -16,6 +16,7 @@ from biselect_studies import creditcard_fields as fields
 from biselect_studies.data import synthetic
 from biselect_studies.experiments import by_seed
 from biselect_studies.experiments.benchmark import HIT, OPTIONS, combined_f1
+from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.metrics import f1_at_k
 from biselect_studies.task import Cell, Values
 
@@ -71,7 +72,7 @@ def marginal_settings(cell: Cell, seeds: Iterable[int]) -> Values:
     values: Values = {method: [] for method in cell["methods"]}
     for seed in seeds:
         planted = synthetic.benchmark(cell["N"], cell["D"], cell["k"], cell["noise"], seed=seed)
-        a, b = marginal_scores(planted.weights, planted.residuals, cell["marginals"])
+        a, b = MARGINALS[cell["marginals"]](planted.weights, planted.residuals)
         problem = SelectionProblem(
             coupling=planted.weights,
             sample_scores=a,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from biselect.calibrate.calibrator import Calibrator
 from biselect.core import Selection, SelectionProblem
 from biselect.errors import InputError
+from biselect_studies.extensions.marginals import MARGINALS
 from biselect_studies.extensions.validity import feature_first_margin_loss, joint_margin_loss
 
 SMALLEST_SPREAD = 1e-12  # weights without any spread make every drift a large one
@@ -77,7 +78,7 @@ class Question:
         m: how many features.
         select: the solver, such as `biselect.solve`.
         coupling_weight: λ.
-        marginals: see `biselect.calibrate.marginal_scores`.
+        marginals: one of `extensions.marginals.MARGINALS`.
     """
 
     pool: Any
@@ -93,7 +94,7 @@ class Question:
             self.pool,
             self.k,
             self.m,
-            marginals=self.marginals,
+            marginals=MARGINALS[self.marginals],
             coupling_weight=self.coupling_weight,
             features=features,
         )

@@ -1,4 +1,4 @@
-"""Drift over time and over the size of the reference: the analyses behind `monitor` and the choice of a map."""
+"""Drift of weights over time and over the size of the reference, and the choice of the map that drifts least."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from biselect.calibrate.calibrator import Calibrator
 from biselect.calibrate.frames import rows_of
 from biselect.calibrate.maps import map_names
 from biselect.calibrate.reference_summary import ReferenceSummary
+from biselect.data.splits import windows_in_time
 from biselect.errors import InputError
 from biselect_studies.extensions.drift import Drift, Question, decompose, measure
 
@@ -22,7 +23,7 @@ PARTS = 5  # of the reference that chooses a map: older windows, the newest one,
 POOL_ROWS = 1000  # at most, weighed to choose a map
 FEWEST_ROWS_TO_CHOOSE = 40 * PARTS  # conformal splits a window in halves; with fewer rows the comparison is noise
 
-# what `auto` chooses from: the maps that the paper compares
+# what a map is chosen from: those that the paper compares
 CANDIDATES = ("ecdf", "conformal", "gaussian", "abs-z", "mad-z", "student-t", "laplace", "pareto")
 
 MakeCalibrator = Callable[[str], Calibrator]
@@ -41,15 +42,6 @@ class Point:
     start: int
     end: int
     drifts: tuple[Drift, ...]
-
-
-def draw_pool(table: Any, rows: int, seed: int) -> tuple[Any, Any]:
-    """A seeded draw of so many rows as a pool, and the table without them; both keep the order of the rows."""
-    total = len(table)
-    if not 0 < rows < total:
-        raise InputError(f"cannot draw a pool of {rows} rows from a table of {total}")
-    chosen = np.random.default_rng(seed).permutation(total) < rows
-    return rows_of(table, np.flatnonzero(chosen)), rows_of(table, np.flatnonzero(~chosen))
 
 
 def compare(
@@ -95,17 +87,6 @@ def lag_sweep(
     ]
 
 
-def windows_in_time(rows: int, window: int, step: int | None = None) -> list[slice]:
-    """Windows of one length, oldest first; the last ends with the last row."""
-    step = window if step is None else step
-    if window < 1 or step < 1:
-        raise InputError(f"window and step must be positive numbers of rows, got {window} and {step}")
-    ends = range(rows, window - 1, -step)
-    if len(ends) < 2:
-        raise InputError(f"{rows} rows hold no older window of {window} rows beside the newest; use a shorter window")
-    return [slice(end - window, end) for end in reversed(ends)]
-
-
 def shrink_sweep(
     reference: Any,
     question: Question,
@@ -125,12 +106,17 @@ def shrink_sweep(
             yield fraction, _drifts(rows_of(reference, rows), whole, question, Calibrator)
 
 
+def label_free_maps() -> list[str]:
+    """Names of all maps but the supervised one."""
+    return [name for name in map_names() if name != "logistic"]
+
+
 def _fitted(reference: Any, maps: Sequence[str] | None, calibrator: MakeCalibrator) -> list[Calibrator]:
-    return [_fit(calibrator(name), reference) for name in maps or map_names(supervised=False)]
+    return [_fit(calibrator(name), reference) for name in maps or label_free_maps()]
 
 
 def _drifts(older: Any, newer: list[Calibrator], question: Question, calibrator: MakeCalibrator) -> tuple[Drift, ...]:
-    return tuple(measure(_fit(calibrator(one.map), older), one, question) for one in newer)
+    return tuple(measure(_fit(calibrator(one.facts.map), older), one, question) for one in newer)
 
 
 def _fit(calibrator: Calibrator, reference: Any) -> Calibrator:
@@ -156,7 +142,7 @@ def choose_map(reference: Any, *, calibrator: MakeCalibrator = Calibrator, seed:
     total = len(reference)
     if total < FEWEST_ROWS_TO_CHOOSE:
         raise InputError(
-            f"map='auto' compares windows of the reference and needs {FEWEST_ROWS_TO_CHOOSE} rows, not {total}"
+            f"the choice of a map compares windows of the reference and needs {FEWEST_ROWS_TO_CHOOSE} rows, not {total}"
         )
     edges = np.linspace(0, total, PARTS + 1).astype(int).tolist()
     *older, newest, weighed = [rows_of(reference, slice(start, end)) for start, end in pairwise(edges)]

@@ -16,8 +16,8 @@ def ecdf_band(n: int, delta: float) -> float:
     """ε + 1/(n+1): with probability 1 - δ no smoothed, clipped rank estimate F̂(z) is further from F(z).
 
     ε = √(log(2/δ) / 2n) is the Dvoretzky-Kiefer-Wolfowitz band in Massart's form; the rest is what smoothing and
-    clipping can add (Prop. pit-validity). It holds for references drawn independently of the score map: split
-    the reference (`Calibrator(split=...)`) to be entitled to it.
+    clipping can add (Prop. pit-validity). It holds for references drawn independently of the score map: rank
+    among rows that nothing else was fit on to be entitled to it.
 
     >>> round(ecdf_band(1000, delta=0.05), 4)
     0.0439

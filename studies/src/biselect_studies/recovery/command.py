@@ -11,9 +11,17 @@ import typer
 from biselect.cli import options
 from biselect.cli.console import Steps, out
 from biselect.cli.tables import show_table
+from biselect.errors import InputError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from biselect.core import SelectionProblem
+    from biselect.data.pools import Roles
     from biselect_studies.recovery import Certificate
+
+KINDS = ("bounded", "paper", "none")
 
 
 def certify(
@@ -25,7 +33,7 @@ def certify(
     reference: options.Reference = None,
     id_column: options.IdColumn = None,
     exclude: options.Exclude = None,
-    marginals: options.Bounded = "bounded",
+    marginals: Annotated[str, options.one_of(*KINDS, help="Scores of rows and columns on their own.")] = "bounded",
     signal: Annotated[
         float | None, typer.Option(help="μ, if known; otherwise a lower bound from the data.", show_default=False)
     ] = None,
@@ -47,15 +55,14 @@ def certify(
     Signal and noise are estimated from the best block and the background unless given. With --reference the
     background is the reference, which was not selected from; otherwise it is the pool.
     """
+    from biselect.data.pools import Roles
     from biselect.data.readers.sources import Source
-    from biselect.reviews.inputs import read_weights
     from biselect_studies.recovery import certify as certify_problem
 
     steps = Steps(quiet)
     with steps.step(f"Reading {Source.of(problem).name}"):
-        loaded, background = read_weights(
-            problem, reference, k=k, m=m, id_column=id_column, exclude=exclude or (), marginals=marginals
-        )
+        roles = Roles(id_column=id_column, exclude=exclude or ())
+        loaded, background = read_weights(problem, reference, roles, k=k, m=m, marginals=marginals)
     given = {"signal": signal, "sigma": sigma, "error": error, "clip_bias": clip_bias, "correlation": correlation}
     given |= {"delta": delta, "calibration_delta": calibration_delta}
     with steps.step("Finding the best block") as progress:
@@ -72,6 +79,26 @@ def certify(
         typer.echo(json.dumps(certificate.to_dict(), indent=2, allow_nan=False))
     else:
         _show(certificate)
+
+
+def read_weights(
+    problem: Path, reference: Path | None, roles: Roles, *, k: int | None, m: int | None, marginals: str
+) -> tuple[SelectionProblem, NDArray[np.float64] | None]:
+    """A problem from its file, or from a pool held against a reference; then also the reference's own weights."""
+    from biselect.calibrate import Calibrator
+    from biselect.data.problem_files import read_problem
+    from biselect.reviews.inputs import open_pool
+    from biselect_studies.extensions.marginals import MARGINALS
+
+    if reference is None:
+        return read_problem(problem, k, m, roles.id_column, roles.exclude), None
+    if k is None or m is None:
+        raise InputError("a pool has no budgets; give both k= and m=")
+    rows = open_pool(problem, reference, roles)
+    normal, pool = rows.matrices
+    calibrator = Calibrator(map="ecdf").fit(normal)
+    made = calibrator.problem(pool, k, m, marginals=MARGINALS[marginals], sample_names=rows.sample_names)
+    return made, calibrator.weights(normal)
 
 
 def _show(certificate: Certificate) -> None:
