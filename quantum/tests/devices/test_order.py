@@ -23,7 +23,6 @@ from biselect_quantum.circuits import Ansatz, AnsatzSpec, Observable, Threshold,
 from biselect_quantum.circuits.angle_selection import WideShots, fixed_angles, select_by_paper
 from biselect_quantum.devices import (
     choose_patch,
-    choose_surrogate,
     compile_circuit,
     compile_problem,
     decode_counts,
@@ -489,12 +488,6 @@ def surrogate_held_against_the_problem(w):
     for choice in w.choices:
         lost = sum(w.problem.coupling[i, j] for i in choice[0] for j in choice[1] if not w.placed.mask[i, j])
         assert slow_energy(w.placed.surrogate, *choice) - w.energies[choice] == pytest.approx(lost)
-
-
-def surrogate_chosen_for_the_mask(w):
-    found = choose_surrogate(w.problem, w.placed.mask, seed=0)
-    if w.placed.temperature is not None:
-        assert found.problem.digest == w.placed.surrogate.digest
 
 
 def operators_of_the_circuit(w):
