@@ -38,7 +38,7 @@ TESTED_IN = {  # parts that no test imports: they are tested through the whole t
         "cli/test_run.py": "cli/readers",
         "devices/test_noise.py": "devices/noise/figures",
         "devices/test_noise_vectors.py": "devices/noise/chances devices/noise/vector_kernel",
-        "plot/test_plot.py": "plot/angles plot/circuit_figures plot/training_picture",
+        "plot/test_circuit_figures.py": "plot/angles plot/circuit_figures",
         "simulate/test_backends.py": "simulate/kernels simulate/passes simulate/simd",
         "simulate/test_batches.py": "simulate/batch_passes",
         "simulate/test_wide.py": "simulate/wide/sampler",
