@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 from biselect.core import SelectionProblem
-from biselect.progress import Steps, steps_of
 from biselect.options import Split, Weighing
+from biselect.progress import Steps, steps_of
 from biselect.reviews.inputs import tables_of
 from biselect.reviews.one_more import one_more
 from biselect.reviews.presets import Form
