@@ -263,7 +263,7 @@ class Csv(Options, heading="Reading the tables"):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Split(Options, heading="Splitting in time"):
+class Split(Options, heading="Reading the tables"):
     """One table as two, in time: earlier rows are the reference, later ones the pool."""
 
     until: Annotated[

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from biselect.calibrate import Calibrator
-from biselect.calibrate.maps import GaussianMap
 from biselect.calibrate.frames import rows_of
+from biselect.calibrate.maps import GaussianMap
 from biselect.errors import InputError
 
 LEVEL = 0.1
