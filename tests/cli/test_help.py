@@ -1,7 +1,7 @@
 import pytest
 from typer.main import get_command
 
-from biselect.cli import options, app
+from biselect.cli import app, options
 from biselect.cli.help import COMMANDS, GROUPS, MORE, grouped
 
 ALL = get_command(app).commands

@@ -50,9 +50,7 @@ def reproduce(
     folder: Annotated[
         Path, typer.Option("--out", metavar="FOLDER", help="Folder for results; finished work in it is kept.")
     ] = Path("reproduction"),
-    on: Annotated[
-        str, typer.Option(metavar="PLACE", help="Where to run: local or dask://HOST:PORT.")
-    ] = "local",
+    on: Annotated[str, typer.Option(metavar="PLACE", help="Where to run: local or dask://HOST:PORT.")] = "local",
     device: Annotated[
         str | None,
         typer.Option(
